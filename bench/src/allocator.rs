@@ -1,0 +1,53 @@
+//! Counts the bytes that are held, so that memory is measured exactly and not by resident size.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static COUNTS: AtomicBool = AtomicBool::new(false);
+static HELD: AtomicIsize = AtomicIsize::new(0);
+
+fn count(bytes: usize, sign: isize) {
+    if COUNTS.load(Ordering::Relaxed) {
+        HELD.fetch_add(sign * bytes.cast_signed(), Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every call is passed on to the system's allocator as it came; counting touches no memory of the caller.
+#[expect(
+    unsafe_code,
+    reason = "an allocator cannot be written without; this binary is not published"
+)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 1);
+        // SAFETY: the caller's promise about the layout is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout.size(), -1);
+        // SAFETY: the caller's promise about pointer and layout is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(layout.size(), -1);
+        count(size, 1);
+        // SAFETY: the caller's promise about pointer, layout and size is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// Returns what `make` makes and how many bytes it holds.
+pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, isize) {
+    HELD.store(0, Ordering::Relaxed);
+    COUNTS.store(true, Ordering::Relaxed);
+    let value = make();
+    COUNTS.store(false, Ordering::Relaxed);
+    (value, HELD.load(Ordering::Relaxed))
+}

@@ -1,0 +1,45 @@
+//! Measurements of Skillfold. Each subcommand prints one JSON object as its last line.
+
+mod allocator;
+mod corpus;
+mod discover;
+mod measure;
+
+use std::error::Error;
+use std::io;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "skillfold-bench", version)]
+struct Arguments {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
+    Corpus(corpus::Arguments),
+    /// Find skills in a folder, against opening and reading the files
+    Discover(discover::Arguments),
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    let result = match Arguments::parse().question {
+        Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
+        Question::Discover(arguments) => discover::run(&arguments, &mut out),
+    };
+    match result {
+        // Whoever reads the output has seen enough.
+        Err(error) if is_broken_pipe(&*error) => Ok(()),
+        result => result,
+    }
+}
+
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

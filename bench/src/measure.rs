@@ -1,0 +1,46 @@
+//! Time on a noisy machine: CPU time of this process, interleaved, as medians.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU and wall time of one run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub(crate) cpu_ms: f64,
+    pub(crate) wall_ms: f64,
+}
+
+/// Returns what a run returns and the time it took.
+pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
+    let (cpu, wall) = (cpu_time(), Instant::now());
+    let result = run();
+    let sample = Sample {
+        cpu_ms: milliseconds(cpu_time().saturating_sub(cpu)),
+        wall_ms: milliseconds(wall.elapsed()),
+    };
+    (result, sample)
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+/// Returns the middle value.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+/// Returns a figure with three digits after the point.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,237 @@
+//! Every diagnostic code in one table: number, severity, meaning, way out.
+
+use crate::diagnostic::Severity;
+
+macro_rules! codes {
+    ($($(#[doc = $group:literal])? $variant:ident $number:literal $severity:ident $meaning:literal, $way_out:literal;)*) => {
+        /// What a [`Diagnostic`](crate::Diagnostic) is about. The number is stable across releases.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the stable number, such as `SF007`.
+            pub const fn number(self) -> &'static str {
+                match self { $(Self::$variant => $number,)* }
+            }
+
+            /// Returns the severity that the code has where no profile changes it.
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity,)* }
+            }
+
+            /// Returns what the code means, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+
+            /// Returns what the author of the file can do about it.
+            pub const fn way_out(self) -> &'static str {
+                match self { $(Self::$variant => $way_out,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // The file as a whole.
+    NoFrontmatter "SF001" Error "The file does not start with a frontmatter block",
+        "Start the file with a line `---`, then `name:` and `description:`, then another line `---`";
+    UnclosedFrontmatter "SF002" Error "The frontmatter block is opened and never closed",
+        "Add a line `---` after the last field, before the instructions";
+    FrontmatterTooLarge "SF003" Error "The frontmatter block is longer than the limit",
+        "Move long text from the frontmatter into the body or a file under `references/`";
+    NotUtf8 "SF004" Warning "The frontmatter has bytes that are not UTF-8",
+        "Save the file as UTF-8";
+    NotAMapping "SF005" Error "The frontmatter is not a mapping of fields",
+        "Write one `field: value` per line between the fences";
+    MissingName "SF006" Error "The required field `name` is missing or empty",
+        "Add `name:` with the name of the folder";
+    MissingDescription "SF007" Error "The required field `description` is missing or empty",
+        "Add `description:` with what the skill does and when to use it";
+    UnsafeName "SF008" Error "The name cannot be carried safely",
+        "Use lowercase letters, digits and single hyphens, at most 64";
+    OtherEncoding "SF009" Error "The file is encoded as UTF-16 or UTF-32",
+        "Save the file as UTF-8";
+
+    // YAML.
+    YamlSyntax "SF010" Warning "The frontmatter is not valid YAML",
+        "Correct the line; other clients may drop this skill";
+    YamlAlias "SF011" Error "YAML aliases are refused",
+        "Write the value out, or quote it if `*` is meant as text";
+    YamlAnchor "SF012" Error "YAML anchors are refused",
+        "Remove the anchor, or quote the value if `&` is meant as text";
+    YamlTag "SF013" Error "YAML tags are refused",
+        "Remove the tag, or quote the value if `!` is meant as text";
+    YamlMergeKey "SF014" Error "YAML merge keys are refused",
+        "Write the merged fields out";
+    YamlDuplicateKey "SF015" Error "A field is given twice; the first value is used and the other kept unread",
+        "Keep one of the two";
+    YamlSecondDocument "SF016" Error "The frontmatter holds more than one YAML document",
+        "Remove the line that ends or starts a document inside the frontmatter";
+    YamlTooDeep "SF017" Error "The frontmatter is nested deeper than the limit",
+        "Flatten the value, or move it into a file";
+    YamlTooManyKeys "SF018" Error "The frontmatter has more fields than the limit",
+        "Move data from the frontmatter into a file";
+    YamlComplexKey "SF019" Error "A field's name is not plain text",
+        "Use a word as the name of the field; quote a value that has braces";
+
+    // Repairs: what was read in place of what stands there.
+    RepairedColon "SF101" Warning "A value with an unquoted `: ` was read as text",
+        "Put the value in quotes";
+    RepairedBlockScalar "SF102" Warning "Text on the line of a `>` or `|` was read as the value",
+        "Put the text on the next line, indented, or remove the `>` or `|`";
+    RepairedReserved "SF103" Warning "A value that starts with a character YAML reserves was read as text",
+        "Put the value in quotes";
+    RepairedTabs "SF104" Warning "Tabs in the indentation were read as spaces",
+        "Indent with spaces";
+    ByteOrderMark "SF105" Info "A byte-order mark at the start of the file was skipped",
+        "Save the file as UTF-8 without a byte-order mark";
+    CrlfLines "SF106" Info "Lines end with carriage return and line feed",
+        "Save the file with Unix line ends; some clients do not find the fences";
+    RepairedQuotes "SF107" Warning "A value whose quotes do not match was read as text",
+        "Close the quotes, and double or escape quotes inside them";
+    ControlCharacters "SF108" Warning "Control characters were removed",
+        "Delete the control characters";
+    RepairedFence "SF109" Warning "The closing fence is missing; the frontmatter was ended where the instructions start",
+        "Add a line `---` after the last field";
+    ReadAsText "SF110" Warning "A value that is not valid YAML was read as text",
+        "Put the value in quotes, or correct its indentation";
+    LateFence "SF111" Warning "The frontmatter does not start on the first line",
+        "Move the opening `---` to the first line; other clients will not find it";
+    RepairedSpace "SF112" Warning "A colon without a space after it was read as the end of the field's name",
+        "Write a space after the colon";
+    StrayLine "SF113" Error "A line of the frontmatter belongs to no field and was left out",
+        "Indent the line under its field, or remove it";
+    FieldSpelling "SF114" Warning "A field's name is misspelt and was read as the field it resembles",
+        "Write the field's name as the specification does";
+    RepairedIndent "SF115" Warning "A field that is indented unlike the others was read as a field",
+        "Start every field in the first column";
+
+    // Fields.
+    WrongType "SF201" Warning "A field's value has another type than expected; it is kept unread",
+        "Write the value as the documentation of the field shows";
+    EmptyEntry "SF202" Warning "An empty entry of a list was left out",
+        "Remove the entry or fill it in";
+    NotABool "SF203" Warning "A yes-or-no field has another value; it is kept unread",
+        "Write `true` or `false`";
+    VersionForm "SF204" Info "The version is not a semantic version",
+        "Write three numbers with dots, such as `1.0.0`";
+    ToolsetForm "SF205" Warning "A toolset is not written as `path:Name`",
+        "Write the path inside the skill, a colon, and the exported name";
+    TriggerForm "SF206" Warning "A key under `triggers` is not known; it is kept unread",
+        "Use `keywords`, `verbs` or `patterns`";
+    Oversize "SF207" Warning "The file is larger than an agent should load at once",
+        "Split the skill, or move detail into files under `references/`";
+
+    // The specification's rules.
+    NameLength "SF301" Error "The name is longer than 64 characters",
+        "Shorten `name`, and rename the folder with it";
+    NameCharacters "SF302" Error "The name has characters other than letters, digits and hyphens",
+        "Use lowercase letters, digits and single hyphens";
+    NameCase "SF303" Error "The name has upper-case letters",
+        "Write the name in lower case, and rename the folder with it";
+    NameHyphens "SF304" Error "The name starts or ends with a hyphen, or has two in a row",
+        "Use single hyphens between words";
+    NameNotFolder "SF305" Error "The name differs from the folder's name",
+        "Rename the folder or the skill so that both are the same";
+    DescriptionLength "SF306" Error "The description is longer than 1,024 characters",
+        "Shorten it; move detail into the body";
+    CompatibilityLength "SF307" Error "The field `compatibility` is empty or longer than 500 characters",
+        "Shorten it to the products and packages that are needed, or remove it";
+    UnexpectedField "SF308" Error "A field is not in the specification",
+        "Move it under `metadata`; strict clients refuse the skill as it is";
+    MetadataForm "SF309" Error "A value under `metadata` is not a string",
+        "Write the value as a quoted string";
+    FieldForm "SF310" Error "A field of the specification has a value of another type",
+        "Write the value as a string";
+
+    // Hygiene.
+    DescriptionLong "SF401" Info "The description is longer than 500 characters",
+        "Some clients accept 500 characters; put the most telling words first";
+    NameNotAscii "SF402" Info "The name has letters outside a to z",
+        "Use a to z, 0 to 9 and hyphens, so that every client accepts the name";
+    BodyEmpty "SF403" Warning "The skill has no instructions",
+        "Write what the agent should do after the frontmatter";
+    BodyLines "SF404" Info "The file is longer than 500 lines",
+        "Move detail into files under `references/`, to be read when needed";
+    BrokenLink "SF405" Warning "A link leads to a file that the skill does not have",
+        "Add the file, or correct the link; paths are relative to the skill's folder";
+    HiddenText "SF406" Warning "The text has characters that a person does not see",
+        "Remove the invisible or direction-changing characters";
+    AngleBrackets "SF407" Info "The description has angle brackets",
+        "Some upload validators refuse `<` and `>` in a description";
+    NameReserved "SF408" Info "The name contains a reserved word",
+        "Some upload validators refuse names with `claude` or `anthropic`";
+    LinkOutside "SF409" Warning "A link leads out of the skill's folder",
+        "Copy the file into the skill; agents cannot read outside its folder";
+
+    // Finding.
+    FolderUnreadable "SF501" Error "A folder could not be read",
+        "Check that the folder exists and may be read";
+    FolderName "SF502" Error "A name is not UTF-8 or cannot be carried",
+        "Rename the file or folder";
+    SkillFileLink "SF503" Error "`SKILL.md` is a link, which is not followed",
+        "Link the whole folder, or copy the file";
+    SkillFileKind "SF504" Error "`SKILL.md` or another file of a skill is not a regular file",
+        "Replace it with a regular file";
+    Vanished "SF505" Warning "A skill vanished while it was read",
+        "Nothing, if it was removed on purpose; otherwise look again";
+    Changing "SF506" Warning "A file kept changing while it was read",
+        "Read again when the writer is done";
+    BoundReached "SF507" Warning "A bound on the search was reached; the rest was not looked at",
+        "Name a smaller folder, or raise the limit";
+    SameFolder "SF508" Info "The folder is already known by another path",
+        "Nothing; it is one skill";
+    LinkNotFollowed "SF509" Info "A link to a folder was not followed",
+        "Allow links, or copy the folder";
+    Skipped "SF510" Info "A folder was not searched because of its name",
+        "Rename the folder if skills in it should be found";
+    FileName "SF511" Warning "A file is named like `SKILL.md` but for its case",
+        "Rename it to `SKILL.md`";
+    Loop "SF512" Warning "A link leads in a circle, or to a folder that was searched before",
+        "Remove the link";
+    SkillFileUnreadable "SF513" Error "`SKILL.md` could not be read",
+        "Check that the file may be read";
+    MoreFindings "SF514" Warning "There are more findings than are reported one by one",
+        "Correct the reported ones and look again";
+    DanglingLink "SF515" Warning "A link leads nowhere",
+        "Restore what it leads to, or remove the link";
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+    use std::collections::HashSet;
+
+    #[test]
+    fn numbers_are_unique_and_in_order() {
+        let numbers: Vec<_> = Code::ALL.iter().map(|code| code.number()).collect();
+        assert!(numbers.is_sorted());
+        assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), numbers.len());
+    }
+
+    #[test]
+    fn every_text_is_a_sentence_without_a_final_period() {
+        for code in Code::ALL {
+            for text in [code.meaning(), code.way_out()] {
+                assert!(!text.ends_with('.'), "{code}: {text}");
+                assert!(
+                    text.starts_with(|c: char| c.is_uppercase() || c == '`'),
+                    "{code}: {text}"
+                );
+            }
+        }
+    }
+}

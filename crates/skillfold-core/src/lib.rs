@@ -1,0 +1,65 @@
+//! The engine of Skillfold: reads agent skills without losing one.
+//!
+//! A *skill* is a folder with a `SKILL.md`: YAML frontmatter that says what the skill is, then instructions in
+//! Markdown, and files beside it. This crate finds skills in folders or in memory, reads what they say about themselves
+//! and judges them. It never reads more of a file than it needs, never runs anything, and never drops a skill without
+//! saying why.
+//!
+//! ```
+//! use skillfold_core::{MemorySource, Reading, discover};
+//!
+//! let source = MemorySource::new([
+//!     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n"),
+//!     ("notes/SKILL.md", "# A file without frontmatter\n"),
+//! ]);
+//! let found = discover(&[&source], &Reading::default());
+//!
+//! // The stray colon costs a warning, not the skill.
+//! let pdf = &found.skills[0];
+//! assert_eq!(pdf.manifest.description(), "Use when: filling in forms");
+//! assert_eq!(pdf.diagnostics[1].to_string(), "warning[SF101]: Value of `description` has an unquoted `: `");
+//!
+//! // What is no skill is listed too, with the place and the way out.
+//! let notes = &found.refused[0];
+//! assert_eq!(notes.diagnostics[0].to_string(), "error[SF001]: Expected `---`, found `# A file without frontmatter`");
+//! assert_eq!(notes.diagnostics[0].span.unwrap().start.to_string(), "1:1");
+//! ```
+//!
+//! # Flow
+//!
+//! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
+//! a [`Manifest`] each; [`parse`] does the same for bytes at hand. [`read_body`] reads the instructions when they are
+//! wanted. [`lint`] judges a file by the specification. Everything that is odd is a [`Diagnostic`] with a [`Code`], a
+//! place and a way out; an [`Error`] means that something could not be tried.
+#![forbid(unsafe_code)]
+
+mod limits;
+
+mod codes;
+mod diagnostic;
+
+mod name;
+
+mod error;
+
+mod read;
+
+pub use codes::Code;
+pub use diagnostic::{Diagnostic, Position, Severity, Span};
+pub use error::{Error, ErrorKind};
+pub use limits::Limits;
+pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
+pub use read::body::read_body;
+pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
+pub use read::lint::{lint, lint_skill};
+pub use read::manifest::{Manifest, Triggers};
+#[doc(hidden)]
+pub use read::parse::frontmatter_tree;
+pub use read::parse::{Parsed, Reader, parse, parse_with};
+pub use read::rules::Profile;
+pub use read::source::{
+    Content, Cursor, Finding, Folder, FsSource, Hidden, Identity, Links, Listed, Listing,
+    MemorySource, Resource, ResourceKind, Resources, Revision, Scanned, Source, State, Steadiness,
+    Walk,
+};
+pub use read::value::{Fields, Meaning, Scalar, Value};

@@ -1,0 +1,439 @@
+//! Reads the simple blocks that most skills have, line by line, without a YAML parser.
+//!
+//! The reader returns the very tree that the parser would return, or says that YAML certainly refuses the block, or
+//! declines. It takes `key: value` lines whose value is plain text, simple quotes, words in brackets or a block of text
+//! below, and one level of `key: value` or `- value` lines under a key. A fuzz target and a test over real files compare
+//! it with the parser.
+
+use std::borrow::Cow;
+
+use crate::codes::Code;
+use crate::diagnostic::{Position, Span};
+use crate::limits::Limits;
+use crate::read::frontmatter::{count, field_name_length};
+use crate::read::yaml::{Entry, Fault, Node, Style};
+
+/// What the reader makes of a block.
+pub(crate) enum Reading<'a> {
+    /// The tree that the parser would return.
+    Tree(Node<'a>),
+    /// YAML certainly refuses the block, for this reason.
+    Broken(Fault),
+    /// Ask the parser.
+    Declined,
+}
+
+/// Reads a block that starts on line `first_line` of its file.
+pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Reading<'a> {
+    // A text without a line break at its end differs in the last value of some forms.
+    if text.len() > limits.frontmatter_bytes || limits.yaml_depth < 2 || !text.ends_with('\n') {
+        return Reading::Declined;
+    }
+    let mut lines = Lines::new(text, first_line);
+    let mut entries: Vec<Entry<'a>> = Vec::with_capacity(8);
+    let mut keys = 0;
+    while let Some(line) = lines.next() {
+        if line.text.is_empty() {
+            continue;
+        }
+        let Some(field) = Field::of(line, 0) else {
+            return Reading::Declined;
+        };
+        let Some((value, nested)) = field.value(&mut lines) else {
+            return field.fault().map_or(Reading::Declined, Reading::Broken);
+        };
+        if entries.iter().any(|earlier| earlier.key == field.key) {
+            return Reading::Declined;
+        }
+        entries.push(Entry {
+            key: field.key.into(),
+            key_span: field.key_span(),
+            value,
+        });
+        keys += 1 + nested;
+    }
+    if entries.is_empty() || keys > limits.yaml_keys {
+        return Reading::Declined;
+    }
+    Reading::Tree(Node::map(entries, Position::new(first_line, 1)))
+}
+
+/// The lines that are left; the next one is known.
+struct Lines<'a> {
+    rest: &'a str,
+    next: Option<&'a str>,
+    number: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    text: &'a str,
+    number: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str, number: u32) -> Self {
+        let mut lines = Self {
+            rest: text,
+            next: None,
+            number,
+        };
+        lines.advance();
+        lines
+    }
+
+    fn advance(&mut self) {
+        self.next = memchr::memchr(b'\n', self.rest.as_bytes()).map(|end| {
+            let line = &self.rest[..end];
+            self.rest = &self.rest[end + 1..];
+            line
+        });
+    }
+
+    fn peek(&self) -> Option<Line<'a>> {
+        self.next.map(|text| Line {
+            text,
+            number: self.number,
+        })
+    }
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let line = self.peek()?;
+        self.number += 1;
+        self.advance();
+        Some(line)
+    }
+
+    fn next_if(&mut self, wanted: impl FnOnce(&str) -> bool) -> Option<Line<'a>> {
+        self.peek().filter(|line| wanted(line.text))?;
+        self.next()
+    }
+}
+
+/// A line `key: value`.
+struct Field<'a> {
+    key: &'a str,
+    /// What stands after the colon and one space; `None` if nothing does.
+    rest: Option<&'a str>,
+    /// Where the key starts.
+    start: Position,
+}
+
+impl<'a> Field<'a> {
+    /// Takes a line apart whose key stands at `indent`.
+    fn of(line: Line<'a>, indent: usize) -> Option<Self> {
+        let text = &line.text[indent..];
+        let length = field_name_length(text.as_bytes())?;
+        let rest = match text[length + 1..].strip_prefix(' ') {
+            Some(rest) => Some(rest),
+            None if text.len() == length + 1 => None,
+            None => return None,
+        };
+        let start = Position::new(line.number, count(indent) + 1);
+        (length <= 64).then(|| Self {
+            key: &text[..length],
+            rest,
+            start,
+        })
+    }
+
+    fn key_span(&self) -> Span {
+        Span::new(self.start, self.after_key(0))
+    }
+
+    /// Returns the place some characters after the key.
+    fn after_key(&self, characters: usize) -> Position {
+        Position::new(
+            self.start.line,
+            self.start.column + count(self.key.len() + characters),
+        )
+    }
+
+    /// Reads the value, with the lines below that belong to it, and counts the keys among them.
+    fn value(&self, lines: &mut Lines<'a>) -> Option<(Node<'a>, usize)> {
+        let Some(rest) = self.rest else {
+            let mut nested = Nested::None;
+            while let Some(line) = lines.next_if(|line| line.starts_with([' ', '-'])) {
+                nested.line(line)?;
+            }
+            let keys = nested.len();
+            let nothing = || Node::scalar("", Style::Plain, Span::at(self.after_key(0)));
+            return Some((nested.into_node().unwrap_or_else(nothing), keys));
+        };
+        if rest.starts_with(['>', '|']) {
+            return block_scalar(rest, lines).map(|node| (node, 0));
+        }
+        let value = value(rest, self.after_key(2))?;
+        // A line below that is indented goes on with a plain text, and is an error after anything else.
+        match lines.peek() {
+            Some(line) if line.text.starts_with([' ', '\t']) => {
+                continued(rest, value.span, lines).map(|node| (node, 0))
+            }
+            _ => Some((value, 0)),
+        }
+    }
+
+    /// Returns why YAML refuses the value, where that is certain.
+    fn fault(&self) -> Option<Fault> {
+        // A carriage return would end the line for the parser, and the value with it.
+        let rest = self
+            .rest
+            .filter(|rest| rest.bytes().all(|byte| byte >= b' '))?;
+        let (offset, message) = if let Some(text) = rest.strip_prefix(['>', '|']) {
+            let text = text.trim_start_matches(['-', '+']);
+            let is_text = text
+                .strip_prefix(' ')
+                .is_some_and(|text| text.starts_with(|c: char| c.is_ascii_alphanumeric()));
+            let offset = rest.len() - text.len() + 1;
+            is_text.then_some((offset, "Text on the line where a block scalar starts"))?
+        } else {
+            let offset = rest.find(": ").filter(|at| !rest[..*at].contains(" #"))?;
+            let is_plain =
+                rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && !has_odd_breaks(rest);
+            is_plain.then_some((offset, "A second `: ` on the line of a field"))?
+        };
+        let at = self.after_key(2 + rest[..offset].chars().count());
+        Some(Fault {
+            code: Code::YamlSyntax,
+            at,
+            message: message.to_owned(),
+        })
+    }
+}
+
+/// Reads a value that stands on one line and starts at `start`.
+pub(crate) fn value(text: &str, start: Position) -> Option<Node<'_>> {
+    let quote = *text.as_bytes().first()?;
+    if quote == b'[' {
+        return list(text, start);
+    }
+    let (inner, style) = match quote {
+        b'"' | b'\'' => (text[1..].strip_suffix(char::from(quote))?, Style::Quoted),
+        _ => (text, Style::Plain),
+    };
+    let ascii = match style {
+        Style::Quoted => scan_quoted(inner.as_bytes(), quote)?,
+        Style::Plain => scan_plain(inner.as_bytes())?,
+    };
+    if !ascii && has_odd_breaks(text) {
+        return None;
+    }
+    let width = if ascii {
+        text.len()
+    } else {
+        text.chars().count()
+    };
+    Some(Node::scalar(
+        inner,
+        style,
+        Span::new(
+            start,
+            Position::new(start.line, start.column + count(width)),
+        ),
+    ))
+}
+
+/// Reads a list of plain words in brackets on one line.
+fn list(text: &str, start: Position) -> Option<Node<'_>> {
+    let inner = text[1..].strip_suffix(']')?;
+    let mut items = Vec::with_capacity(4);
+    let mut column = start.column + 1;
+    for part in inner.split(',') {
+        let word = part.strip_prefix(' ').unwrap_or(part);
+        let bytes = word.as_bytes();
+        let is_word =
+            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+        if !bytes.first()?.is_ascii_alphanumeric() || !bytes.iter().all(is_word) {
+            return None;
+        }
+        let from = column + count(part.len() - word.len());
+        column += count(part.len()) + 1;
+        let span = Span::new(
+            Position::new(start.line, from),
+            Position::new(start.line, column - 1),
+        );
+        items.push(Node::scalar(word, Style::Plain, span));
+    }
+    Some(Node::list(items, start))
+}
+
+/// Reads plain text that goes on in the lines below.
+fn continued<'a>(first: &str, mut span: Span, lines: &mut Lines<'a>) -> Option<Node<'a>> {
+    let is_plain = !first.starts_with(['"', '\'', '[']);
+    let mut text = is_plain.then(|| first.to_owned())?;
+    while let Some(line) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
+        let more = line.text.trim_start_matches(' ');
+        let ascii = scan_plain(more.as_bytes())?;
+        if !ascii && has_odd_breaks(more) {
+            return None;
+        }
+        text.push(' ');
+        text.push_str(more);
+        span.end = Position::new(line.number, count(line.text.chars().count()) + 1);
+    }
+    // What follows a blank line may still belong to the text.
+    if lines.peek().is_some_and(|line| line.text.is_empty()) {
+        return None;
+    }
+    Some(Node::scalar(text, Style::Plain, span))
+}
+
+/// Reads the lines below `>` or `|` that are all indented alike and none of them blank.
+fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
+    let (separator, end) = match header {
+        ">" => (' ', "\n"),
+        ">-" => (' ', ""),
+        "|" => ('\n', "\n"),
+        "|-" => ('\n', ""),
+        _ => return None,
+    };
+    let indent = lines
+        .peek()?
+        .text
+        .bytes()
+        .take_while(|byte| *byte == b' ')
+        .count();
+    let start = Position::new(lines.number, count(indent) + 1);
+    let mut text = String::new();
+    while let Some(line) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
+        let content = line.text.get(indent..)?;
+        let bytes = content.as_bytes();
+        let begins =
+            line.text.bytes().take(indent).all(|byte| byte == b' ') && bytes.first() != Some(&b' ');
+        let plain = bytes.iter().all(|byte| *byte >= b' ') && !has_odd_breaks(content);
+        if indent == 0 || !begins || !plain || bytes.last().is_none_or(|byte| *byte == b' ') {
+            return None;
+        }
+        if !text.is_empty() {
+            text.push(separator);
+        }
+        text.push_str(content);
+    }
+    let next = lines.peek();
+    if text.is_empty()
+        || next.is_some_and(|line| line.text.is_empty() || line.text.starts_with('#'))
+    {
+        return None;
+    }
+    text.push_str(end);
+    Some(Node::scalar(
+        Cow::Owned(text),
+        Style::Quoted,
+        Span::new(start, Position::new(lines.number, 1)),
+    ))
+}
+
+/// Returns whether a text between quotes is ASCII; `None` unless it means itself.
+fn scan_quoted(inner: &[u8], quote: u8) -> Option<bool> {
+    let mut all = 0;
+    for byte in inner {
+        if *byte == quote || *byte == b'\\' || *byte < b' ' {
+            return None;
+        }
+        all |= byte;
+    }
+    Some(all < 0x80)
+}
+
+/// Returns whether a text is ASCII; `None` unless it is certainly a plain scalar, whole and on its own.
+fn scan_plain(text: &[u8]) -> Option<bool> {
+    let (first, last) = (*text.first()?, *text.last()?);
+    let starts_plainly = first.is_ascii_alphanumeric()
+        || first >= 0x80
+        || matches!(first, b'(' | b'/' | b'$' | b'.' | b'^' | b'_' | b'+');
+    if !starts_plainly || matches!(last, b' ' | b':') || text.starts_with(b"...") {
+        return None;
+    }
+    let (mut all, mut before) = (0, 0);
+    for byte in text {
+        if *byte < b' ' || (*byte == b' ' && before == b':') || (*byte == b'#' && before == b' ') {
+            return None;
+        }
+        all |= byte;
+        before = *byte;
+    }
+    Some(all < 0x80)
+}
+
+/// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark.
+fn has_odd_breaks(text: &str) -> bool {
+    !text.is_ascii() && text.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+}
+
+/// What stands under a key without a value.
+enum Nested<'a> {
+    None,
+    Map {
+        indent: usize,
+        entries: Vec<Entry<'a>>,
+    },
+    List {
+        indent: usize,
+        items: Vec<Node<'a>>,
+    },
+}
+
+impl<'a> Nested<'a> {
+    /// Takes one more line, or declines.
+    fn line(&mut self, line: Line<'a>) -> Option<()> {
+        let indent = line.text.bytes().take_while(|byte| *byte == b' ').count();
+        if let Self::None = self {
+            *self = if line.text[indent..].starts_with("- ") {
+                Self::List {
+                    indent,
+                    items: Vec::with_capacity(4),
+                }
+            } else {
+                Self::Map {
+                    indent,
+                    entries: Vec::with_capacity(4),
+                }
+            };
+        }
+        match self {
+            Self::None => None,
+            Self::Map {
+                indent: expected,
+                entries,
+            } => {
+                let field =
+                    (indent > 0 && indent == *expected).then(|| Field::of(line, indent))??;
+                // A key without a value may have lines of its own below it.
+                let value = value(field.rest?, field.after_key(2))?;
+                if entries.iter().any(|earlier| earlier.key == field.key) {
+                    return None;
+                }
+                entries.push(Entry {
+                    key: field.key.into(),
+                    key_span: field.key_span(),
+                    value,
+                });
+                Some(())
+            }
+            Self::List {
+                indent: expected,
+                items,
+            } => {
+                let text =
+                    (indent == *expected).then(|| line.text[indent..].strip_prefix("- "))??;
+                items.push(value(text, Position::new(line.number, count(indent) + 3))?);
+                Some(())
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::None | Self::List { .. } => 0,
+            Self::Map { entries, .. } => entries.len(),
+        }
+    }
+
+    fn into_node(self) -> Option<Node<'a>> {
+        match self {
+            Self::None => None,
+            Self::Map { entries, .. } => Some(Node::map(entries, Position::START)),
+            Self::List { items, .. } => Some(Node::list(items, Position::START)),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
+
+mod convert;
+
+use std::borrow::Cow;
+
+use crate::name::SkillName;
+use crate::read::value::{Fields, Value};
+
+pub(crate) use convert::{Field, convert, find};
+
+/// What a skill says about itself: level 1, without the instructions.
+///
+/// ```
+/// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Fills in forms. Use for PDF.\ntags: [pdf, forms]\n---\n", "pdf");
+/// let manifest = parsed.manifest.expect("the file is in order");
+/// assert_eq!(manifest.brief(), "Fills in forms.");
+/// assert_eq!(manifest.tags(), ["pdf".into(), "forms".into()]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    name: SkillName,
+    description: Box<str>,
+    /// Most skills have few of these; the box keeps a skill that has none small.
+    details: Option<Box<Details>>,
+}
+
+/// The optional fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Details {
+    license: Option<Box<str>>,
+    compatibility: Option<Box<str>>,
+    version: Option<Box<str>>,
+    model: Option<Box<str>>,
+    brief_description: Option<Box<str>>,
+    allowed_tools: Box<[Box<str>]>,
+    tags: Box<[Box<str>]>,
+    requires: Box<[Box<str>]>,
+    toolsets: Box<[Box<str>]>,
+    scripts: Box<[Value]>,
+    triggers: Option<Triggers>,
+    disable_model_invocation: Option<bool>,
+    default_enabled: Option<bool>,
+    metadata: Fields,
+    other: Fields,
+}
+
+/// What makes a skill fire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Triggers {
+    /// A flat list: each entry matches as a part of the message.
+    Flat(Box<[Box<str>]>),
+    /// A mapping: keywords and verbs match whole words, patterns are regular expressions.
+    Structured {
+        /// Words.
+        keywords: Box<[Box<str>]>,
+        /// Words for actions.
+        verbs: Box<[Box<str>]>,
+        /// Regular expressions, not yet compiled.
+        patterns: Box<[Box<str>]>,
+    },
+}
+
+impl Manifest {
+    /// Returns the name: the field `name`, or the folder's name where that is missing or cannot be carried.
+    pub fn name(&self) -> &SkillName {
+        &self.name
+    }
+
+    /// Returns the description, without white space at its ends.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Returns one line about the skill, at most 80 characters: `brief_description`, else the first sentence of the
+    /// description, with white space collapsed.
+    ///
+    /// A longer line is cut at a word before 77 characters and ends with `...`.
+    pub fn brief(&self) -> Cow<'_, str> {
+        match self
+            .details()
+            .and_then(|details| details.brief_description.as_deref())
+        {
+            Some(brief) => one_line(brief),
+            None => one_line(first_sentence(&self.description)),
+        }
+    }
+
+    /// Returns the licence's name or file.
+    pub fn license(&self) -> Option<&str> {
+        self.details()?.license.as_deref()
+    }
+
+    /// Returns the products, packages and network access that the skill needs, in the author's words.
+    pub fn compatibility(&self) -> Option<&str> {
+        self.details()?.compatibility.as_deref()
+    }
+
+    /// Returns the version as it was written.
+    pub fn version(&self) -> Option<&str> {
+        self.details()?.version.as_deref()
+    }
+
+    /// Returns the model that the skill asks for.
+    pub fn model(&self) -> Option<&str> {
+        self.details()?.model.as_deref()
+    }
+
+    /// Returns the tools that the skill asks to use. They are exposed, not enforced.
+    pub fn allowed_tools(&self) -> &[Box<str>] {
+        self.details().map_or(&[], |details| &details.allowed_tools)
+    }
+
+    /// Returns words for filter and search.
+    pub fn tags(&self) -> &[Box<str>] {
+        self.details().map_or(&[], |details| &details.tags)
+    }
+
+    /// Returns the ids of skills that should be loaded with this one. A hint; nothing is loaded for it.
+    pub fn requires(&self) -> &[Box<str>] {
+        self.details().map_or(&[], |details| &details.requires)
+    }
+
+    /// Returns toolsets as `path:Name`.
+    pub fn toolsets(&self) -> &[Box<str>] {
+        self.details().map_or(&[], |details| &details.toolsets)
+    }
+
+    /// Returns the scripts that the skill lists. Reading never runs them.
+    pub fn scripts(&self) -> &[Value] {
+        self.details().map_or(&[], |details| &details.scripts)
+    }
+
+    /// Returns what makes the skill fire.
+    pub fn triggers(&self) -> Option<&Triggers> {
+        self.details()?.triggers.as_ref()
+    }
+
+    /// Returns whether only a person may start the skill; `false` unless the skill says so.
+    pub fn disable_model_invocation(&self) -> bool {
+        self.details()
+            .and_then(|details| details.disable_model_invocation)
+            .unwrap_or(false)
+    }
+
+    /// Returns whether a bundled skill is on before anyone decides; `true` unless the skill says otherwise.
+    pub fn default_enabled(&self) -> bool {
+        self.details()
+            .and_then(|details| details.default_enabled)
+            .unwrap_or(true)
+    }
+
+    /// Returns the mapping `metadata`, verbatim.
+    pub fn metadata(&self) -> &Fields {
+        self.details()
+            .map_or(&NO_FIELDS, |details| &details.metadata)
+    }
+
+    /// Returns the fields that the engine does not read, verbatim: other clients' fields, second values, odd values.
+    pub fn other(&self) -> &Fields {
+        self.details().map_or(&NO_FIELDS, |details| &details.other)
+    }
+
+    fn details(&self) -> Option<&Details> {
+        self.details.as_deref()
+    }
+}
+
+static NO_FIELDS: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::default);
+
+const BRIEF_CHARACTERS: usize = 80;
+const BRIEF_CUT: usize = 77;
+
+/// Returns the text up to the end of its first sentence.
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut chars = text.char_indices().peekable();
+    while let Some((offset, c)) = chars.next() {
+        let end = offset + c.len_utf8();
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                chars.peek().is_none_or(|(_, next)| next.is_whitespace())
+                    && !is_abbreviation(&text[..end])
+            }
+            // A blank line ends a paragraph, and a sentence with it.
+            '\n' => chars.peek().is_some_and(|(_, next)| *next == '\n'),
+            _ => false,
+        };
+        if ends {
+            return &text[..end];
+        }
+    }
+    text
+}
+
+fn is_abbreviation(text: &str) -> bool {
+    ["e.g.", "i.e.", "etc.", "vs.", "incl.", "approx."]
+        .iter()
+        .any(|short| {
+            let before = text.len().saturating_sub(short.len());
+            text.get(before..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(short))
+                && text[..before]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|c| !c.is_alphanumeric())
+        })
+}
+
+/// Collapses white space and cuts at a word.
+fn one_line(text: &str) -> Cow<'_, str> {
+    let collapsed =
+        if text.contains(['\n', '\t', '\r']) || text.contains("  ") || text.trim() != text {
+            Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        } else {
+            Cow::Borrowed(text)
+        };
+    if collapsed.chars().count() <= BRIEF_CHARACTERS {
+        return collapsed;
+    }
+    let cut = collapsed
+        .char_indices()
+        .nth(BRIEF_CUT)
+        .map_or(collapsed.len(), |(offset, _)| offset);
+    // The cut may fall just after a word; then the word stays whole.
+    let at_word = if collapsed[cut..].starts_with(' ') {
+        Some(cut)
+    } else {
+        collapsed[..cut].rfind(' ')
+    };
+    Cow::Owned(format!(
+        "{}...",
+        collapsed[..at_word.unwrap_or(cut)].trim_end()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{first_sentence, one_line};
+    use proptest::prelude::*;
+
+    #[test]
+    fn first_sentence_ends_at_its_mark() {
+        assert_eq!(first_sentence("Fills in forms. Use it."), "Fills in forms.");
+        assert_eq!(
+            first_sentence("Reads v1.2 files, e.g. PDF, and more! Yes"),
+            "Reads v1.2 files, e.g. PDF, and more!"
+        );
+        assert_eq!(first_sentence("处理表格。用于 PDF"), "处理表格。");
+        assert_eq!(first_sentence("No mark"), "No mark");
+        assert_eq!(first_sentence("A title\n\nText. More"), "A title\n");
+    }
+
+    #[test]
+    fn long_line_is_cut_at_a_word() {
+        let cut = one_line(
+            "The quick brown fox jumps over the lazy dog and then runs away from all of the hounds",
+        );
+        assert_eq!(
+            cut,
+            "The quick brown fox jumps over the lazy dog and then runs away from all of..."
+        );
+        assert_eq!(one_line(" a\n  b\tc "), "a b c");
+        assert_eq!(one_line(&"x".repeat(81)).len(), 80);
+    }
+
+    proptest! {
+        #[test]
+        fn brief_is_one_line_of_at_most_80_characters(text in "\\PC{0,200}|[a-z \n.]{0,200}") {
+            let brief = one_line(first_sentence(&text)).into_owned();
+            prop_assert!(brief.chars().count() <= 80);
+            prop_assert!(!brief.contains('\n'));
+        }
+    }
+}

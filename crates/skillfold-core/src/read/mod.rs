@@ -1,0 +1,23 @@
+//! Files into skills: find, cut, parse, repair, convert, judge.
+//!
+//! Reading order is dependency order.
+
+pub(crate) mod source;
+
+pub(crate) mod frontmatter;
+pub(crate) mod yaml;
+
+pub(crate) mod lines;
+pub(crate) mod repair;
+pub(crate) mod value;
+
+pub(crate) mod manifest;
+pub(crate) mod rules;
+
+pub(crate) mod parse;
+
+pub(crate) mod lint;
+
+pub(crate) mod discover;
+
+pub(crate) mod body;

@@ -1,0 +1,214 @@
+//! From the bytes of a `SKILL.md` to its manifest, with everything that was odd on the way.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Position, Span};
+use crate::limits::{BYTES_PER_TOKEN, Limits};
+use crate::read::frontmatter::{self, Cut, Extent, Outcome};
+use crate::read::manifest::{self, Manifest};
+use crate::read::rules::{self, Profile};
+use crate::read::yaml::{self, Entry, Kind, Node};
+use crate::read::{lines, repair};
+
+/// Which reader looks at a frontmatter block first. Both give the same result; a test and a fuzz target compare them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reader {
+    /// The line reader, and the YAML parser where it declines.
+    #[default]
+    Lines,
+    /// The YAML parser alone.
+    Yaml,
+}
+
+/// What was read of one `SKILL.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parsed {
+    /// The skill, unless it was refused.
+    pub manifest: Option<Manifest>,
+    /// The offset of the first byte of the instructions; the end of the frontmatter's closing line.
+    pub body: Option<usize>,
+    /// Whether the frontmatter was not valid as it stands and was repaired.
+    pub repaired: bool,
+    /// What was found, in the order of reading. A refused skill has at least one error with its place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a whole `SKILL.md` that stands in the folder named `folder`.
+///
+/// Never fails: what could not be read is in the diagnostics.
+///
+/// ```
+/// // The stray colon would cost the skill elsewhere.
+/// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n", "pdf");
+/// assert_eq!(parsed.manifest.unwrap().description(), "Use when: filling in forms");
+/// assert!(parsed.repaired);
+/// ```
+pub fn parse(bytes: &[u8], folder: &str) -> Parsed {
+    parse_with(bytes, folder, Reader::default(), &Limits::default())
+}
+
+/// Reads a whole `SKILL.md` with a chosen reader and limits; see [`parse`].
+pub fn parse_with(bytes: &[u8], folder: &str, reader: Reader, limits: &Limits) -> Parsed {
+    let size = bytes.len() as u64;
+    // The whole file is at hand, so there is always an answer.
+    parse_head(bytes, Extent::Whole, size, folder, reader, limits)
+        .unwrap_or_else(|| refused(Vec::new()))
+}
+
+/// Reads the head of a file of `size` bytes; `None` if the head does not hold the whole frontmatter.
+pub(crate) fn parse_head(
+    bytes: &[u8],
+    extent: Extent,
+    size: u64,
+    folder: &str,
+    reader: Reader,
+    limits: &Limits,
+) -> Option<Parsed> {
+    let cut = match frontmatter::cut(bytes, extent, limits) {
+        Outcome::More => return None,
+        Outcome::Refused(finding) => return Some(refused(vec![finding])),
+        Outcome::Found(cut) => cut,
+    };
+    let body = cut.body;
+    let mut parsed = with_fields(bytes, cut, reader, limits, |entries, end, findings| {
+        let manifest = manifest::convert(entries, folder, end, findings);
+        rules::names(entries, folder, Profile::Lenient, findings);
+        manifest
+    });
+    parsed.body = Some(body);
+    if parsed.manifest.is_some() {
+        parsed.diagnostics.extend(oversize(size, limits));
+    }
+    Some(parsed)
+}
+
+/// Reads the block of a cut into fields and hands them to `convert` with the place after the last field.
+pub(crate) fn with_fields(
+    bytes: &[u8],
+    cut: Cut,
+    reader: Reader,
+    limits: &Limits,
+    convert: impl FnOnce(&[Entry<'_>], &dyn Fn() -> Position, &mut Vec<Diagnostic>) -> Option<Manifest>,
+) -> Parsed {
+    let Cut {
+        block,
+        first_line,
+        mut findings,
+        ..
+    } = cut;
+    let text = frontmatter::clean(&bytes[block], first_line, &mut findings);
+    let Some(mut root) = fields(&text, first_line, reader, limits, &mut findings) else {
+        return refused(findings);
+    };
+    repair::commented_description(&mut root, &text, first_line, &mut findings);
+    let Kind::Map(entries) = &root.kind else {
+        let (code, message) = if root.is_null() {
+            (Code::MissingDescription, "Frontmatter is empty")
+        } else {
+            (Code::NotAMapping, "Frontmatter is not a mapping of fields")
+        };
+        findings.push(Diagnostic::new(code, root.span, message));
+        return refused(findings);
+    };
+    // Only a field that is missing asks for this place.
+    let end = || {
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        Position::new(first_line + frontmatter::count(lines), 1)
+    };
+    let manifest = convert(entries, &end, &mut findings);
+    let repaired = findings.iter().any(|finding| is_repair(finding.code));
+    Parsed {
+        manifest,
+        body: None,
+        repaired,
+        diagnostics: findings,
+    }
+}
+
+/// Reads a block into a tree: by its lines, as YAML, or by repair; `None` if it has no field.
+fn fields<'a>(
+    text: &'a str,
+    first_line: u32,
+    reader: Reader,
+    limits: &Limits,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Node<'a>> {
+    let quick = match reader {
+        Reader::Lines => lines::read(text, first_line, limits),
+        Reader::Yaml => lines::Reading::Declined,
+    };
+    let read = match quick {
+        // The line reader declines what would have to be reported.
+        lines::Reading::Tree(root) => return Some(root),
+        lines::Reading::Broken(fault) => Err(fault),
+        lines::Reading::Declined => yaml::parse(text, first_line, limits),
+    };
+    let mut root = match read {
+        Ok(root) => root,
+        Err(fault) => {
+            let repaired = repair::repair(text, first_line, &fault, limits, findings);
+            if repaired.is_none() {
+                findings.push(fault.into_diagnostic());
+                let start = Span::at(Position::new(first_line, 1));
+                findings.push(Diagnostic::new(
+                    Code::NotAMapping,
+                    start,
+                    "Frontmatter has no field",
+                ));
+            }
+            repaired?
+        }
+    };
+    yaml::remove_controls(&mut root, findings);
+    yaml::report_keys(&root, findings);
+    Some(root)
+}
+
+fn refused(diagnostics: Vec<Diagnostic>) -> Parsed {
+    Parsed {
+        manifest: None,
+        body: None,
+        repaired: false,
+        diagnostics,
+    }
+}
+
+/// Returns whether a code says that the frontmatter is not valid as it stands, though it could be read.
+pub(crate) fn is_repair(code: Code) -> bool {
+    match code {
+        Code::ByteOrderMark | Code::CrlfLines => false,
+        Code::NotUtf8 => true,
+        code => {
+            (Code::YamlSyntax..=Code::YamlComplexKey).contains(&code)
+                || (Code::RepairedColon..=Code::RepairedIndent).contains(&code)
+        }
+    }
+}
+
+/// Warns about a file that is larger than an agent should load at once, by an estimate from its size.
+pub(crate) fn oversize(size: u64, limits: &Limits) -> Option<Diagnostic> {
+    let tokens = size / BYTES_PER_TOKEN;
+    (tokens > limits.skill_tokens).then(|| {
+        let message = format!(
+            "File has about {tokens} tokens, the limit is {}",
+            limits.skill_tokens
+        );
+        Diagnostic::new(Code::Oversize, Span::at(Position::START), message)
+    })
+}
+
+/// Returns the tree of a block of text as a reader sees it, with all positions, or `broken`; `None` where it declines.
+#[doc(hidden)]
+pub fn frontmatter_tree(text: &str, reader: Reader) -> Option<String> {
+    let limits = Limits::default();
+    let root = match reader {
+        Reader::Lines => match lines::read(text, 1, &limits) {
+            lines::Reading::Tree(root) => Ok(root),
+            lines::Reading::Broken(_) => return Some("broken".to_owned()),
+            lines::Reading::Declined => return None,
+        },
+        Reader::Yaml => yaml::parse(text, 1, &limits),
+    };
+    Some(root.map_or_else(|_| "broken".to_owned(), |root| format!("{root:?}")))
+}

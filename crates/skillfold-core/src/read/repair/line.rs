@@ -1,0 +1,197 @@
+//! Lines of a block that YAML refuses, and the fields that start on them.
+
+use crate::diagnostic::Position;
+use crate::read::frontmatter::count;
+
+/// Fields that are recognised even where they are indented unlike the others or lack a space after the colon.
+const KNOWN: &[&str] = &[
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+    "allowed_tools",
+    "version",
+    "author",
+    "tags",
+    "triggers",
+    "requires",
+    "model",
+    "disable-model-invocation",
+    "user-invocable",
+    "argument-hint",
+    "homepage",
+    "category",
+    "toolsets",
+    "scripts",
+    "default_enabled",
+    "brief_description",
+    "brief-description",
+    "default-enabled",
+    "disable_model_invocation",
+];
+
+/// A line of the block.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// The text without the indentation and without white space at the end.
+    pub(super) text: &'a str,
+    /// The characters before it.
+    pub(super) indent: usize,
+    /// Whether there are tabs among them.
+    pub(super) tabs: bool,
+    pub(super) number: u32,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn new(line: &'a str, number: u32) -> Self {
+        let text = line.trim_start_matches([' ', '\t']);
+        let before = &line[..line.len() - text.len()];
+        Self {
+            text: text.trim_end(),
+            indent: before.len(),
+            tabs: before.contains('\t'),
+            number,
+        }
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(super) fn start(&self) -> Position {
+        Position::new(self.number, count(self.indent) + 1)
+    }
+
+    pub(super) fn end(&self) -> Position {
+        Position::new(
+            self.number,
+            count(self.indent + self.text.chars().count()) + 1,
+        )
+    }
+}
+
+/// A field's first line, taken apart.
+pub(super) struct Head<'a> {
+    pub(super) key: &'a str,
+    /// What stands after the colon, without white space around it.
+    pub(super) rest: &'a str,
+    /// Where `rest` starts.
+    pub(super) column: u32,
+    pub(super) form: Form,
+}
+
+/// How a field's name is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `key: value`
+    Proper,
+    /// `key:value`, or with a full-width colon
+    NoSpace,
+}
+
+impl<'a> Head<'a> {
+    /// Takes a line apart, if it starts with a field's name.
+    pub(super) fn of(line: Line<'a>) -> Option<Self> {
+        let colon = line.text.find([':', '：'])?;
+        let after = &line.text[colon..];
+        let colon_length = after.chars().next().map_or(1, char::len_utf8);
+        let key = line.text[..colon].trim_end();
+        let bare = key.trim_matches(['"', '\'']);
+        let after = &after[colon_length..];
+        let form = if colon_length == 1 && (after.is_empty() || after.starts_with([' ', '\t'])) {
+            Form::Proper
+        } else {
+            Form::NoSpace
+        };
+        if !is_key(key) || (form == Form::NoSpace && !is_known(bare)) {
+            return None;
+        }
+        let rest = after.trim();
+        let before = line.text[..line.text.len() - after.trim_start().len()]
+            .chars()
+            .count();
+        Some(Self {
+            key: bare,
+            rest,
+            column: count(line.indent + before) + 1,
+            form,
+        })
+    }
+}
+
+/// Returns whether a text can be a field's name: a few words that start like one.
+pub(super) fn is_key(text: &str) -> bool {
+    let bare = text.trim_matches(['"', '\'']);
+    bare.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '<'))
+        && bare.chars().count() <= 40
+        && bare.split(' ').count() <= 4
+        && !bare.contains(['`', '(', ',', '.', '{', '[', '#', '*', '"', '\''])
+}
+
+pub(super) fn is_known(key: &str) -> bool {
+    KNOWN.iter().any(|known| known.eq_ignore_ascii_case(key))
+}
+
+/// Returns the field that starts on a line, given the field before it and the indentation of the first one.
+pub(super) fn field_start<'a>(
+    line: Line<'a>,
+    base: usize,
+    before: Option<&Head<'_>>,
+) -> Option<Head<'a>> {
+    let head = Head::of(line)?;
+    // An indented line belongs to the field above it, unless that is plain text and this is a field that skills have.
+    let below_text = before.is_none_or(|before| is_plain_start(before.rest));
+    if line.indent > base && !(below_text && is_known(head.key)) {
+        return None;
+    }
+    Some(head)
+}
+
+/// Returns the index of the line after the last one of the field that starts at `at`.
+pub(super) fn field_end(lines: &[Line<'_>], at: usize, base: usize, head: &Head<'_>) -> usize {
+    let rest = &lines[at + 1..];
+    let ends = |line: &Line<'_>| {
+        ends_a_field(line, base) || field_start(*line, base, Some(head)).is_some()
+    };
+    at + 1 + rest.iter().position(ends).unwrap_or(rest.len())
+}
+
+/// Returns whether a line is a mark of YAML that no text goes on with: the end or start of a document, a key of its own.
+pub(super) fn ends_a_field(line: &Line<'_>, base: usize) -> bool {
+    line.indent <= base
+        && (matches!(line.text, "..." | "---")
+            || ["--- ", "? ", ": "]
+                .iter()
+                .any(|mark| line.text.starts_with(mark)))
+}
+
+pub(super) fn is_item(text: &str) -> bool {
+    text == "-" || text.starts_with("- ")
+}
+
+/// Returns whether a value is plain text: not empty, and no quote, block scalar, list or mapping that goes on below.
+pub(super) fn is_plain_start(rest: &str) -> bool {
+    !rest.is_empty() && !rest.starts_with(['"', '\'', '>', '|', '[', '{'])
+}
+
+/// Returns a key that YAML reads as a plain word, whatever the real one looks like.
+pub(super) fn plain_key<'a>(head: &Head<'a>) -> &'a str {
+    let plain = head
+        .key
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if plain && !head.key.starts_with('-') {
+        head.key
+    } else {
+        "key"
+    }
+}
+
+/// Returns the indentation of a line below a field that is moved to the first column; items may stand under its name.
+pub(super) fn indent_below(first: Line<'_>, line: Line<'_>) -> usize {
+    let indent = line.indent.saturating_sub(first.indent);
+    // A tab is as wide as two spaces, the usual step.
+    if line.tabs { indent * 2 } else { indent }
+}

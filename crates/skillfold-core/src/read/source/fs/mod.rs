@@ -1,0 +1,432 @@
+//! Skills in a folder of the file system.
+
+#[cfg(any(not(unix), test))]
+mod portable;
+#[cfg(test)]
+mod tests;
+#[cfg(unix)]
+mod unix;
+mod walk;
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::codes::Code;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::name::ResourcePath;
+use crate::read::source::{
+    Content, Cursor, Finding, Folder, Identity, Links, Listing, Resource, ResourceKind, Resources,
+    Revision, SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
+};
+
+#[cfg(not(unix))]
+use portable::PortableTree as NativeTree;
+#[cfg(unix)]
+use unix::UnixTree as NativeTree;
+
+/// A source of skills below one folder, which is held open: what happens to its path later does not matter.
+///
+/// A file of a skill is opened relative to the skill's folder, and links below it are refused by the kernel.
+///
+/// # Deviation
+///
+/// Outside Unix there are no such handles in the standard library; there, each component of a path is checked for
+/// being a link before the file is opened.
+pub struct FsSource {
+    tree: Box<dyn Tree>,
+    path: PathBuf,
+}
+
+impl FsSource {
+    /// Opens a folder. Links to folders of skills in it are followed.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        Self::open_with(path, Links::Follow)
+    }
+
+    /// Opens a folder, and says what is done with links in it. The folder itself may be a link.
+    pub fn open_with(path: impl Into<PathBuf>, links: Links) -> Result<Self, Error> {
+        let path = path.into();
+        let tree = NativeTree::open(&path, links)
+            .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+        Ok(Self {
+            tree: Box::new(tree),
+            path,
+        })
+    }
+
+    /// Returns the path that the source was opened with.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens a folder as systems without handles do.
+    #[cfg(test)]
+    pub(crate) fn portable(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        let tree = portable::PortableTree::open(&path, Links::Follow)
+            .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+        Ok(Self {
+            tree: Box::new(tree),
+            path,
+        })
+    }
+}
+
+impl fmt::Debug for FsSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FsSource")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the walk and the reads need of a file system, relative to one open folder.
+trait Tree: Send + Sync {
+    /// Returns what is done with links on the way to a skill.
+    fn links(&self) -> Links;
+
+    /// Returns what a folder is and its entries, in no order, at most `limit`.
+    fn entries(&self, folder: &str, limit: usize) -> io::Result<(Identity, Vec<RawEntry>)>;
+
+    /// Returns the state of a folder's `SKILL.md`, which is not followed if it is a link.
+    fn stat(&self, folder: &str) -> io::Result<Stat>;
+
+    /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
+    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened>;
+
+    /// Returns what a path leads to, if anything. Links are followed.
+    fn target(&self, path: &str) -> Option<EntryKind>;
+
+    /// Returns the entries of a folder inside a skill, at most `limit`. Links below the skill are refused.
+    fn entries_beneath(
+        &self,
+        folder: &str,
+        path: Option<&ResourcePath>,
+        limit: usize,
+    ) -> io::Result<Vec<RawEntry>>;
+
+    /// Returns the state of a file or folder inside a skill. Links below the skill are refused.
+    fn stat_beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<Stat>;
+
+    /// Reads a range of a regular file inside a skill and returns its state before and after. Links below the skill are
+    /// refused.
+    fn read_beneath(
+        &self,
+        folder: &str,
+        path: &ResourcePath,
+        range: &Range<u64>,
+        into: &mut Vec<u8>,
+    ) -> io::Result<(Revision, Revision)>;
+}
+
+/// An entry of a folder.
+struct RawEntry {
+    /// The name, or a form of it that can be shown.
+    name: Box<str>,
+    encoding: Encoding,
+    kind: EntryKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Utf8,
+    Other,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryKind {
+    File,
+    Folder,
+    Link,
+    Other,
+}
+
+/// The state of a file.
+struct Stat {
+    kind: EntryKind,
+    revision: Revision,
+    /// What the file's folder is, if the file alone can tell.
+    identity: Option<Identity>,
+}
+
+/// A `SKILL.md` that was opened, and its state after its start was read.
+struct Opened {
+    stat: Stat,
+    after: Revision,
+}
+
+/// Returns an error of the system for what is there and is not a regular file.
+fn not_a_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
+}
+
+/// Reads, and reads once more if the file changed meanwhile.
+fn steady(
+    into: &mut Vec<u8>,
+    mut read: impl FnMut(&mut Vec<u8>) -> io::Result<(Revision, Revision)>,
+) -> io::Result<State> {
+    let (before, after) = read(into)?;
+    if before == after {
+        return Ok(State::steady(after));
+    }
+    into.clear();
+    let (before, after) = read(into)?;
+    let steadiness = if before == after {
+        Steadiness::Steady
+    } else {
+        Steadiness::Changing
+    };
+    Ok(State {
+        revision: after,
+        steadiness,
+    })
+}
+
+/// Tells an answer of the kernel that means a rule from one that means a fault.
+fn refused_or_read(what: String, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => Error::refused(what, "Only regular files are read"),
+        _ if is_link_refusal(&error) => {
+            Error::refused(what, "Links inside a skill are not followed")
+        }
+        _ => Error::read(what, error),
+    }
+}
+
+/// Returns whether the error is the kernel's word for a link where none may be.
+#[cfg(unix)]
+fn is_link_refusal(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    code == Some(rustix::io::Errno::LOOP.raw_os_error())
+        || code == Some(rustix::io::Errno::XDEV.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link_refusal(_: &io::Error) -> bool {
+    false
+}
+
+impl Source for FsSource {
+    /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
+    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+        let mut listing = Listing::default();
+        let findings = walk::walk(
+            &*self.tree,
+            &self.root_name(),
+            walk,
+            &mut walk::Stat {
+                found: &mut listing.folders,
+            },
+        );
+        listing.findings =
+            findings.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
+        listing.folders.sort_by(|a, b| a.folder.cmp(&b.folder));
+        if let Some(cursor) = cursor {
+            listing
+                .folders
+                .retain(|listed| listed.folder.path() > cursor.as_str());
+            listing.findings.clear();
+        }
+        if listing.folders.len() > walk.page {
+            listing.folders.truncate(walk.page);
+            listing.next = listing
+                .folders
+                .last()
+                .map(|last| Cursor::after(last.folder.path()));
+        }
+        Ok(listing)
+    }
+
+    /// Opens each file once, where listing and reading would look it up twice.
+    fn scan(
+        &self,
+        walk: &Walk,
+        bytes: usize,
+        found: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Vec<Finding>, Error> {
+        let mut head = walk::Head {
+            bytes,
+            buffer: Vec::with_capacity(bytes),
+            found,
+        };
+        walk::walk(&*self.tree, &self.root_name(), walk, &mut head)
+            .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        let state = steady(into, |into| {
+            let opened = self.tree.open_head(folder.path(), bytes, into)?;
+            if opened.stat.kind == EntryKind::File {
+                Ok((opened.stat.revision, opened.after))
+            } else {
+                Err(not_a_file())
+            }
+        });
+        state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
+    }
+
+    fn read(
+        &self,
+        folder: &Folder,
+        path: &ResourcePath,
+        range: Range<u64>,
+    ) -> Result<Content, Error> {
+        let mut bytes = Vec::new();
+        let state = steady(&mut bytes, |into| {
+            self.tree.read_beneath(folder.path(), path, &range, into)
+        });
+        let state = state.map_err(|error| refused_or_read(shown(folder, path.as_str()), error))?;
+        Ok(Content { bytes, state })
+    }
+
+    /// Lists up to the limit on files; what is beyond it is reported and not reached by a cursor.
+    fn resources(
+        &self,
+        folder: &Folder,
+        limits: &Limits,
+        cursor: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        let mut resources = Resources::default();
+        let entries = self
+            .tree
+            .entries_beneath(folder.path(), None, limits.resources.saturating_add(1))
+            .map_err(|error| refused_or_read(folder.to_string(), error))?;
+        self.resources_below(folder, "", entries, limits, &mut resources);
+        resources.files.sort_by(|a, b| a.path.cmp(&b.path));
+        if let Some(cursor) = cursor {
+            resources
+                .files
+                .retain(|file| file.path.as_str() > cursor.as_str());
+            resources.findings.clear();
+        }
+        Ok(resources)
+    }
+
+    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
+        let what = || shown(folder, path.as_str());
+        let stat = self
+            .tree
+            .stat_beneath(folder.path(), path)
+            .map_err(|error| refused_or_read(what(), error))?;
+        match stat.kind {
+            EntryKind::File => Ok(ResourceKind::File),
+            EntryKind::Folder => Ok(ResourceKind::Folder),
+            EntryKind::Link | EntryKind::Other => Err(Error::refused(
+                what(),
+                "Only files and folders are looked at",
+            )),
+        }
+    }
+}
+
+impl FsSource {
+    fn root_name(&self) -> String {
+        self.path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
+    /// Collects the files of one folder of a skill and of those below it.
+    fn resources_below(
+        &self,
+        folder: &Folder,
+        here: &str,
+        mut entries: Vec<RawEntry>,
+        limits: &Limits,
+        found: &mut Resources,
+    ) {
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        for entry in entries {
+            if found.files.len() + found.findings.len() >= limits.resources {
+                found.findings.push(Finding::new(
+                    Code::BoundReached,
+                    here,
+                    "Too many files, the rest was not listed:",
+                ));
+                return;
+            }
+            let full = join(here, &entry.name);
+            match full.parse::<ResourcePath>() {
+                Ok(path) if entry.encoding == Encoding::Utf8 => {
+                    if let Err(finding) = self.resource(folder, path, entry.kind, limits, found) {
+                        found.findings.push(finding);
+                    }
+                }
+                _ => found.findings.push(Finding::new(
+                    Code::FolderName,
+                    &full,
+                    "Name cannot be carried:",
+                )),
+            }
+        }
+    }
+
+    /// Takes one entry of a skill's folder: a file, or all files of a folder.
+    fn resource(
+        &self,
+        folder: &Folder,
+        path: ResourcePath,
+        kind: EntryKind,
+        limits: &Limits,
+        found: &mut Resources,
+    ) -> Result<(), Finding> {
+        let finding = |code, what: &str| Finding::new(code, path.as_str(), what);
+        let unreadable = |error: io::Error| {
+            finding(
+                Code::FolderUnreadable,
+                &format!("Could not be read ({error}):"),
+            )
+        };
+        match kind {
+            EntryKind::Link => Err(finding(Code::LinkNotFollowed, "Link is not followed:")),
+            EntryKind::Other => Err(finding(Code::SkillFileKind, "Not a regular file:")),
+            EntryKind::Folder if path.components().count() > limits.resource_depth => {
+                Err(finding(Code::BoundReached, "Folder is nested too deep:"))
+            }
+            EntryKind::Folder => {
+                let entries = self
+                    .tree
+                    .entries_beneath(
+                        folder.path(),
+                        Some(&path),
+                        limits.resources.saturating_add(1),
+                    )
+                    .map_err(unreadable)?;
+                self.resources_below(folder, path.as_str(), entries, limits, found);
+                Ok(())
+            }
+            EntryKind::File => {
+                let size = self
+                    .tree
+                    .stat_beneath(folder.path(), &path)
+                    .map_err(unreadable)?
+                    .revision
+                    .size;
+                found.files.push(Resource { path, size });
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns a file of a skill as it is named in messages.
+fn shown(folder: &Folder, file: &str) -> String {
+    format!("{folder}/{file}")
+}
+
+/// Returns the path of something in a folder; the root's is empty.
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() {
+        return name.to_owned();
+    }
+    let mut path = String::with_capacity(folder.len() + 1 + name.len());
+    path.push_str(folder);
+    path.push('/');
+    path.push_str(name);
+    path
+}

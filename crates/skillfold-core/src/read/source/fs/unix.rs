@@ -1,0 +1,338 @@
+//! Files relative to an open folder, with the kernel refusing to leave it.
+
+use std::ffi::CStr;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::io::Errno;
+
+use crate::name::ResourcePath;
+use crate::read::source::fs::{
+    Encoding, EntryKind, Opened, RawEntry, Stat, Tree, join, not_a_file,
+};
+use crate::read::source::{Identity, IdentityRepr, Links, Revision, SKILL_FILE};
+
+/// A folder that is held open.
+#[derive(Debug)]
+pub(super) struct UnixTree {
+    root: OwnedFd,
+    links: Links,
+}
+
+/// A device is not opened for writing or as a terminal, a pipe does not wait for its other end, a child inherits nothing.
+pub(super) const READ: OFlags = OFlags::RDONLY
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+pub(super) const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+impl UnixTree {
+    pub(super) fn open(path: &Path, links: Links) -> io::Result<Self> {
+        Ok(Self {
+            root: openat(CWD, path, FOLDER, Mode::empty())?,
+            links,
+        })
+    }
+
+    /// Opens the folder of a skill. The way to it may have links, if they are followed; below it none is.
+    fn skill(&self, folder: &str) -> io::Result<OwnedFd> {
+        match (folder, self.links) {
+            ("", _) => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
+            (_, Links::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
+            (_, Links::Refuse) => beneath::open(self.root.as_fd(), folder, FOLDER),
+        }
+    }
+
+    /// Calls `with` with a handle and the path of a folder's `SKILL.md` from it.
+    fn at_skill_file<T>(
+        &self,
+        folder: &str,
+        with: impl FnOnce(BorrowedFd<'_>, &str) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self.links {
+            Links::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
+            Links::Refuse => with(self.skill(folder)?.as_fd(), SKILL_FILE),
+        }
+    }
+
+    fn with_identity(&self, found: &rustix::fs::Stat, folder: &str) -> io::Result<Stat> {
+        // A file with one link is in one folder. With several, only the folder itself can tell which one this is.
+        let identity = match found.st_nlink {
+            1 => inode(found),
+            _ => inode(&fstat(self.skill(folder)?)?),
+        };
+        Ok(Stat {
+            kind: kind(FileType::from_raw_mode(found.st_mode)),
+            revision: revision(found),
+            identity: Some(identity),
+        })
+    }
+}
+
+impl Tree for UnixTree {
+    fn links(&self) -> Links {
+        self.links
+    }
+
+    fn entries(&self, folder: &str, limit: usize) -> io::Result<(Identity, Vec<RawEntry>)> {
+        let handle = self.skill(folder)?;
+        let stat = fstat(&handle)?;
+        Ok((inode(&stat), list(&handle, limit)?))
+    }
+
+    fn stat(&self, folder: &str) -> io::Result<Stat> {
+        let found = self.at_skill_file(folder, |handle, path| {
+            Ok(statat(handle, path, AtFlags::SYMLINK_NOFOLLOW)?)
+        })?;
+        self.with_identity(&found, folder)
+    }
+
+    fn target(&self, path: &str) -> Option<EntryKind> {
+        let stat = statat(&self.root, path, AtFlags::empty()).ok()?;
+        Some(kind(FileType::from_raw_mode(stat.st_mode)))
+    }
+
+    fn entries_beneath(
+        &self,
+        folder: &str,
+        path: Option<&ResourcePath>,
+        limit: usize,
+    ) -> io::Result<Vec<RawEntry>> {
+        let skill = self.skill(folder)?;
+        match path {
+            None => list(&skill, limit),
+            Some(path) => list(&beneath::open(skill.as_fd(), path.as_str(), FOLDER)?, limit),
+        }
+    }
+
+    fn stat_beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<Stat> {
+        let skill = self.skill(folder)?;
+        let handle = beneath::open(skill.as_fd(), path.as_str(), beneath::LOOK)?;
+        let found = fstat(&handle)?;
+        Ok(Stat {
+            kind: kind(FileType::from_raw_mode(found.st_mode)),
+            revision: revision(&found),
+            identity: None,
+        })
+    }
+
+    fn read_beneath(
+        &self,
+        folder: &str,
+        path: &ResourcePath,
+        range: &Range<u64>,
+        into: &mut Vec<u8>,
+    ) -> io::Result<(Revision, Revision)> {
+        let skill = self.skill(folder)?;
+        // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
+        let looked_at = fstat(beneath::open(skill.as_fd(), path.as_str(), beneath::LOOK)?)?;
+        if !FileType::from_raw_mode(looked_at.st_mode).is_file() {
+            return Err(not_a_file());
+        }
+        let handle = beneath::open(skill.as_fd(), path.as_str(), READ)?;
+        let opened = fstat(&handle)?;
+        if inode(&opened) != inode(&looked_at) {
+            return Err(io::Error::other(
+                "the file was replaced while it was opened",
+            ));
+        }
+        let before = revision(&opened);
+        Ok((before, read(&handle, before, range, into)?))
+    }
+
+    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
+        let opened = self.at_skill_file(folder, |handle, path| {
+            match openat(handle, path, READ | OFlags::NOFOLLOW, Mode::empty()) {
+                Ok(handle) => Ok(Some(handle)),
+                // A link or a socket: neither is opened, both can be looked at.
+                Err(Errno::LOOP | Errno::NXIO | Errno::OPNOTSUPP) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })?;
+        let Some(handle) = opened else {
+            let stat = self.stat(folder)?;
+            return Ok(Opened {
+                after: stat.revision,
+                stat,
+            });
+        };
+        let stat = self.with_identity(&fstat(&handle)?, folder)?;
+        let after = if stat.kind == EntryKind::File {
+            read(&handle, stat.revision, &(0..bytes as u64), into)?
+        } else {
+            stat.revision
+        };
+        Ok(Opened { stat, after })
+    }
+}
+
+/// Opens files below a folder without following a link.
+pub(super) mod beneath {
+    use super::{BorrowedFd, Errno, Mode, OFlags, OwnedFd, io, openat};
+
+    /// Opens to look at, not to read.
+    #[cfg(target_os = "linux")]
+    pub(in crate::read::source::fs) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::read::source::fs) const LOOK: OFlags = super::READ;
+
+    #[cfg(target_os = "linux")]
+    pub(in crate::read::source::fs) fn open(
+        folder: BorrowedFd<'_>,
+        path: &str,
+        flags: OFlags,
+    ) -> io::Result<OwnedFd> {
+        use rustix::fs::{ResolveFlags, openat2};
+
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(folder, path, flags, Mode::empty(), resolve) {
+            // Old kernels lack the call, and some sandboxes forbid it.
+            Err(Errno::NOSYS | Errno::PERM) => walk(folder, path, flags),
+            opened => Ok(opened?),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(in crate::read::source::fs) fn open(
+        folder: BorrowedFd<'_>,
+        path: &str,
+        flags: OFlags,
+    ) -> io::Result<OwnedFd> {
+        walk(folder, path, flags)
+    }
+
+    /// Opens one component after the other, none of which may be a link.
+    pub(in crate::read::source::fs) fn walk(
+        folder: BorrowedFd<'_>,
+        path: &str,
+        flags: OFlags,
+    ) -> io::Result<OwnedFd> {
+        let mut components = path.split('/').peekable();
+        let mut parent = folder.try_clone_to_owned()?;
+        while let Some(component) = components.next() {
+            let last = components.peek().is_none();
+            let step = if last { flags } else { super::FOLDER };
+            let opened = openat(&parent, component, step | OFlags::NOFOLLOW, Mode::empty());
+            // Asked for a folder, Linux calls a link no folder; opened only to look at, a link opens as itself.
+            let may_be_link = matches!(opened, Err(Errno::NOTDIR)) || (last && opened.is_ok());
+            if may_be_link && is_link(&parent, component) {
+                return Err(Errno::LOOP.into());
+            }
+            parent = opened?;
+        }
+        Ok(parent)
+    }
+
+    fn is_link(folder: &OwnedFd, name: &str) -> bool {
+        let looked_at = super::statat(folder, name, super::AtFlags::SYMLINK_NOFOLLOW);
+        looked_at.is_ok_and(|stat| super::FileType::from_raw_mode(stat.st_mode).is_symlink())
+    }
+}
+
+/// Reads a range of a regular file, up to its end, into an empty buffer; returns its state afterwards.
+fn read(
+    handle: &OwnedFd,
+    before: Revision,
+    range: &Range<u64>,
+    into: &mut Vec<u8>,
+) -> io::Result<Revision> {
+    let wanted = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    // The size is only a hint: a file may grow while it is read, and what is returned is bounded all the same.
+    let there = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    into.reserve(wanted.min(there.saturating_add(1)));
+    while into.len() < wanted {
+        if into.len() == into.capacity() {
+            into.reserve((wanted - into.len()).min(64 * 1024));
+        }
+        let room = into.capacity() - into.len();
+        let offset = range.start.saturating_add(into.len() as u64);
+        let read = rustix::io::pread(handle, rustix::buffer::spare_capacity(into), offset)?;
+        // Less than there is room for, at or past the size, means that the file ends here.
+        if read == 0 || (read < room && into.len() >= there) {
+            break;
+        }
+    }
+    into.truncate(wanted);
+    Ok(revision(&fstat(handle)?))
+}
+
+fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(handle)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        if entries.len() == limit {
+            break;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => kind(FileType::from_raw_mode(
+                statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
+            )),
+            known => kind(known),
+        };
+        let (name, encoding) = utf8(name);
+        entries.push(RawEntry {
+            name,
+            encoding,
+            kind,
+        });
+    }
+    Ok(entries)
+}
+
+fn utf8(name: &CStr) -> (Box<str>, Encoding) {
+    match name.to_str() {
+        Ok(name) => (name.into(), Encoding::Utf8),
+        Err(_) => (
+            name.to_bytes().escape_ascii().to_string().into(),
+            Encoding::Other,
+        ),
+    }
+}
+
+fn kind(file_type: FileType) -> EntryKind {
+    match file_type {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Folder,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
+    }
+}
+
+#[allow(
+    clippy::allow_attributes,
+    clippy::cast_sign_loss,
+    clippy::unnecessary_cast,
+    reason = "the fields' types differ between systems"
+)]
+fn inode(stat: &rustix::fs::Stat) -> Identity {
+    Identity(IdentityRepr::Inode(stat.st_dev as u64, stat.st_ino as u64))
+}
+
+#[allow(
+    clippy::allow_attributes,
+    clippy::cast_sign_loss,
+    clippy::unnecessary_cast,
+    clippy::cast_possible_wrap,
+    reason = "the fields' types differ between systems"
+)]
+fn revision(stat: &rustix::fs::Stat) -> Revision {
+    let nanoseconds =
+        |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    Revision {
+        device: stat.st_dev as u64,
+        inode: stat.st_ino as u64,
+        size: stat.st_size as u64,
+        modified_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        changed_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+    }
+}

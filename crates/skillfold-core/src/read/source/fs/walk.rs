@@ -1,0 +1,351 @@
+//! Searches a tree for skills: bounded, and with a word about everything that is passed over.
+
+use std::collections::HashSet;
+use std::io;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, is_invisible};
+use crate::read::source::fs::{
+    Encoding, EntryKind, Opened, RawEntry, Tree, is_link_refusal, join, steady,
+};
+use crate::read::source::{
+    Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
+};
+
+/// Folders that never hold skills of their own.
+const NEVER: [&str; 2] = [".git", "node_modules"];
+
+/// Searches the tree and gives each skill to `taker`; returns what was passed over, and fails only if the root cannot be
+/// read.
+pub(super) fn walk(
+    tree: &dyn Tree,
+    root_name: &str,
+    walk: &Walk,
+    taker: &mut dyn Taker,
+) -> io::Result<Vec<Finding>> {
+    let mut search = Search {
+        tree,
+        walk,
+        taker,
+        findings: Vec::new(),
+        visited: HashSet::new(),
+        skills: 0,
+        folders: 0,
+        entries: 0,
+        unreported: 0,
+        cut: false,
+    };
+    if !search.take_skill("", Some(root_name)) {
+        let (identity, entries) = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
+        search.visited.insert(identity);
+        let mut open = search.folder("", entries, 1);
+        while let Some((path, depth)) = open.pop() {
+            if search.is_done(&path) {
+                break;
+            }
+            open.extend(search.descend(&path, depth));
+        }
+    }
+    search.finish();
+    Ok(search.findings)
+}
+
+/// What is done with a folder that may be a skill.
+pub(super) trait Taker {
+    /// Looks at the `SKILL.md` of a folder, and takes it if it is a regular file.
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        path: &str,
+        root_name: Option<&str>,
+    ) -> io::Result<EntryKind>;
+}
+
+/// Lists skills with the state of their files.
+pub(super) struct Stat<'a> {
+    pub(super) found: &'a mut Vec<Listed>,
+}
+
+impl Taker for Stat<'_> {
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        path: &str,
+        root_name: Option<&str>,
+    ) -> io::Result<EntryKind> {
+        let stat = tree.stat(path)?;
+        if stat.kind == EntryKind::File {
+            self.found.push(Listed {
+                folder: folder(path, root_name),
+                revision: stat.revision,
+                identity: stat.identity,
+            });
+        }
+        Ok(stat.kind)
+    }
+}
+
+/// Reads the start of each skill's file.
+pub(super) struct Head<'a> {
+    pub(super) bytes: usize,
+    pub(super) buffer: Vec<u8>,
+    pub(super) found: &'a mut dyn FnMut(Scanned<'_>),
+}
+
+impl Taker for Head<'_> {
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        path: &str,
+        root_name: Option<&str>,
+    ) -> io::Result<EntryKind> {
+        self.buffer.clear();
+        let mut stat = None;
+        let state = steady(&mut self.buffer, |into| {
+            let Opened {
+                stat: opened,
+                after,
+            } = tree.open_head(path, self.bytes, into)?;
+            let before = opened.revision;
+            stat = Some(opened);
+            Ok((before, after))
+        })?;
+        let Some(stat) = stat else {
+            return Ok(EntryKind::Other);
+        };
+        if stat.kind == EntryKind::File {
+            let listed = Listed {
+                folder: folder(path, root_name),
+                revision: state.revision,
+                identity: stat.identity,
+            };
+            (self.found)(Scanned {
+                listed,
+                state: Ok(state),
+                head: &self.buffer,
+            });
+        }
+        Ok(stat.kind)
+    }
+}
+
+/// Returns the folder of a skill; the walk has refused what cannot be carried.
+fn folder(path: &str, root_name: Option<&str>) -> Folder {
+    root_name.map_or_else(|| Folder::walked(path), Folder::root)
+}
+
+struct Search<'a> {
+    tree: &'a dyn Tree,
+    walk: &'a Walk,
+    taker: &'a mut dyn Taker,
+    findings: Vec<Finding>,
+    visited: HashSet<Identity>,
+    skills: usize,
+    folders: usize,
+    entries: usize,
+    unreported: usize,
+    /// Whether a bound left something out in the middle of a folder.
+    cut: bool,
+}
+
+impl Search<'_> {
+    /// Lists a folder that is no skill, and returns the folders to search next, last one first.
+    fn descend(&mut self, path: &str, depth: usize) -> Vec<(String, usize)> {
+        self.folders += 1;
+        let left = (self.walk.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
+        match self.tree.entries(path, left) {
+            Ok((identity, entries)) => {
+                if self.visited.insert(identity) {
+                    return self.folder(path, entries, depth + 1);
+                }
+                self.report(
+                    Code::Loop,
+                    path,
+                    "Folder was already searched by another path:",
+                );
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.report(Code::Vanished, path, "Folder vanished:");
+            }
+            Err(error) => self.report(
+                Code::FolderUnreadable,
+                path,
+                &format!("Folder could not be read ({error}):"),
+            ),
+        }
+        Vec::new()
+    }
+
+    /// Takes the skills among the entries of a folder, and returns the folders to search next, last one first.
+    fn folder(
+        &mut self,
+        path: &str,
+        mut entries: Vec<RawEntry>,
+        depth: usize,
+    ) -> Vec<(String, usize)> {
+        // Real folders come first: a skill that links lead to as well is known by its own folder.
+        entries.sort_unstable_by(|a, b| {
+            (a.kind == EntryKind::Link, &a.name).cmp(&(b.kind == EntryKind::Link, &b.name))
+        });
+        let mut next = Vec::new();
+        for entry in entries {
+            self.entries += 1;
+            if self.entries > self.walk.limits.walk_entries
+                || self.skills >= self.walk.limits.skills
+            {
+                self.cut = true;
+                break;
+            }
+            let full = join(path, &entry.name);
+            if !self.is_wanted(&entry, &full) {
+                continue;
+            }
+            if self.take_skill(&full, None) || !self.leads_on(&entry, &full) {
+                continue;
+            }
+            if depth >= self.walk.limits.walk_depth {
+                self.report(
+                    Code::BoundReached,
+                    &full,
+                    "Folder is nested too deep and was not searched:",
+                );
+            } else {
+                next.push((full, depth));
+            }
+        }
+        next.reverse();
+        next
+    }
+
+    /// Returns whether an entry can be or lead to a skill, and reports it if a rule speaks against it.
+    fn is_wanted(&mut self, entry: &RawEntry, full: &str) -> bool {
+        let name = &*entry.name;
+        match entry.kind {
+            EntryKind::Other => return false,
+            EntryKind::File => {
+                if name.eq_ignore_ascii_case(SKILL_FILE) && name != SKILL_FILE {
+                    self.report(Code::FileName, full, "File is not named `SKILL.md`:");
+                }
+                return false;
+            }
+            EntryKind::Folder | EntryKind::Link => {}
+        }
+        if entry.encoding == Encoding::Other
+            || name.chars().any(|c| c.is_control() || is_invisible(c))
+        {
+            self.report(Code::FolderName, full, "Folder's name cannot be carried:");
+            return false;
+        }
+        if NEVER.contains(&name) || (name.starts_with('.') && self.walk.hidden == Hidden::Skip) {
+            self.report(Code::Skipped, full, "Folder was not searched:");
+            return false;
+        }
+        if entry.kind == EntryKind::Link && self.tree.links() == Links::Refuse {
+            self.report(Code::LinkNotFollowed, full, "Link was not followed:");
+            return false;
+        }
+        true
+    }
+
+    /// Returns whether an entry that is no skill is a folder that can be searched.
+    fn leads_on(&mut self, entry: &RawEntry, full: &str) -> bool {
+        if entry.kind == EntryKind::Folder {
+            return true;
+        }
+        let target = self.tree.target(full);
+        if target.is_none() {
+            self.report(Code::DanglingLink, full, "Link leads nowhere:");
+        }
+        target == Some(EntryKind::Folder)
+    }
+
+    /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
+    fn take_skill(&mut self, path: &str, root_name: Option<&str>) -> bool {
+        let kind = match self.taker.take(self.tree, path, root_name) {
+            Ok(kind) => kind,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return false;
+            }
+            Err(error) if is_link_refusal(&error) => {
+                self.report(Code::Loop, path, "Link leads in a circle:");
+                return true;
+            }
+            Err(error) => {
+                self.report(
+                    Code::SkillFileUnreadable,
+                    path,
+                    &format!("`SKILL.md` could not be read ({error}):"),
+                );
+                return true;
+            }
+        };
+        match kind {
+            EntryKind::File => self.skills += 1,
+            EntryKind::Link => self.report(Code::SkillFileLink, path, "`SKILL.md` is a link:"),
+            EntryKind::Folder | EntryKind::Other => self.report(
+                Code::SkillFileKind,
+                path,
+                "`SKILL.md` is not a regular file:",
+            ),
+        }
+        true
+    }
+
+    /// Returns whether a bound ends the search, and reports where it stopped.
+    fn is_done(&mut self, path: &str) -> bool {
+        let limits = &self.walk.limits;
+        let bound = if self.skills >= limits.skills {
+            format!("Search stopped after {} skills, before", limits.skills)
+        } else if self.entries > limits.walk_entries {
+            format!(
+                "Search stopped after {} entries, before",
+                limits.walk_entries
+            )
+        } else if self.folders >= limits.walk_folders {
+            format!(
+                "Search stopped after {} folders without a skill, before",
+                limits.walk_folders
+            )
+        } else {
+            return false;
+        };
+        self.report(Code::BoundReached, path, &bound);
+        true
+    }
+
+    fn report(&mut self, code: Code, path: &str, what: &str) {
+        if self.findings.len() < self.walk.limits.walk_reports {
+            self.findings.push(Finding::new(code, path, what));
+        } else {
+            self.unreported += 1;
+        }
+    }
+
+    fn finish(&mut self) {
+        let reported = self
+            .findings
+            .iter()
+            .any(|finding| finding.diagnostic.code == Code::BoundReached);
+        if self.cut && !reported {
+            let limits = &self.walk.limits;
+            let bound = if self.skills >= limits.skills {
+                format!("Search stopped after {} skills of", limits.skills)
+            } else {
+                format!("Search stopped after {} entries of", limits.walk_entries)
+            };
+            self.report(Code::BoundReached, "", &bound);
+        }
+        if self.unreported > 0 {
+            let message = format!("{} more findings are not listed", self.unreported);
+            self.findings.push(Finding {
+                path: "".into(),
+                diagnostic: Diagnostic::new(Code::MoreFindings, None, message),
+            });
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Skills that a host holds in memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
+use std::ops::Range;
+
+use crate::codes::Code;
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::name::ResourcePath;
+use crate::read::source::{
+    Content, Cursor, Finding, Folder, Listed, Listing, Resource, ResourceKind, Resources, Revision,
+    SKILL_FILE, Source, State, Walk,
+};
+
+/// A source whose files are in memory: bundled skills, and tests.
+///
+/// ```
+/// use skillfold_core::{MemorySource, Reading, discover};
+///
+/// let source = MemorySource::new([("pdf/SKILL.md", "---\nname: pdf\ndescription: Fills in forms\n---\n")]);
+/// let found = discover(&[&source], &Reading::default());
+/// assert_eq!(found.skills[0].manifest.name().as_str(), "pdf");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemorySource {
+    files: BTreeMap<Box<str>, Box<[u8]>>,
+}
+
+impl MemorySource {
+    /// Creates a source of files, each with its path: `folder/SKILL.md`, `folder/references/more.md`.
+    pub fn new<P: Into<Box<str>>, B: Into<Vec<u8>>>(
+        files: impl IntoIterator<Item = (P, B)>,
+    ) -> Self {
+        Self {
+            files: files
+                .into_iter()
+                .map(|(path, bytes)| (path.into(), bytes.into().into_boxed_slice()))
+                .collect(),
+        }
+    }
+
+    fn file(&self, folder: &Folder, path: &str) -> Result<&[u8], Error> {
+        let full = join(folder.path(), path);
+        self.files
+            .get(&*full)
+            .map(|bytes| &**bytes)
+            .ok_or_else(|| Error::not_found(full))
+    }
+}
+
+fn join(folder: &str, path: &str) -> String {
+    if folder.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    }
+}
+
+/// Returns the folder of a path that names a `SKILL.md`.
+fn skill_folder(path: &str) -> Option<&str> {
+    let folder = path.strip_suffix(SKILL_FILE)?;
+    if folder.is_empty() {
+        Some(folder)
+    } else {
+        folder.strip_suffix('/')
+    }
+}
+
+/// Content in memory has no clock; its state is its size and a hash of it.
+fn revision(bytes: &[u8]) -> Revision {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    Revision {
+        device: 0,
+        inode: hasher.finish(),
+        size: bytes.len() as u64,
+        modified_ns: 0,
+        changed_ns: 0,
+    }
+}
+
+impl Source for MemorySource {
+    /// Lists what the host put there: folders are not passed over for their names or their depth.
+    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+        let skill_files = self
+            .files
+            .iter()
+            .filter_map(|(path, bytes)| Some((skill_folder(path)?, bytes)));
+        let mut skills: Vec<_> = skill_files.collect();
+        skills.sort_by_key(|(folder, _)| *folder);
+        let all: BTreeSet<_> = skills.iter().map(|(folder, _)| *folder).collect();
+        let (mut folders, mut findings): (Vec<Listed>, Vec<Finding>) = (Vec::new(), Vec::new());
+        for (path, bytes) in skills {
+            // A skill inside a skill is a file of the outer one, as on disk.
+            let mut parents = path
+                .match_indices('/')
+                .map(|(at, _)| &path[..at])
+                .chain((!path.is_empty()).then_some(""));
+            if parents.any(|parent| all.contains(parent)) {
+                continue;
+            }
+            let folder = if path.is_empty() {
+                Ok(Folder::root(""))
+            } else {
+                Folder::new(path)
+            };
+            match folder {
+                Ok(folder) => folders.push(Listed::new(folder, revision(bytes))),
+                Err(error) => {
+                    findings.push(Finding::new(Code::FolderName, path, &format!("{error}:")));
+                }
+            }
+        }
+        if let Some(cursor) = cursor {
+            folders.retain(|listed| listed.folder.path() > cursor.as_str());
+        }
+        let next = (folders.len() > walk.page.max(1)).then(|| {
+            folders.truncate(walk.page.max(1));
+            Cursor::after(folders.last().map_or("", |last| last.folder.path()))
+        });
+        Ok(Listing {
+            folders,
+            findings,
+            next,
+        })
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        let file = self.file(folder, SKILL_FILE)?;
+        into.extend_from_slice(&file[..bytes.min(file.len())]);
+        Ok(State::steady(revision(file)))
+    }
+
+    fn read(
+        &self,
+        folder: &Folder,
+        path: &ResourcePath,
+        range: Range<u64>,
+    ) -> Result<Content, Error> {
+        let file = self.file(folder, path.as_str())?;
+        let clamp = |offset: u64| {
+            usize::try_from(offset)
+                .unwrap_or(usize::MAX)
+                .min(file.len())
+        };
+        let (start, end) = (clamp(range.start), clamp(range.end));
+        Ok(Content::new(
+            file[start..end.max(start)].to_vec(),
+            State::steady(revision(file)),
+        ))
+    }
+
+    fn resources(
+        &self,
+        folder: &Folder,
+        limits: &Limits,
+        cursor: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        let prefix = join(folder.path(), "");
+        let mut resources = Resources::default();
+        for (path, bytes) in &self.files {
+            let Some(path) = path
+                .strip_prefix(&*prefix)
+                .filter(|path| cursor.is_none_or(|cursor| *path > cursor.as_str()))
+            else {
+                continue;
+            };
+            if resources.files.len() == limits.resources.max(1) {
+                resources.next = resources
+                    .files
+                    .last()
+                    .map(|last| Cursor::after(last.path.as_str()));
+                break;
+            }
+            match path.parse() {
+                Ok(path) => resources
+                    .files
+                    .push(Resource::new(path, bytes.len() as u64)),
+                Err(error) => resources.findings.push(Finding::new(
+                    Code::FolderName,
+                    path,
+                    &format!("{error}:"),
+                )),
+            }
+        }
+        Ok(resources)
+    }
+
+    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
+        let full = join(folder.path(), path.as_str());
+        if self.files.contains_key(&*full) {
+            return Ok(ResourceKind::File);
+        }
+        let below = format!("{full}/");
+        let is_folder = self
+            .files
+            .range(Box::<str>::from(&*below)..)
+            .next()
+            .is_some_and(|(path, _)| path.starts_with(&below));
+        if is_folder {
+            Ok(ResourceKind::Folder)
+        } else {
+            Err(Error::not_found(full))
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Where skills come from: finite, local, synchronous.
+
+mod fs;
+mod memory;
+mod revision;
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::error::Error;
+use crate::limits::Limits;
+use crate::name::{InvalidPath, ResourcePath};
+
+pub use fs::FsSource;
+pub use memory::MemorySource;
+pub use revision::Revision;
+
+/// The file that makes a folder a skill.
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
+
+/// A place that holds skills. What it lists is read through it, and never through a path.
+///
+/// A source that lists a skill twice, under two folders, gives both the same [`Listed::identity`].
+pub trait Source: fmt::Debug + Send + Sync {
+    /// Returns the folders that hold a `SKILL.md`, ordered by folder, from after `cursor` on.
+    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error>;
+
+    /// Reads at most `bytes` bytes from the start of a folder's `SKILL.md` into an empty buffer, which the caller uses
+    /// again for the next skill.
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error>;
+
+    /// Lists all skill folders, in any order, and reads at most `bytes` bytes from the start of each `SKILL.md`.
+    ///
+    /// The same as [`list`](Self::list) and [`head`](Self::head) for each folder, for sources that do both at once for
+    /// less. Returns what was passed over.
+    fn scan(
+        &self,
+        walk: &Walk,
+        bytes: usize,
+        found: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Vec<Finding>, Error> {
+        let (mut cursor, mut findings, mut buffer) = (None, Vec::new(), Vec::new());
+        loop {
+            let page = self.list(walk, cursor.as_ref())?;
+            findings.extend(page.findings);
+            for listed in page.folders {
+                buffer.clear();
+                let state = self.head(&listed.folder, bytes, &mut buffer);
+                found(Scanned {
+                    listed,
+                    state,
+                    head: &buffer,
+                });
+            }
+            // A cursor that does not move would never end.
+            if page.next.is_none() || page.next == cursor {
+                return Ok(findings);
+            }
+            cursor = page.next;
+        }
+    }
+
+    /// Returns a range of a file of a skill, up to its end.
+    fn read(
+        &self,
+        folder: &Folder,
+        path: &ResourcePath,
+        range: Range<u64>,
+    ) -> Result<Content, Error>;
+
+    /// Returns the files of a skill, ordered by path, from after `cursor` on; `SKILL.md` is one of them.
+    fn resources(
+        &self,
+        folder: &Folder,
+        limits: &Limits,
+        cursor: Option<&Cursor>,
+    ) -> Result<Resources, Error>;
+
+    /// Returns what stands at a path of a skill.
+    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error>;
+}
+
+/// How a source is searched for skills.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts set single choices with struct update syntax"
+)]
+pub struct Walk {
+    /// What to do with folders whose name starts with a dot.
+    pub hidden: Hidden,
+    /// Folders that one page of a listing holds at most.
+    pub page: usize,
+    /// The caps.
+    pub limits: Limits,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            hidden: Hidden::default(),
+            page: limits.skills,
+            limits,
+        }
+    }
+}
+
+/// What to do with links to folders. A `SKILL.md` that is itself a link is never followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Links {
+    /// Follow them: installers link skills from one place into many. Loops end, and one folder is one skill.
+    #[default]
+    Follow,
+    /// Report them and go on.
+    Refuse,
+}
+
+/// What to do with folders whose name starts with a dot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hidden {
+    /// Report them and go on.
+    #[default]
+    Skip,
+    /// Search them too, all but `.git`.
+    Search,
+}
+
+/// The folder of a skill inside its source: relative, with `/`; empty where the root itself is the skill.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Folder {
+    path: Box<str>,
+    /// The name of the root, which is the folder's name where the path is empty.
+    root: Option<Box<str>>,
+}
+
+impl Folder {
+    /// Creates the folder of a skill below the root.
+    ///
+    /// The path is relative with `/`, and no component is empty, `.` or `..`: reading cannot leave the source by it.
+    pub fn new(path: impl Into<Box<str>>) -> Result<Self, InvalidPath> {
+        let path = path.into();
+        InvalidPath::check_folder(&path)?;
+        Ok(Self { path, root: None })
+    }
+
+    /// Creates a folder from a path that a walk put together from names that it checked.
+    fn walked(path: &str) -> Self {
+        debug_assert!(Self::new(path).is_ok(), "the walk checks names");
+        Self {
+            path: path.into(),
+            root: None,
+        }
+    }
+
+    /// Creates the folder of a root that is itself a skill.
+    pub fn root(name: impl Into<Box<str>>) -> Self {
+        Self {
+            path: "".into(),
+            root: Some(name.into()),
+        }
+    }
+
+    /// Returns the path inside the source.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the folder's own name.
+    pub fn name(&self) -> &str {
+        match &self.root {
+            Some(name) => name,
+            None => self.path.rsplit('/').next().unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.path.is_empty() {
+            self.name()
+        } else {
+            &self.path
+        })
+    }
+}
+
+/// Where a listing goes on: after this folder or file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor(Box<str>);
+
+impl Cursor {
+    /// Creates a cursor after a folder or file.
+    pub fn after(path: impl Into<Box<str>>) -> Self {
+        Self(path.into())
+    }
+
+    /// Returns the folder or file that the cursor stands after.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A page of skill folders.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The folders, in order.
+    pub folders: Vec<Listed>,
+    /// What was passed over, and why.
+    pub findings: Vec<Finding>,
+    /// Where the next page starts, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// One skill folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The folder.
+    pub folder: Folder,
+    /// The state of its `SKILL.md`.
+    pub revision: Revision,
+    /// What the folder is, whichever path leads there.
+    pub identity: Option<Identity>,
+}
+
+impl Listed {
+    /// Creates a folder with the state of its `SKILL.md`.
+    pub fn new(folder: Folder, revision: Revision) -> Self {
+        Self {
+            folder,
+            revision,
+            identity: None,
+        }
+    }
+
+    /// Adds what the folder is, whichever path leads there.
+    #[must_use]
+    pub fn with_identity(mut self, identity: Identity) -> Self {
+        self.identity = Some(identity);
+        self
+    }
+}
+
+/// One skill folder, and the start of its `SKILL.md`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Scanned<'a> {
+    /// The folder.
+    pub listed: Listed,
+    /// The state of the file that was read, or why it could not be.
+    pub state: Result<State, Error>,
+    /// The bytes that were read.
+    pub head: &'a [u8],
+}
+
+impl<'a> Scanned<'a> {
+    /// Creates a folder with the start of its file.
+    pub fn new(listed: Listed, state: Result<State, Error>, head: &'a [u8]) -> Self {
+        Self {
+            listed,
+            state,
+            head,
+        }
+    }
+}
+
+/// What a folder is, whichever path leads there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity(IdentityRepr);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum IdentityRepr {
+    /// Device and inode of the `SKILL.md`, or of its folder where the file has several links.
+    #[cfg(unix)]
+    Inode(u64, u64),
+    Name(Box<str>),
+}
+
+impl Identity {
+    /// Creates an identity from a name that the folder has and no other: a resolved path, a digest.
+    pub fn new(name: impl Into<Box<str>>) -> Self {
+        Self(IdentityRepr::Name(name.into()))
+    }
+}
+
+/// Something that was found about a path of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The path inside the source; empty for the source itself.
+    pub path: Box<str>,
+    /// What was found.
+    pub diagnostic: Diagnostic,
+}
+
+impl Finding {
+    /// Creates a finding about a path; the message is `what`, a space and the path.
+    pub fn new(code: Code, path: &str, what: &str) -> Self {
+        let shown = if path.is_empty() { "." } else { path };
+        Self {
+            path: path.into(),
+            diagnostic: Diagnostic::new(code, None, format!("{what} {}", quoted(shown))),
+        }
+    }
+}
+
+/// What was read of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Content {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The state of the file that they were read from.
+    pub state: State,
+}
+
+impl Content {
+    /// Creates what was read of a file.
+    pub fn new(bytes: Vec<u8>, state: State) -> Self {
+        Self { bytes, state }
+    }
+}
+
+/// The state of a file that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts with their own sources fill in all of it"
+)]
+pub struct State {
+    /// The revision, taken after the last byte.
+    pub revision: Revision,
+    /// Whether the file held still while it was read.
+    pub steadiness: Steadiness,
+}
+
+impl State {
+    /// Creates the state of a file that held still.
+    pub fn steady(revision: Revision) -> Self {
+        Self {
+            revision,
+            steadiness: Steadiness::Steady,
+        }
+    }
+}
+
+/// Whether a file held still while it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Steadiness {
+    /// Its state was the same before and after.
+    Steady,
+    /// Its state changed, and changed again when it was read once more.
+    Changing,
+}
+
+/// A page of the files of a skill.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Resources {
+    /// The files, in order.
+    pub files: Vec<Resource>,
+    /// What was passed over, and why.
+    pub findings: Vec<Finding>,
+    /// Where the next page starts, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// A file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resource {
+    /// Its path inside the skill.
+    pub path: ResourcePath,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl Resource {
+    /// Creates a file of a skill.
+    pub fn new(path: ResourcePath, size: u64) -> Self {
+        Self { path, size }
+    }
+}
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResourceKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+}

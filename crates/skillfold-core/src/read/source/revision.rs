@@ -1,0 +1,56 @@
+//! The cheap, local state of a file.
+
+/// The state of a file, taken from the descriptor that was read. Two equal, settled revisions mean the same content.
+///
+/// A revision is local: it says nothing to another machine. What is shared is a digest of the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts with their own sources fill in all of it"
+)]
+pub struct Revision {
+    /// The device; 0 where the system does not tell.
+    pub device: u64,
+    /// The inode; 0 where the system does not tell.
+    pub inode: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// The last change of the content, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// The last change of the file, its name and its rights, in nanoseconds since 1970; 0 where the system does not tell.
+    pub changed_ns: i64,
+}
+
+impl Revision {
+    /// Time that a clock of a file system may lag behind, so that two writes within it look like one.
+    const SETTLING_NS: i64 = 2_000_000_000;
+
+    /// Returns whether the file was left alone long enough before `now_ns` for an equal revision to mean equal content.
+    ///
+    /// A file that was changed within 2 seconds before, or after, has to be compared by content.
+    pub fn is_settled(&self, now_ns: i64) -> bool {
+        let limit = now_ns.saturating_sub(Self::SETTLING_NS);
+        self.modified_ns <= limit && self.changed_ns <= limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Revision;
+
+    #[test]
+    fn recent_or_future_change_is_unsettled() {
+        let at = |modified_ns, changed_ns| Revision {
+            device: 1,
+            inode: 1,
+            size: 1,
+            modified_ns,
+            changed_ns,
+        };
+        let now = 10_000_000_000;
+        assert!(at(8_000_000_000, 0).is_settled(now));
+        assert!(!at(8_000_000_001, 0).is_settled(now));
+        assert!(!at(0, 9_000_000_000).is_settled(now));
+        assert!(!at(now + 1, 0).is_settled(now));
+    }
+}

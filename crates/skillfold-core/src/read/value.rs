@@ -1,0 +1,208 @@
+//! Frontmatter values as they are kept: the text of each scalar, and what YAML says it means.
+
+use crate::read::yaml::{Kind, Node, Style};
+
+/// A value of the frontmatter, kept as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// A single value.
+    Scalar(Scalar),
+    /// A list.
+    List(Box<[Self]>),
+    /// A mapping.
+    Map(Fields),
+}
+
+/// A single value: its text, and whether it stood in quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    text: Box<str>,
+    style: Style,
+}
+
+impl Scalar {
+    /// Returns the text, verbatim: `1.10` stays `1.10`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns what the text means by the core schema of YAML 1.2.
+    pub fn meaning(&self) -> Meaning<'_> {
+        if self.style == Style::Quoted {
+            return Meaning::Text(&self.text);
+        }
+        match &*self.text {
+            "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
+            "true" | "True" | "TRUE" => Meaning::Bool(true),
+            "false" | "False" | "FALSE" => Meaning::Bool(false),
+            text => number(text).unwrap_or(Meaning::Text(text)),
+        }
+    }
+}
+
+/// What a scalar means by the core schema of YAML 1.2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Meaning<'a> {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number, the infinities and not-a-number included.
+    Float(f64),
+    /// Text.
+    Text(&'a str),
+}
+
+/// Reads a number of the core schema: decimal, `0o` and `0x` integers, floats, `.inf` and `.nan`.
+fn number(text: &str) -> Option<Meaning<'static>> {
+    if let Some(digits) = text.strip_prefix("0o") {
+        return i64::from_str_radix(digits, 8)
+            .ok()
+            .filter(|_| !digits.starts_with(['+', '-']))
+            .map(Meaning::Integer);
+    }
+    if let Some(digits) = text.strip_prefix("0x") {
+        return i64::from_str_radix(digits, 16)
+            .ok()
+            .filter(|_| !digits.starts_with(['+', '-']))
+            .map(Meaning::Integer);
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    match unsigned {
+        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => {
+            return Some(Meaning::Float(f64::NEG_INFINITY));
+        }
+        ".inf" | ".Inf" | ".INF" => return Some(Meaning::Float(f64::INFINITY)),
+        ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(Meaning::Float(f64::NAN)),
+        _ => {}
+    }
+    // Rust also reads words such as `infinity` as numbers; YAML does not.
+    let digits = unsigned.bytes().any(|byte| byte.is_ascii_digit());
+    if !digits
+        || !unsigned
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
+    {
+        return None;
+    }
+    match text.parse() {
+        Ok(integer) => Some(Meaning::Integer(integer)),
+        Err(_) => text.parse().ok().map(Meaning::Float),
+    }
+}
+
+/// Fields in the order of the file; a name may stand there twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields(Box<[(Box<str>, Value)]>);
+
+impl Fields {
+    /// Returns the first value of that name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter()
+            .find(|(field, _)| *field == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Returns names and values in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Returns how many fields there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> FromIterator<(&'a str, Value)> for Fields {
+    fn from_iter<T: IntoIterator<Item = (&'a str, Value)>>(fields: T) -> Self {
+        Self(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
+        )
+    }
+}
+
+impl From<&Node<'_>> for Value {
+    fn from(node: &Node<'_>) -> Self {
+        match &node.kind {
+            Kind::Scalar { text, style } => Self::Scalar(Scalar {
+                text: (&**text).into(),
+                style: *style,
+            }),
+            Kind::List(items) => Self::List(items.iter().map(Self::from).collect()),
+            Kind::Map(entries) => Self::Map(
+                entries
+                    .iter()
+                    .map(|entry| (&*entry.key, Self::from(&entry.value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Meaning, Scalar};
+    use crate::read::yaml::Style;
+
+    fn check(text: &str) -> String {
+        format!(
+            "{:?}",
+            Scalar {
+                text: text.into(),
+                style: Style::Plain
+            }
+            .meaning()
+        )
+    }
+
+    #[test]
+    fn scalar_means_what_the_core_schema_says() {
+        let shown = [
+            "",
+            "~",
+            "true",
+            "no",
+            "12",
+            "-3",
+            "1.10",
+            "1e3",
+            "0x1F",
+            "0o17",
+            ".inf",
+            "-.inf",
+            "inf",
+            "1.0.0",
+            "+",
+            "e",
+            "0x-1",
+            "9223372036854775808",
+        ]
+        .map(check);
+        insta::assert_snapshot!(shown.join(" "), @r#"Null Null Bool(true) Text("no") Integer(12) Integer(-3) Float(1.1) Float(1000.0) Integer(31) Integer(15) Float(inf) Float(-inf) Text("inf") Text("1.0.0") Text("+") Text("e") Text("0x-1") Float(9.223372036854776e18)"#);
+    }
+
+    #[test]
+    fn quoted_scalar_is_text() {
+        assert_eq!(
+            Scalar {
+                text: "true".into(),
+                style: Style::Quoted
+            }
+            .meaning(),
+            Meaning::Text("true")
+        );
+    }
+}

@@ -1,0 +1,387 @@
+//! YAML events into a small tree with positions.
+//!
+//! The tree keeps every scalar's text and style and converts nothing: what a value means is decided field by field, so
+//! that one odd field is a diagnostic and not the loss of the skill.
+
+use std::borrow::Cow;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Position, Span, quoted};
+use crate::limits::Limits;
+use crate::read::frontmatter::{count, is_unwanted_control};
+
+/// A value with its place in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Node<'a> {
+    pub(crate) span: Span,
+    pub(crate) kind: Kind<'a>,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind<'a> {
+    Scalar { text: Cow<'a, str>, style: Style },
+    List(Vec<Node<'a>>),
+    Map(Vec<Entry<'a>>),
+}
+
+/// Whether a scalar's text may mean something else than itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `true`, `1.0` and `~` mean a boolean, a number and nothing.
+    Plain,
+    /// The text is text.
+    Quoted,
+}
+
+/// A field: its name and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry<'a> {
+    pub(crate) key: Cow<'a, str>,
+    pub(crate) key_span: Span,
+    pub(crate) value: Node<'a>,
+}
+
+/// Why a text is not taken as YAML.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) code: Code,
+    pub(crate) at: Position,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn into_diagnostic(self) -> Diagnostic {
+        Diagnostic::new(self.code, Span::at(self.at), self.message)
+    }
+}
+
+impl<'a> Node<'a> {
+    pub(crate) fn scalar(text: impl Into<Cow<'a, str>>, style: Style, span: Span) -> Self {
+        Self {
+            span,
+            kind: Kind::Scalar {
+                text: text.into(),
+                style,
+            },
+        }
+    }
+
+    /// Returns whether the value is empty, `null` or `~`.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.kind, Kind::Scalar { text, style: Style::Plain } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
+    }
+
+    /// Returns the value with texts of its own.
+    pub(crate) fn into_owned(self) -> Node<'static> {
+        let entry = |entry: Entry<'a>| Entry {
+            key: entry.key.into_owned().into(),
+            key_span: entry.key_span,
+            value: entry.value.into_owned(),
+        };
+        let kind = match self.kind {
+            Kind::Scalar { text, style } => Kind::Scalar {
+                text: text.into_owned().into(),
+                style,
+            },
+            Kind::List(items) => Kind::List(items.into_iter().map(Self::into_owned).collect()),
+            Kind::Map(entries) => Kind::Map(entries.into_iter().map(entry).collect()),
+        };
+        Node {
+            span: self.span,
+            kind,
+        }
+    }
+
+    /// Returns the children's hull, for a list or a mapping that starts at `start`.
+    fn collection(kind: Kind<'a>, start: Position) -> Self {
+        let hull = match &kind {
+            Kind::List(items) => items
+                .first()
+                .zip(items.last())
+                .map(|(a, b)| (a.span.start, b.span.end)),
+            Kind::Map(entries) => entries
+                .first()
+                .zip(entries.last())
+                .map(|(a, b)| (a.key_span.start, b.value.span.end)),
+            Kind::Scalar { .. } => None,
+        };
+        let (start, end) = hull.unwrap_or((start, start));
+        Self {
+            span: Span::new(start, end),
+            kind,
+        }
+    }
+
+    pub(crate) fn list(items: Vec<Self>, start: Position) -> Self {
+        Self::collection(Kind::List(items), start)
+    }
+
+    pub(crate) fn map(entries: Vec<Entry<'a>>, start: Position) -> Self {
+        Self::collection(Kind::Map(entries), start)
+    }
+}
+
+/// Reads one YAML document that starts on line `first_line` of its file.
+///
+/// Aliases, anchors, tags, second documents, keys that are not scalars and anything over a limit are faults.
+pub(crate) fn parse<'a>(
+    text: &'a str,
+    first_line: u32,
+    limits: &Limits,
+) -> Result<Node<'a>, Fault> {
+    let mut builder = Builder {
+        first_line,
+        limits,
+        open: Vec::new(),
+        root: None,
+        keys: 0,
+    };
+    let mut parser = Parser::new_from_str(text);
+    while let Some(event) = parser.next_event() {
+        let (event, span) = event.map_err(|error| builder.scan_fault(&error))?;
+        builder.event(
+            event,
+            builder.position(span.start),
+            builder.position(span.end),
+        )?;
+    }
+    let start = Position::new(first_line, 1);
+    Ok(builder
+        .root
+        .unwrap_or_else(|| Node::scalar("", Style::Plain, Span::at(start))))
+}
+
+/// Returns the parser's message as ours are written: with a capital, without a final period.
+fn sentence(message: &str) -> String {
+    let mut chars = message.trim_end_matches('.').chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// A list or mapping that is not closed yet.
+enum Open<'a> {
+    List {
+        start: Position,
+        items: Vec<Node<'a>>,
+    },
+    Map {
+        start: Position,
+        entries: Vec<Entry<'a>>,
+        key: Option<(Cow<'a, str>, Span)>,
+    },
+}
+
+struct Builder<'a, 'l> {
+    first_line: u32,
+    limits: &'l Limits,
+    open: Vec<Open<'a>>,
+    root: Option<Node<'a>>,
+    keys: usize,
+}
+
+impl<'a> Builder<'a, '_> {
+    fn position(&self, marker: Marker) -> Position {
+        Position::new(
+            count(marker.line()).max(1) + self.first_line - 1,
+            count(marker.col()) + 1,
+        )
+    }
+
+    fn scan_fault(&self, error: &ScanError) -> Fault {
+        let at = self.position(*error.marker());
+        // The parser resolves aliases before it shows them; one that leads nowhere is refused like any other.
+        if error.info().contains("unknown anchor") {
+            return fault(Code::YamlAlias, at, "Alias to an unknown anchor");
+        }
+        fault(Code::YamlSyntax, at, sentence(error.info()))
+    }
+
+    fn event(&mut self, event: Event<'a>, start: Position, end: Position) -> Result<(), Fault> {
+        match event {
+            Event::DocumentStart(_) if self.root.is_some() => Err(fault(
+                Code::YamlSecondDocument,
+                start,
+                "A second document starts here",
+            )),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => Ok(()),
+            Event::Alias(_) => Err(fault(Code::YamlAlias, start, "Alias in place of a value")),
+            Event::Scalar(_, _, anchor, _)
+            | Event::SequenceStart(anchor, _)
+            | Event::MappingStart(anchor, _)
+                if anchor > 0 =>
+            {
+                Err(fault(Code::YamlAnchor, start, "Anchor on a value"))
+            }
+            Event::Scalar(_, _, _, Some(_))
+            | Event::SequenceStart(_, Some(_))
+            | Event::MappingStart(_, Some(_)) => Err(fault(Code::YamlTag, start, "Tag on a value")),
+            Event::Scalar(text, style, _, None) => {
+                let style = if style == ScalarStyle::Plain {
+                    Style::Plain
+                } else {
+                    Style::Quoted
+                };
+                self.value(Node::scalar(text, style, Span::new(start, end)))
+            }
+            Event::SequenceStart(..) => self.open(
+                Open::List {
+                    start,
+                    items: Vec::new(),
+                },
+                start,
+            ),
+            Event::MappingStart(..) => self.open(
+                Open::Map {
+                    start,
+                    entries: Vec::with_capacity(4),
+                    key: None,
+                },
+                start,
+            ),
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+        }
+    }
+
+    fn open(&mut self, open: Open<'a>, start: Position) -> Result<(), Fault> {
+        if self.open.len() >= self.limits.yaml_depth {
+            let message = format!("Nested deeper than {} levels", self.limits.yaml_depth);
+            return Err(fault(Code::YamlTooDeep, start, message));
+        }
+        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+            return Err(fault(
+                Code::YamlComplexKey,
+                start,
+                "A list or mapping stands where a field's name is expected",
+            ));
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Fault> {
+        match self.open.pop() {
+            Some(Open::List { start, items }) => self.value(Node::list(items, start)),
+            Some(Open::Map { start, entries, .. }) => self.value(Node::map(entries, start)),
+            None => Ok(()),
+        }
+    }
+
+    fn value(&mut self, node: Node<'a>) -> Result<(), Fault> {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items, .. }) => items.push(node),
+            Some(Open::Map { entries, key, .. }) => match key.take() {
+                Some((key, key_span)) => entries.push(Entry {
+                    key,
+                    key_span,
+                    value: node,
+                }),
+                None => match node.kind {
+                    Kind::Scalar { text, .. } => *key = Some((text, node.span)),
+                    Kind::List(_) | Kind::Map(_) => {
+                        return Err(fault(
+                            Code::YamlComplexKey,
+                            node.span.start,
+                            "A list or mapping as a field's name",
+                        ));
+                    }
+                },
+            },
+        }
+        self.count_key()
+    }
+
+    fn count_key(&mut self) -> Result<(), Fault> {
+        let Some(Open::Map {
+            key: Some((_, span)),
+            ..
+        }) = self.open.last()
+        else {
+            return Ok(());
+        };
+        self.keys += 1;
+        if self.keys > self.limits.yaml_keys {
+            let message = format!("More than {} fields", self.limits.yaml_keys);
+            return Err(fault(Code::YamlTooManyKeys, span.start, message));
+        }
+        Ok(())
+    }
+}
+
+fn fault(code: Code, at: Position, message: impl Into<String>) -> Fault {
+    Fault {
+        code,
+        at,
+        message: message.into(),
+    }
+}
+
+/// Removes control characters that an escape in quotes brought in, and reports the first of each value.
+pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic>) {
+    match &mut node.kind {
+        Kind::Scalar { text, .. } => {
+            if let Some(c) = text.chars().find(|c| is_unwanted_control(*c)) {
+                let message = format!("Escaped control character U+{:04X}", u32::from(c));
+                findings.push(Diagnostic::new(Code::ControlCharacters, node.span, message));
+                *text = text.replace(is_unwanted_control, "").into();
+            }
+        }
+        Kind::List(items) => items
+            .iter_mut()
+            .for_each(|item| remove_controls(item, findings)),
+        Kind::Map(entries) => {
+            for entry in entries {
+                if entry.key.contains(is_unwanted_control) {
+                    let message = "Escaped control character in a field's name";
+                    findings.push(Diagnostic::new(
+                        Code::ControlCharacters,
+                        entry.key_span,
+                        message,
+                    ));
+                    entry.key = entry.key.replace(is_unwanted_control, "").into();
+                }
+                remove_controls(&mut entry.value, findings);
+            }
+        }
+    }
+}
+
+/// Reports fields that a mapping has twice and merge keys, here and below.
+pub(crate) fn report_keys(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
+    match &node.kind {
+        Kind::Scalar { .. } => {}
+        Kind::List(items) => items.iter().for_each(|item| report_keys(item, findings)),
+        Kind::Map(entries) => {
+            for (index, entry) in entries.iter().enumerate() {
+                if let Some(first) = entries[..index].iter().find(|first| first.key == entry.key) {
+                    let message = format!(
+                        "Field {} is already given on line {}",
+                        quoted(&entry.key),
+                        first.key_span.start.line
+                    );
+                    findings.push(Diagnostic::new(
+                        Code::YamlDuplicateKey,
+                        entry.key_span,
+                        message,
+                    ));
+                }
+                if entry.key == "<<" {
+                    findings.push(Diagnostic::new(
+                        Code::YamlMergeKey,
+                        entry.key_span,
+                        "Merge key is not applied",
+                    ));
+                }
+                report_keys(&entry.value, findings);
+            }
+        }
+    }
+}

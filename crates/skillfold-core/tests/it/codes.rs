@@ -1,0 +1,48 @@
+//! The page of all codes is the table of all codes.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the page is a file of the project, written only when asked to"
+)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use skillfold_core::Code;
+
+fn page() -> String {
+    let mut text = "# Diagnostics\n\nEvery finding has a code that is stable across releases. A severity may differ by profile: the rules of the \
+                    specification\n(SF3xx) are errors in the profile `spec` and warnings in `lenient`, except those that are errors in both; in `spec` \
+                    every repair\n(SF0xx and SF1xx) is an error too.\n\nThis page is made from the table in `crates/skillfold-core/src/codes.rs`: \
+                    `UPDATE_DOCS=1 cargo test -p skillfold-core codes`.\n\n| code | severity | meaning | way out |\n|---|---|---|---|\n"
+        .to_owned();
+    for code in Code::ALL {
+        text += &format!(
+            "| {code} | {} | {} | {} |\n",
+            code.severity(),
+            code.meaning(),
+            code.way_out().replace('|', "\\|")
+        );
+    }
+    text.replace("`>` or `|`", "`>` or `\\|`")
+}
+
+#[test]
+fn page_of_diagnostics_is_made_from_the_table() {
+    let path: PathBuf = [
+        env!("CARGO_MANIFEST_DIR"),
+        "..",
+        "..",
+        "docs",
+        "diagnostics.md",
+    ]
+    .iter()
+    .collect();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, page()).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(&path).unwrap_or_default(),
+        page(),
+        "run UPDATE_DOCS=1 cargo test -p skillfold-core codes"
+    );
+}

@@ -1,0 +1,110 @@
+//! Promises over real files, where they are present: a corpus of SKILL.md files beside the checkout.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the corpus is a file beside the checkout"
+)]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use skillfold_core::{Limits, Reader, frontmatter_tree, parse_with};
+
+/// Calls `check` with the folder and text of every file, or says that there is no corpus.
+fn for_each_file(mut check: impl FnMut(&str, &str)) -> bool {
+    let path: PathBuf = [
+        env!("CARGO_MANIFEST_DIR"),
+        "..",
+        "..",
+        "..",
+        "shared",
+        "data",
+        "skills_corpus.jsonl.zst",
+    ]
+    .iter()
+    .collect();
+    let Ok(file) = File::open(path) else {
+        eprintln!("skipped: there is no corpus beside the checkout");
+        return false;
+    };
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    for line in BufReader::new(decoder).lines() {
+        let entry: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let folder = entry["path"]
+            .as_str()
+            .unwrap()
+            .rsplit('/')
+            .nth(1)
+            .unwrap_or("skill");
+        check(folder, entry["text"].as_str().unwrap());
+    }
+    true
+}
+
+#[test]
+fn line_reader_equals_the_parser_on_every_real_file() {
+    let (mut files, mut taken) = (0, 0);
+    let present = for_each_file(|_, text| {
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let Some(block) = text
+            .strip_prefix("---\n")
+            .and_then(|rest| rest.split_once("\n---"))
+            .map(|(block, _)| format!("{block}\n"))
+        else {
+            return;
+        };
+        files += 1;
+        if let Some(tree) = frontmatter_tree(&block, Reader::Lines) {
+            taken += 1;
+            assert_eq!(
+                Some(tree),
+                frontmatter_tree(&block, Reader::Yaml),
+                "{block}"
+            );
+        }
+    });
+    // The reader is worth its lines only while it takes most files.
+    assert!(!present || taken * 100 > files * 80, "{taken} of {files}");
+}
+
+#[test]
+fn both_readers_give_the_same_skill_for_every_real_file() {
+    for_each_file(|folder, text| {
+        let read = |reader| parse_with(text.as_bytes(), folder, reader, &Limits::default());
+        let (lines, yaml) = (read(Reader::Lines), read(Reader::Yaml));
+        assert_eq!(
+            (lines.manifest, lines.body, lines.repaired),
+            (yaml.manifest, yaml.body, yaml.repaired),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn at_least_99_of_100_real_files_with_a_description_are_read() {
+    let (mut with_description, mut read) = (0, 0);
+    let present = for_each_file(|folder, text| {
+        let parsed = parse_with(text.as_bytes(), folder, Reader::Lines, &Limits::default());
+        assert!(
+            parsed.manifest.is_some()
+                || parsed
+                    .diagnostics
+                    .iter()
+                    .any(|finding| finding.span.is_some()),
+            "{text}"
+        );
+        let block = text
+            .trim_start_matches('\u{feff}')
+            .strip_prefix("---")
+            .and_then(|rest| rest.split("\n---").next());
+        if block.is_some_and(|block| block.contains("\ndescription:")) {
+            with_description += 1;
+            read += u32::from(parsed.manifest.is_some());
+        }
+    });
+    assert!(
+        !present || read * 100 >= with_description * 99,
+        "{read} of {with_description}"
+    );
+}

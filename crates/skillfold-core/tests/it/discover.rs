@@ -1,0 +1,545 @@
+//! What is found in a folder, and what is said about the rest.
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use skillfold_core::{
+    Code, Content, Cursor, Discovery, Error, Folder, FsSource, Hidden, Limits, Links, Listed,
+    Listing, MemorySource, Reading, ResourceKind, ResourcePath, Resources, Revision, Source, State,
+    Steadiness, Walk, discover,
+};
+use skillfold_testkit::{files, folder};
+
+use crate::show;
+
+fn find(path: &Path) -> Discovery {
+    find_with(path, Walk::default())
+}
+
+fn find_with(path: &Path, walk: Walk) -> Discovery {
+    let source = FsSource::open(path).unwrap();
+    discover(
+        &[&source],
+        &Reading {
+            walk,
+            ..Reading::default()
+        },
+    )
+}
+
+fn shown(path: &Path) -> String {
+    show::discovery(&find(path))
+}
+
+fn skill(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: b\n---\nBody\n")
+}
+
+fn write_skill(path: &Path, name: &str) {
+    fs::create_dir_all(path).unwrap();
+    fs::write(path.join("SKILL.md"), skill(name)).unwrap();
+}
+
+#[test]
+fn skills_are_found_at_any_depth_in_the_order_of_their_folders() {
+    let root = folder(
+        "
+        //- b/SKILL.md
+        ---
+        name: b
+        description: second
+        ---
+        //- a-z/SKILL.md
+        ---
+        name: a-z
+        description: x
+        ---
+        //- a/deep/er/skill/SKILL.md
+        ---
+        name: skill
+        description: nested
+        ---
+        //- a/README.md
+        no skill
+    ",
+    );
+    insta::assert_snapshot!(shown(root.path()), @"
+    a-z in a-z
+    skill in a/deep/er/skill
+    b in b
+    ");
+}
+
+#[test]
+fn search_stops_at_a_skill() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("outer"), "outer");
+    write_skill(&root.path().join("outer/examples/inner"), "inner");
+    insta::assert_snapshot!(shown(root.path()), @"outer in outer");
+}
+
+#[test]
+fn root_that_is_itself_a_skill_is_one_skill() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("solo"), "solo");
+    insta::assert_snapshot!(shown(&root.path().join("solo")), @"solo in solo");
+}
+
+#[test]
+fn broken_skill_never_hides_a_good_one() {
+    let root = folder(
+        "
+        //- bad/SKILL.md
+        # No frontmatter
+        //- good/SKILL.md
+        ---
+        name: good
+        description: b
+        ---
+    ",
+    );
+    insta::assert_snapshot!(shown(root.path()), @"
+    good in good
+    refused bad
+      error[SF001]: Expected `---`, found `# No frontmatter`
+    ");
+}
+
+#[test]
+fn same_folder_by_two_paths_is_one_skill() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("real"), "real");
+    symlink("real", root.path().join("alias")).unwrap();
+    insta::assert_snapshot!(shown(root.path()), @"
+    real in real
+    info[SF508]: Same folder as `real`: `alias`
+    ");
+
+    let (first, second) = (
+        FsSource::open(root.path()).unwrap(),
+        FsSource::open(root.path().join(".")).unwrap(),
+    );
+    let found = discover(&[&first, &second], &Reading::default());
+    assert_eq!(found.skills.len(), 1);
+}
+
+#[test]
+fn hard_links_of_one_file_in_two_folders_are_two_skills() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("a"), "a");
+    fs::create_dir(root.path().join("b")).unwrap();
+    fs::hard_link(
+        root.path().join("a/SKILL.md"),
+        root.path().join("b/SKILL.md"),
+    )
+    .unwrap();
+    assert_eq!(find(root.path()).skills.len(), 2);
+}
+
+#[test]
+fn loops_of_links_end() {
+    let root = folder("//- group/.keep\n");
+    symlink("..", root.path().join("group/up")).unwrap();
+    symlink("self", root.path().join("self")).unwrap();
+    symlink("gone", root.path().join("dangling")).unwrap();
+    write_skill(&root.path().join("group/a"), "a");
+    insta::assert_snapshot!(shown(root.path()), @"
+    a in group/a
+    warning[SF515]: Link leads nowhere: `dangling`
+    warning[SF512]: Link leads in a circle: `self`
+    warning[SF512]: Folder was already searched by another path: `group/up`
+    ");
+}
+
+#[test]
+fn skill_file_that_is_no_regular_file_is_refused_and_never_waited_for() {
+    let root = folder(
+        "//- fifo/.keep\n//- socket/.keep\n//- folder/SKILL.md/.keep\n//- link/.keep\n//- target.md\n---\n",
+    );
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.path().join("fifo/SKILL.md"),
+        rustix::fs::FileType::Fifo,
+        mode,
+        0,
+    )
+    .unwrap();
+    let _socket =
+        std::os::unix::net::UnixListener::bind(root.path().join("socket/SKILL.md")).unwrap();
+    symlink("../target.md", root.path().join("link/SKILL.md")).unwrap();
+    insta::assert_snapshot!(shown(root.path()), @"
+    error[SF504]: `SKILL.md` is not a regular file: `fifo`
+    error[SF504]: `SKILL.md` is not a regular file: `folder`
+    error[SF503]: `SKILL.md` is a link: `link`
+    error[SF504]: `SKILL.md` is not a regular file: `socket`
+    ");
+    let listed = FsSource::open(root.path())
+        .unwrap()
+        .list(&Walk::default(), None)
+        .unwrap();
+    assert_eq!(
+        listed.findings.len(),
+        4,
+        "a listing says the same as a scan"
+    );
+}
+
+#[test]
+fn huge_file_costs_its_head_only() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("huge"), "huge");
+    let file = fs::File::options()
+        .write(true)
+        .open(root.path().join("huge/SKILL.md"))
+        .unwrap();
+    file.set_len(1 << 40).unwrap();
+    let found = find(root.path());
+    assert_eq!(found.skills[0].diagnostics[0].code, Code::Oversize);
+    assert_eq!(found.skills[0].revision.size, 1 << 40);
+}
+
+#[test]
+fn frontmatter_longer_than_the_head_is_read_whole() {
+    let root = folder("//- .keep\n");
+    for (name, length) in [("page", 5_000), ("pages", 40_000), ("over", 70_000)] {
+        let path = root.path().join(name);
+        fs::create_dir(&path).unwrap();
+        let text = format!(
+            "---\nname: {name}\nlicense: {}\ndescription: last\n---\nBody\n",
+            "x".repeat(length)
+        );
+        fs::write(path.join("SKILL.md"), text).unwrap();
+    }
+    insta::assert_snapshot!(shown(root.path()), @"
+    page in page
+    pages in pages
+      warning[SF207]: File has about 10013 tokens, the limit is 8000
+    refused over
+      error[SF003]: Frontmatter is not closed within 65536 bytes
+    ");
+}
+
+#[test]
+fn limits_of_nothing_end_the_search_all_the_same() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("a"), "a");
+    let limits = Limits {
+        head_bytes: 0,
+        frontmatter_bytes: 0,
+        yaml_depth: 0,
+        yaml_keys: 0,
+        ..Limits::default()
+    };
+    let found = find_with(
+        root.path(),
+        Walk {
+            limits,
+            page: 0,
+            ..Walk::default()
+        },
+    );
+    assert_eq!(found.skills.len() + found.refused.len(), 1);
+}
+
+#[test]
+fn bound_that_is_met_exactly_is_no_bound_reached() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("a"), "a");
+    let limits = Limits {
+        skills: 1,
+        ..Limits::default()
+    };
+    assert_eq!(
+        find_with(
+            root.path(),
+            Walk {
+                limits,
+                ..Walk::default()
+            }
+        )
+        .findings
+        .len(),
+        0
+    );
+}
+
+#[test]
+fn names_that_cannot_be_carried_are_reported() {
+    let root = folder("//- .keep\n");
+    write_skill(
+        &root.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9")),
+        "a",
+    );
+    write_skill(&root.path().join("line\nbreak"), "a");
+    insta::assert_snapshot!(shown(root.path()), @r"
+    error[SF502]: Folder's name cannot be carried: `caf\xe9`
+    error[SF502]: Folder's name cannot be carried: `line break`
+    ");
+}
+
+#[test]
+fn passed_over_folders_are_named() {
+    let root = folder(
+        "//- .hidden/a/SKILL.md\n---\n//- node_modules/a/SKILL.md\n---\n//- wrong/skill.md\n---\n",
+    );
+    symlink("/", root.path().join("link")).unwrap();
+    let source = FsSource::open_with(root.path(), Links::Refuse).unwrap();
+    insta::assert_snapshot!(show::discovery(&discover(&[&source], &Reading::default())), @"
+    info[SF510]: Folder was not searched: `.hidden`
+    info[SF510]: Folder was not searched: `node_modules`
+    info[SF509]: Link was not followed: `link`
+    warning[SF511]: File is not named `SKILL.md`: `wrong/skill.md`
+    ");
+    let walk = Walk {
+        hidden: Hidden::Search,
+        ..Walk::default()
+    };
+    let found = discover(
+        &[&source],
+        &Reading {
+            walk,
+            ..Reading::default()
+        },
+    );
+    assert_eq!(found.refused.len(), 1);
+}
+
+#[test]
+fn bounds_are_reported_where_they_are_reached() {
+    let root = folder("//- a/b/c/d/e/f/SKILL.md\n---\n//- x/.keep\n//- y/.keep\n//- z/.keep\n");
+    write_skill(&root.path().join("s1"), "s1");
+    write_skill(&root.path().join("s2"), "s2");
+    let limited = |limits: Limits| {
+        show::discovery(&find_with(
+            root.path(),
+            Walk {
+                limits,
+                ..Walk::default()
+            },
+        ))
+    };
+    insta::assert_snapshot!(limited(Limits::default()), @"
+    s1 in s1
+    s2 in s2
+    warning[SF507]: Folder is nested too deep and was not searched: `a/b/c/d/e`
+    ");
+    insta::assert_snapshot!(limited(Limits { skills: 1, ..Limits::default() }), @"
+    s1 in s1
+    warning[SF507]: Search stopped after 1 skills, before `a`
+    ");
+    insta::assert_snapshot!(limited(Limits { walk_entries: 3, ..Limits::default() }), @"
+    s2 in s2
+    warning[SF507]: Search stopped after 3 entries, before `x`
+    ");
+    insta::assert_snapshot!(limited(Limits { walk_folders: 1, ..Limits::default() }), @"
+    s1 in s1
+    s2 in s2
+    warning[SF507]: Search stopped after 1 folders without a skill, before `a/b`
+    ");
+    let hidden: String = (0..9).map(|number| format!("//- .h{number}/x\n")).collect();
+    let many = folder(&hidden);
+    let limits = Limits {
+        walk_reports: 2,
+        ..Limits::default()
+    };
+    insta::assert_snapshot!(show::discovery(&find_with(many.path(), Walk { limits, ..Walk::default() })), @"
+    info[SF510]: Folder was not searched: `.h0`
+    info[SF510]: Folder was not searched: `.h1`
+    warning[SF514]: 7 more findings are not listed
+    ");
+}
+
+#[test]
+fn root_that_is_gone_is_a_finding_and_not_the_end() {
+    let root = folder("//- a/SKILL.md\n---\n");
+    let source = FsSource::open(root.path()).unwrap();
+    drop(root);
+    assert_eq!(discover(&[&source], &Reading::default()).skills.len(), 0);
+    assert!(FsSource::open("/nonexistent-root").is_err());
+}
+
+#[test]
+fn memory_and_disk_give_the_same_skills() {
+    let text = "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: one
+        ---
+        //- a/nested/SKILL.md
+        ---
+        name: nested
+        description: no skill of its own
+        ---
+        //- group/b/SKILL.md
+        ---
+        name: b
+        description: two
+        ---
+    ";
+    let disk = folder(text);
+    let memory = MemorySource::new(files(text));
+    let from_memory = discover(&[&memory], &Reading::default());
+    assert_eq!(show::discovery(&from_memory), shown(disk.path()));
+}
+
+#[test]
+fn listing_in_pages_gives_what_one_page_gives() {
+    let root = folder("//- .keep\n");
+    for number in 0..7 {
+        write_skill(&root.path().join(format!("s{number}")), "s");
+    }
+    let memory =
+        MemorySource::new((0..7).map(|number| (format!("s{number}/SKILL.md"), skill("s"))));
+    for source in [
+        &FsSource::open(root.path()).unwrap() as &dyn Source,
+        &memory,
+    ] {
+        let walk = Walk {
+            page: 3,
+            ..Walk::default()
+        };
+        let (mut cursor, mut folders, mut pages) = (None, Vec::new(), 0);
+        loop {
+            let page: Listing = source.list(&walk, cursor.as_ref()).unwrap();
+            folders.extend(
+                page.folders
+                    .into_iter()
+                    .map(|listed| listed.folder.to_string()),
+            );
+            pages += 1;
+            cursor = page.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(
+            (pages, folders.join(" ")),
+            (3, "s0 s1 s2 s3 s4 s5 s6".to_owned())
+        );
+    }
+}
+
+/// A source whose files fail in the ways that files do.
+#[derive(Debug)]
+struct Failing;
+
+impl Source for Failing {
+    fn list(&self, _: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+        let revision = Revision {
+            device: 0,
+            inode: 0,
+            size: 0,
+            modified_ns: 0,
+            changed_ns: 0,
+        };
+        let mut listing = Listing::default();
+        listing.folders = ["gone", "changing", "locked"]
+            .map(|name| Listed::new(Folder::new(name).unwrap(), revision))
+            .into();
+        // A cursor that never moves must not keep the search going.
+        listing.next = Some(Cursor::after("locked"));
+        if cursor.is_some() {
+            listing.folders.clear();
+        }
+        Ok(listing)
+    }
+
+    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        match folder.name() {
+            "gone" => Err(Error::not_found("gone/SKILL.md")),
+            "locked" => Err(Error::read(
+                "locked/SKILL.md",
+                std::io::ErrorKind::PermissionDenied.into(),
+            )),
+            name => {
+                into.extend_from_slice(skill(name).as_bytes());
+                let revision = Revision {
+                    device: 0,
+                    inode: 0,
+                    size: into.len() as u64,
+                    modified_ns: 0,
+                    changed_ns: 0,
+                };
+                Ok(State {
+                    revision,
+                    steadiness: Steadiness::Changing,
+                })
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        _: &Folder,
+        path: &ResourcePath,
+        _: std::ops::Range<u64>,
+    ) -> Result<Content, Error> {
+        Err(Error::not_found(path.as_str()))
+    }
+
+    fn resources(&self, _: &Folder, _: &Limits, _: Option<&Cursor>) -> Result<Resources, Error> {
+        Ok(Resources::default())
+    }
+
+    fn kind(&self, _: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
+        Err(Error::not_found(path.as_str()))
+    }
+}
+
+#[test]
+fn files_that_vanish_change_or_are_locked_are_reported() {
+    insta::assert_snapshot!(show::discovery(&discover(&[&Failing], &Reading::default())), @"
+    changing in changing
+      warning[SF506]: File kept changing while it was read
+    refused locked
+      error[SF513]: `SKILL.md` could not be read: Could not read `locked/SKILL.md`: permission denied
+    warning[SF505]: Skill vanished while it was read: `gone`
+    ");
+}
+
+#[test]
+fn unreadable_folder_is_reported() {
+    // The superuser may read everything; there is nothing to see then.
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped: run as an ordinary user to see a folder that may not be read");
+        return;
+    }
+    let root = folder("//- locked/a/SKILL.md\n---\n");
+    fs::set_permissions(
+        root.path().join("locked"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o0),
+    )
+    .unwrap();
+    let found = find(root.path());
+    fs::set_permissions(
+        root.path().join("locked"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o700),
+    )
+    .unwrap();
+    assert!(matches!(
+        found.findings[0].finding.diagnostic.code,
+        Code::SkillFileUnreadable | Code::FolderUnreadable
+    ));
+}
+
+#[test]
+fn revision_is_taken_from_the_file_that_was_read() {
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("a"), "a");
+    let first = find(root.path()).skills[0].revision;
+    assert_eq!(first, find(root.path()).skills[0].revision);
+    let listed = FsSource::open(root.path())
+        .unwrap()
+        .list(&Walk::default(), None)
+        .unwrap();
+    assert_eq!(first, listed.folders[0].revision);
+    fs::rename(root.path().join("a/SKILL.md"), root.path().join("old")).unwrap();
+    write_skill(&root.path().join("a"), "a");
+    assert_ne!(first, find(root.path()).skills[0].revision);
+}

@@ -1,0 +1,19 @@
+//! What the engine promises, by its public API.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::format_collect,
+    clippy::format_push_string,
+    reason = "a test fails by panicking, says what it skips, and may be slow with text"
+)]
+
+mod codes;
+mod corpus;
+mod discover;
+mod lint;
+mod manifest;
+mod repair;
+mod resources;
+mod show;
+mod snippet;
+mod yaml;

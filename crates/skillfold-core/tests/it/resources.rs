@@ -1,0 +1,215 @@
+//! The files of a skill: all of them, and none outside.
+#![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use skillfold_core::{
+    Cursor, ErrorKind, Folder, FsSource, Limits, MemorySource, ResourceKind, ResourcePath, Source,
+};
+use skillfold_testkit::{files, folder};
+
+const TREE: &str = "
+    //- pdf/SKILL.md
+    ---
+    //- pdf/references/forms.md
+    Forms
+    //- pdf/a/b/c/d/e/deep.txt
+    deep
+    //- pdf/scripts/run.py
+    print()
+";
+
+fn path(text: &str) -> ResourcePath {
+    text.parse().unwrap()
+}
+
+fn listed(source: &dyn Source, cursor: Option<&Cursor>) -> String {
+    let resources = source
+        .resources(&Folder::new("pdf").unwrap(), &Limits::default(), cursor)
+        .unwrap();
+    let files = resources
+        .files
+        .iter()
+        .map(|file| format!("{} {}\n", file.path, file.size));
+    files
+        .chain(
+            resources
+                .findings
+                .iter()
+                .map(|finding| format!("{}\n", finding.diagnostic)),
+        )
+        .collect()
+}
+
+#[test]
+fn files_are_listed_five_folders_deep_by_disk_and_memory_alike() {
+    let root = folder(TREE);
+    let disk = FsSource::open(root.path()).unwrap();
+    let memory = MemorySource::new(files(TREE));
+    insta::assert_snapshot!(listed(&disk, None), @"
+    SKILL.md 4
+    a/b/c/d/e/deep.txt 5
+    references/forms.md 6
+    scripts/run.py 8
+    ");
+    assert_eq!(listed(&disk, None), listed(&memory, None));
+    let cursor = Cursor::after("references/forms.md");
+    assert_eq!(listed(&disk, Some(&cursor)), "scripts/run.py 8\n");
+    assert_eq!(listed(&memory, Some(&cursor)), "scripts/run.py 8\n");
+}
+
+#[test]
+fn file_five_folders_deep_is_read() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let content = source
+        .read(
+            &Folder::new("pdf").unwrap(),
+            &path("a/b/c/d/e/deep.txt"),
+            0..100,
+        )
+        .unwrap();
+    assert_eq!(content.bytes, b"deep\n");
+}
+
+#[test]
+fn range_is_read_up_to_the_end_of_the_file() {
+    let root = folder(TREE);
+    let disk = FsSource::open(root.path()).unwrap();
+    let memory = MemorySource::new(files(TREE));
+    for source in [&disk as &dyn Source, &memory] {
+        let read = |range| {
+            source
+                .read(
+                    &Folder::new("pdf").unwrap(),
+                    &path("references/forms.md"),
+                    range,
+                )
+                .unwrap()
+                .bytes
+        };
+        assert_eq!(read(1..4), b"orm");
+        assert_eq!(read(4..u64::MAX), b"s\n");
+        assert_eq!(read(90..95), b"");
+        #[expect(clippy::reversed_empty_ranges, reason = "hostile on purpose")]
+        let reversed = 5..2;
+        assert_eq!(read(reversed), b"");
+    }
+}
+
+#[test]
+fn what_stands_at_a_path_is_told() {
+    let root = folder(TREE);
+    let disk = FsSource::open(root.path()).unwrap();
+    let memory = MemorySource::new(files(TREE));
+    for source in [&disk as &dyn Source, &memory] {
+        let kind = |text| source.kind(&Folder::new("pdf").unwrap(), &path(text));
+        assert_eq!(kind("references").unwrap(), ResourceKind::Folder);
+        assert_eq!(kind("references/forms.md").unwrap(), ResourceKind::File);
+        assert_eq!(
+            kind("references/none.md").unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
+    }
+}
+
+#[test]
+fn links_and_pipes_inside_a_skill_are_refused() {
+    let root = folder(TREE);
+    fs::write(root.path().join("secret"), "key").unwrap();
+    symlink("../secret", root.path().join("pdf/link.md")).unwrap();
+    symlink("..", root.path().join("pdf/up")).unwrap();
+    symlink("references", root.path().join("pdf/inside")).unwrap();
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        root.path().join("pdf/pipe"),
+        rustix::fs::FileType::Fifo,
+        mode,
+        0,
+    )
+    .unwrap();
+    let source = FsSource::open(root.path()).unwrap();
+    for name in [
+        "link.md",
+        "up/secret",
+        "inside/forms.md",
+        "pipe",
+        "references",
+    ] {
+        let error = source
+            .read(&Folder::new("pdf").unwrap(), &path(name), 0..10)
+            .unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Refused,
+            "{name}: {error}, {}",
+            error.hint()
+        );
+    }
+    insta::assert_snapshot!(listed(&source, None), @"
+    SKILL.md 4
+    a/b/c/d/e/deep.txt 5
+    references/forms.md 6
+    scripts/run.py 8
+    info[SF509]: Link is not followed: `inside`
+    info[SF509]: Link is not followed: `link.md`
+    error[SF504]: Not a regular file: `pipe`
+    info[SF509]: Link is not followed: `up`
+    ");
+}
+
+#[test]
+fn folder_that_would_lead_out_of_the_source_cannot_be_built() {
+    for path in [
+        "",
+        "..",
+        "../..",
+        "a/../..",
+        "/etc",
+        "a//b",
+        "./a",
+        "a\nb",
+        "a\u{202e}b",
+    ] {
+        assert!(Folder::new(path).is_err(), "{path:?}");
+    }
+    assert!(Folder::new("group/My skill: v1.").is_ok());
+}
+
+#[test]
+fn name_that_cannot_be_carried_is_reported_by_disk_and_memory_alike() {
+    let root = folder(TREE);
+    fs::write(root.path().join("pdf/a:b"), "x").unwrap();
+    let mut tree = files(TREE);
+    tree.push(("pdf/a:b".to_owned(), "x".to_owned()));
+    for source in [
+        &FsSource::open(root.path()).unwrap() as &dyn Source,
+        &MemorySource::new(tree),
+    ] {
+        assert!(listed(source, None).contains("SF502"));
+    }
+}
+
+#[test]
+fn files_over_the_limit_are_reported() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let limits = Limits {
+        resources: 2,
+        resource_depth: 1,
+        ..Limits::default()
+    };
+    let resources = source
+        .resources(&Folder::new("pdf").unwrap(), &limits, None)
+        .unwrap();
+    assert_eq!(resources.files.len(), 2);
+    assert!(
+        resources
+            .findings
+            .iter()
+            .any(|finding| finding.diagnostic.to_string().contains("SF507"))
+    );
+}

@@ -1,0 +1,83 @@
+//! A face has all it needs to show the line with the place underlined.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use skillfold_core::{Diagnostic, parse};
+
+fn drawn(text: &str, diagnostic: &Diagnostic) -> String {
+    let range = diagnostic.span.unwrap().bytes_in(text);
+    let message = diagnostic.message.to_string();
+    let snippet = Snippet::source(text)
+        .path("a/SKILL.md")
+        .annotation(AnnotationKind::Primary.span(range));
+    let report = [Level::WARNING
+        .primary_title(&*message)
+        .id(diagnostic.code.number())
+        .element(snippet)];
+    Renderer::plain().render(&report)
+}
+
+#[test]
+fn place_of_a_finding_is_underlined_in_the_original_file() {
+    let text = "---\nname: a\ndescription: Use when: filling in forms\n---\n";
+    let parsed = parse(text.as_bytes(), "a");
+    let drawings: Vec<_> = parsed
+        .diagnostics
+        .iter()
+        .map(|finding| drawn(text, finding))
+        .collect();
+    insta::assert_snapshot!(drawings.join("\n\n"), @"
+    warning[SF010]: A second `: ` on the line of a field
+     --> a/SKILL.md:3:22
+      |
+    3 | description: Use when: filling in forms
+      |                      ^
+
+    warning[SF101]: Value of `description` has an unquoted `: `
+     --> a/SKILL.md:3:14
+      |
+    3 | description: Use when: filling in forms
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn place_counts_characters_and_not_bytes() {
+    let text = "\u{feff}---\nname: Größe\ndescription: ü: ü\n---\n";
+    let parsed = parse(text.as_bytes(), "a");
+    let drawings: Vec<_> = parsed
+        .diagnostics
+        .iter()
+        .map(|finding| drawn(text, finding))
+        .collect();
+    insta::assert_snapshot!(drawings.join("\n\n"), @"
+    warning[SF105]: File starts with a byte-order mark
+     --> a/SKILL.md:1:2
+      |
+    1 | ﻿---
+      | ^
+
+    warning[SF010]: Mapping values are not allowed in this context
+     --> a/SKILL.md:3:15
+      |
+    3 | description: ü: ü
+      |               ^
+
+    warning[SF101]: Value of `description` has an unquoted `: `
+     --> a/SKILL.md:3:14
+      |
+    3 | description: ü: ü
+      |              ^^^^
+
+    warning[SF303]: Name has upper-case letters: `Größe`
+     --> a/SKILL.md:2:7
+      |
+    2 | name: Größe
+      |       ^^^^^
+
+    warning[SF305]: Name `Größe` differs from the folder's name `a`
+     --> a/SKILL.md:2:7
+      |
+    2 | name: Größe
+      |       ^^^^^
+    ");
+}

@@ -1,0 +1,172 @@
+//! What is refused of YAML, and where.
+
+use skillfold_core::{Code, Limits, Reader, parse, parse_with};
+
+use crate::show::{check, findings};
+
+fn with(fields: &str) -> String {
+    findings(&format!("---\nname: a\ndescription: b\n{fields}\n---\n"))
+}
+
+#[test]
+fn alias_is_refused_and_its_text_kept() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: b\nx: &anchor [1, 2]\ny: *anchor\nz: *unknown\n---\n"), @r#"
+    a: "b"
+      other = {x: Text("&anchor [1, 2]"), y: Text("*anchor"), z: Text("*unknown")}
+    4:4-4:4 error[SF012]: Anchor on a value
+    4:4-4:18 warning[SF103]: Value of `x` starts with a character YAML reserves
+    5:4-5:4 error[SF011]: Alias to an unknown anchor
+    5:4-5:11 warning[SF103]: Value of `y` starts with a character YAML reserves
+    6:4-6:4 error[SF011]: Alias to an unknown anchor
+    6:4-6:12 warning[SF103]: Value of `z` starts with a character YAML reserves
+    "#);
+}
+
+#[test]
+fn alias_bomb_is_refused_at_once() {
+    let mut text = "---\nname: a\ndescription: b\nl0: &l0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..10 {
+        let below = format!("*l{}, ", level - 1).repeat(9);
+        text += &format!("l{level}: &l{level} [{below}]\n");
+    }
+    let parsed = parse((text + "---\n").as_bytes(), "a");
+    assert!(
+        parsed
+            .diagnostics
+            .iter()
+            .any(|finding| finding.code == Code::YamlAnchor)
+    );
+    assert!(parsed.manifest.is_some());
+}
+
+#[test]
+fn tag_is_refused_and_its_text_kept() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: !!python/object:os.system rm\nx: !local y\n---\n"), @r#"
+    a: "!!python/object:os.system rm"
+      other = {x: Text("!local y")}
+    3:14-3:14 error[SF013]: Tag on a value
+    3:14-3:42 warning[SF103]: Value of `description` starts with a character YAML reserves
+    4:4-4:4 error[SF013]: Tag on a value
+    4:4-4:12 warning[SF103]: Value of `x` starts with a character YAML reserves
+    "#);
+}
+
+#[test]
+fn merge_key_is_not_applied() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: b\n<<: {license: MIT}\n---\n"), @r#"
+    a: "b"
+      other = {<<: {license: Text("MIT")}}
+    4:1-4:3 error[SF014]: Merge key is not applied
+    "#);
+}
+
+#[test]
+fn duplicate_key_keeps_the_first_value_and_reports_the_second() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: first\ndescription: second\nmetadata:\n  x: 1\n  x: 2\n---\n"), @r#"
+    a: "first"
+      metadata = {x: Integer(1), x: Integer(2)}
+      other = {description: Text("second")}
+    4:1-4:12 error[SF015]: Field `description` is already given on line 3
+    7:3-7:4 error[SF015]: Field `x` is already given on line 6
+    "#);
+}
+
+#[test]
+fn second_document_is_refused() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: b\n...\nlicense: MIT\n---\n"), @r#"
+    a: "b"
+      license = "MIT"
+    5:1-5:1 error[SF016]: A second document starts here
+    "#);
+    insta::assert_snapshot!(check("---\nname: a\ndescription: b\n--- x\nlicense: MIT\n---\n"), @r#"
+    a: "b"
+      license = "MIT"
+    4:1-4:1 error[SF016]: A second document starts here
+    4:1-4:6 error[SF113]: Line `--- x` belongs to no field
+    "#);
+}
+
+#[test]
+fn nesting_over_the_limit_is_kept_as_text() {
+    let deep = format!("x: {}{}", "[".repeat(40), "]".repeat(40));
+    insta::assert_snapshot!(with(&deep), @"
+    4:35-4:35 error[SF017]: Nested deeper than 32 levels
+    4:4-4:84 warning[SF103]: Value of `x` starts with a character YAML reserves
+    ");
+}
+
+#[test]
+fn fields_over_the_limit_are_left_out_with_a_word() {
+    let many: String = (0..600).map(|number| format!("f{number}: x\n")).collect();
+    let text = format!("---\nname: a\ndescription: b\n{many}---\n");
+    insta::assert_snapshot!(findings(&text), @"
+    514:1-514:1 error[SF018]: More than 512 fields
+    514:1-514:1 error[SF018]: More than 512 fields; the rest was left out
+    ");
+}
+
+#[test]
+fn key_that_is_no_text_is_refused() {
+    insta::assert_snapshot!(with("? [a, b]\n: c"), @"
+    4:3-4:3 error[SF019]: A list or mapping stands where a field's name is expected
+    4:1-4:9 error[SF113]: Line `? [a, b]` belongs to no field
+    5:1-5:4 error[SF113]: Line `: c` belongs to no field
+    ");
+    insta::assert_snapshot!(with("x: {{placeholder}}"), @"
+    4:5-4:5 error[SF019]: A list or mapping stands where a field's name is expected
+    4:4-4:19 warning[SF103]: Value of `x` starts with a character YAML reserves
+    ");
+}
+
+#[test]
+fn frontmatter_that_is_no_mapping_is_refused_with_its_place() {
+    insta::assert_snapshot!(check("---\n- a\n- b\n---\n"), @"
+    refused
+    2:3-3:4 error[SF005]: Frontmatter is not a mapping of fields
+    ");
+    insta::assert_snapshot!(check("---\njust text\n---\n"), @"
+    refused
+    2:1-2:10 error[SF005]: Frontmatter is not a mapping of fields
+    ");
+    insta::assert_snapshot!(check("---\n*bold*\n---\n"), @"
+    refused
+    2:1-2:1 error[SF011]: Alias to an unknown anchor
+    2:1-2:1 error[SF005]: Frontmatter has no field
+    ");
+    insta::assert_snapshot!(check("---\n# only a comment\n---\n"), @"
+    refused
+    2:1-2:1 error[SF007]: Frontmatter is empty
+    ");
+    insta::assert_snapshot!(check("---\n---\n"), @"
+    refused
+    2:1-2:1 error[SF007]: Frontmatter is empty
+    ");
+}
+
+#[test]
+fn every_scalar_style_gives_the_text_that_yaml_means() {
+    insta::assert_snapshot!(
+        check("---\nname: 'a'\ndescription: >-\n  folded\n  text\n\n  second paragraph\nlicense: |\n  one\n  two\nmodel: \"tab\\there\"\nversion: 1.10\ncompatibility: plain\n  goes on\n---\n"),
+        @r#"
+    a: "folded text\nsecond paragraph"
+      license = "one\ntwo\n"
+      compatibility = "plain goes on"
+      version = "1.10"
+      model = "tab\there"
+    12:10-12:14 info[SF204]: Version `1.10` is not of the form `1.0.0`
+    "#
+    );
+}
+
+#[test]
+fn both_readers_agree_on_the_same_limits() {
+    let limits = Limits {
+        yaml_keys: 2,
+        ..Limits::default()
+    };
+    let text = b"---\nname: a\ndescription: b\nlicense: c\n---\n";
+    assert_eq!(
+        parse_with(text, "a", Reader::Lines, &limits),
+        parse_with(text, "a", Reader::Yaml, &limits)
+    );
+}

@@ -1,0 +1,76 @@
+//! Text fixtures for tests: a little tree of files written as text.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+/// Takes a tree written as text apart into paths and contents.
+///
+/// A line `//- path` starts a file; the lines below it, without the indentation of the first one of them, are its
+/// content.
+///
+/// ```
+/// let files = skillfold_testkit::files("
+///     //- a/SKILL.md
+///     ---
+///     name: a
+///     ---
+/// ");
+/// assert_eq!(files, [("a/SKILL.md".to_owned(), "---\nname: a\n---\n".to_owned())]);
+/// ```
+pub fn files(text: &str) -> Vec<(String, String)> {
+    let indent = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .map_or(0, |line| line.len() - line.trim_start().len());
+    let mut files: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let line = line.get(indent..).unwrap_or_default();
+        if let Some(path) = line.strip_prefix("//- ") {
+            files.push((path.trim().to_owned(), String::new()));
+        } else if let Some((_, content)) = files.last_mut() {
+            content.push_str(line);
+            content.push('\n');
+        }
+    }
+    // The line that closes the literal is no line of the last file.
+    if let Some((_, content)) = files.last_mut()
+        && content.ends_with(
+            "
+
+",
+        )
+    {
+        content.pop();
+    }
+    files
+}
+
+/// Writes files below a folder, with the folders they need.
+///
+/// # Panics
+///
+/// Panics if a file cannot be written: a test cannot go on without it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "fixtures are written where a test says"
+)]
+pub fn write(root: &Path, files: &[(String, String)]) {
+    for (path, content) in files {
+        let path = root.join(path);
+        let folder = path.parent().expect("a file stands in a folder");
+        std::fs::create_dir_all(folder).expect("a fixture's folder can be made");
+        std::fs::write(&path, content).expect("a fixture can be written");
+    }
+}
+
+/// Writes a tree written as text into a temporary folder.
+///
+/// # Panics
+///
+/// Panics if the folder cannot be made.
+pub fn folder(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    write(folder.path(), &files(text));
+    folder
+}
