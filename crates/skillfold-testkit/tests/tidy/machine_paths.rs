@@ -1,0 +1,79 @@
+//! The tree means the same on every machine.
+
+use crate::report::{Finding, Offenders};
+use crate::source::is_word;
+use crate::tree::files;
+
+/// Files that are about one machine.
+const EXEMPT: [&str; 3] = [".gitignore", ".ci/run", "justfile"];
+
+/// The one home that examples may name.
+const EXAMPLE_USER: &str = "user";
+
+#[test]
+fn no_machine_paths() {
+    let mut offenders = Offenders::default();
+    for file in files() {
+        if !file.is_tidy() && !EXEMPT.contains(&file.path.as_str()) {
+            offenders.add(&file.path, machine_paths(&file.text));
+        }
+    }
+    offenders.expect_none(
+        "Write a path from the root of the workspace, a placeholder such as `CORPUS`, or `/home/user` in an example",
+    );
+}
+
+fn machine_paths(text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let places = ["/root/", "/work/", "../shared"]
+            .into_iter()
+            .filter(|place| line.contains(place));
+        let mut places: Vec<String> = places.map(str::to_owned).collect();
+        places.extend(
+            words_after(line, "/home/")
+                .filter(|word| *word != EXAMPLE_USER)
+                .map(|word| format!("/home/{word}")),
+        );
+        let is_name = |word: &&str| word.starts_with(char::is_alphabetic);
+        places.extend(
+            words_after(line, "/tmp/")
+                .filter(is_name)
+                .map(|word| format!("/tmp/{word}")),
+        );
+        let said = |place| Finding::new(index + 1, format!("Path of one machine: `{place}`"));
+        findings.extend(places.into_iter().map(said));
+    }
+    findings
+}
+
+/// Returns the words that follow a prefix directly.
+fn words_after<'a>(line: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    line.match_indices(prefix).filter_map(move |(position, _)| {
+        let after = &line[position + prefix.len()..];
+        let end = after
+            .find(|c| !is_word(c) && c != '-')
+            .unwrap_or(after.len());
+        (end > 0).then(|| &after[..end])
+    })
+}
+
+#[test]
+fn a_machine_path_is_found() {
+    let text = "cd /root/x\ncd /home/ann/x\ncd /home/user/x\ncat ../shared/a\n`/work/main` and /tmp/x9\n/tmp/$NAME /home/<name>\n";
+    let found: Vec<_> = machine_paths(text)
+        .into_iter()
+        .map(|finding| (finding.line, finding.what))
+        .collect();
+    let expected = [
+        (1, "/root/"),
+        (2, "/home/ann"),
+        (4, "../shared"),
+        (5, "/work/"),
+        (5, "/tmp/x9"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(line, place)| (line, format!("Path of one machine: `{place}`")))
+    );
+}

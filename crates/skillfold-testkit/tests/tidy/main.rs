@@ -1,0 +1,22 @@
+//! Reads the tree and holds it to the rules of the house.
+//!
+//! Each rule is one test named by its promise. It judges by a function on text, and a second test beside it shows that
+//! the function can find an offender.
+#![expect(clippy::disallowed_methods, reason = "the tidy test reads the tree")]
+
+// What the rules stand on.
+mod report;
+mod source;
+mod tree;
+mod use_tree;
+
+// The rules.
+mod codes;
+mod decisions;
+mod dependencies;
+mod files;
+mod machine_paths;
+mod modules;
+mod public_types;
+mod requirements;
+mod world;

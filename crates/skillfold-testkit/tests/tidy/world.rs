@@ -1,0 +1,153 @@
+//! The core reads what it is given and touches nothing else.
+
+use crate::report::{Finding, Offenders};
+use crate::source::{bare, line_at, product, product_of, words};
+use crate::tree::{File, file, files};
+use crate::use_tree::paths_from;
+
+const CORE: &str = "crates/skillfold-core/src/";
+
+/// Modules of the standard library that reach the world.
+const WORLD: [&str; 5] = ["fs", "env", "process", "net", "thread"];
+
+/// Calls that reach the clock or the terminal.
+const CALLS: [&str; 7] = [
+    "SystemTime::now",
+    "Instant::now",
+    "println!",
+    "eprintln!",
+    "print!",
+    "eprint!",
+    "dbg!",
+];
+
+/// Files that own a part of the world, with the part.
+const OWNERS: [(&str, &str); 1] = [("crates/skillfold-core/src/read/source/fs/portable.rs", "fs")];
+
+/// Where unsafe code may stand: the allocator that counts, and the sandbox.
+const UNSAFE: [&str; 2] = ["bench/src/allocator.rs", "crates/skillfold-run/"];
+
+#[test]
+fn core_does_not_touch_the_world() {
+    let mut offenders = Offenders::default();
+    for file in core_files() {
+        let owned = OWNERS
+            .iter()
+            .find(|(path, _)| *path == file.path)
+            .map(|(_, part)| *part);
+        offenders.add(&file.path, touches(&product(file), owned));
+    }
+    offenders.expect_none(
+        "Take the value as a parameter, or go through `Source`; the faces touch the world",
+    );
+}
+
+#[test]
+fn core_forbids_unsafe() {
+    let mut offenders = Offenders::default();
+    let lib = file("crates/skillfold-core/src/lib.rs").expect("the core has a root");
+    offenders.add(&lib.path, missing_forbid(&lib.text));
+    for file in files().iter().filter(|file| file.is_rust()) {
+        if !UNSAFE.iter().any(|allowed| file.path.starts_with(allowed)) {
+            offenders.add(&file.path, unsafe_code(&file.text));
+        }
+    }
+    offenders.expect_none(
+        "Write it without unsafe code, or move it to skillfold-run with a `// SAFETY:` comment",
+    );
+}
+
+fn core_files() -> impl Iterator<Item = &'static File> {
+    files()
+        .iter()
+        .filter(|file| file.is_rust() && file.path.starts_with(CORE))
+}
+
+/// Finds uses of the world, but for the part that the file owns.
+fn touches(code: &str, owned: Option<&str>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (line, path) in paths_from("std", code) {
+        let module = path.split("::").next().unwrap_or_default();
+        if WORLD.contains(&module) && owned != Some(module) {
+            findings.push(Finding::new(
+                line,
+                format!("Core touches the world: `std::{module}`"),
+            ));
+        }
+    }
+    for call in CALLS {
+        findings.extend(words(code, call).map(|position| {
+            Finding::new(
+                line_at(code, position),
+                format!("Core touches the world: `{call}`"),
+            )
+        }));
+    }
+    findings
+}
+
+fn missing_forbid(text: &str) -> Option<Finding> {
+    let says = product_of(text)
+        .lines()
+        .any(|line| line == "#![forbid(unsafe_code)]");
+    (!says).then(|| Finding::new(1, "Line is missing: `#![forbid(unsafe_code)]`"))
+}
+
+fn unsafe_code(text: &str) -> Vec<Finding> {
+    let code = bare(text);
+    words(&code, "unsafe")
+        .filter(|position| {
+            let after = code[position + "unsafe".len()..].trim_start();
+            ["{", "impl", "fn", "trait", "extern", "("]
+                .iter()
+                .any(|start| after.starts_with(start))
+        })
+        .map(|position| Finding::new(line_at(&code, position), "Unsafe code stands here"))
+        .collect()
+}
+
+#[test]
+fn a_touch_of_the_world_is_found() {
+    let code = "use std::fs;\nuse std::{env::var, fmt};\nlet now = SystemTime::now();\neprint!();\nstd::process::exit(1);\n\
+                use std::os::unix::fs::MetadataExt;\nlet root = env!();\nuse rustix::fs::openat;\n";
+    let found: Vec<_> = touches(&product_of(code), None)
+        .into_iter()
+        .map(|finding| finding.what)
+        .collect();
+    let expected = [
+        "std::fs",
+        "std::env",
+        "std::process",
+        "SystemTime::now",
+        "eprint!",
+    ];
+    assert_eq!(
+        found,
+        expected.map(|touch| format!("Core touches the world: `{touch}`"))
+    );
+}
+
+#[test]
+fn an_owner_owns_one_part_of_the_world() {
+    let found = touches("std::fs::read();\nstd::env::var();\n", Some("fs"));
+    assert_eq!(
+        found,
+        [Finding::new(2, "Core touches the world: `std::env`")]
+    );
+}
+
+#[test]
+fn a_core_that_allows_unsafe_is_found() {
+    assert!(missing_forbid("//! Lesson with `#![forbid(unsafe_code)]`\nmod a;\n").is_some());
+    assert!(missing_forbid("//! Lesson\n#![forbid(unsafe_code)]\nmod a;\n").is_none());
+}
+
+#[test]
+fn unsafe_code_is_found() {
+    let text = "// unsafe { }\nunsafe impl Send for A {}\nlet a = unsafe\n{ b };\n#![forbid(unsafe_code)]\n\"unsafe fn\"\n";
+    let lines: Vec<_> = unsafe_code(text)
+        .into_iter()
+        .map(|finding| finding.line)
+        .collect();
+    assert_eq!(lines, [2, 3]);
+}
