@@ -1,0 +1,20 @@
+//! Any text between the fences: what is read keeps its promises, whichever reader looks first.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use skillfold_core::{Limits, Reader, parse_with};
+
+fuzz_target!(|text: &str| {
+    let file = format!("---\nname: a\ndescription: b\n{text}\n---\n");
+    let read = |reader| parse_with(file.as_bytes(), "a", reader, &Limits::default());
+    let (lines, yaml) = (read(Reader::Lines), read(Reader::Yaml));
+    assert_eq!(lines.manifest, yaml.manifest, "the readers differ");
+    assert_eq!((lines.body, lines.repaired), (yaml.body, yaml.repaired), "the readers differ");
+    let Some(manifest) = lines.manifest else { return };
+    let brief = manifest.brief();
+    assert!(brief.chars().count() <= 80 && !brief.contains('\n'), "a brief that is no line");
+    assert!(!manifest.name().as_str().contains(['/', '\\', '\n']), "a name that could be a path");
+    for list in [manifest.tags(), manifest.requires(), manifest.allowed_tools(), manifest.toolsets()] {
+        assert!(list.iter().all(|entry| !entry.trim().is_empty()), "an empty entry");
+    }
+});
