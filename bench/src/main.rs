@@ -1,5 +1,6 @@
 //! Measurements of Skillfold. Each subcommand prints one JSON object as its last line.
 
+mod agreement;
 mod allocator;
 mod corpus;
 mod discover;
@@ -19,6 +20,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
+    /// Compare the linter's verdicts with the reference validator's
+    Agreement(agreement::Arguments),
     /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
     Corpus(corpus::Arguments),
     /// Find skills in a folder, against opening and reading the files
@@ -28,6 +31,7 @@ enum Question {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     let result = match Arguments::parse().question {
+        Question::Agreement(arguments) => agreement::run(&arguments, &mut out),
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
     };

@@ -54,7 +54,7 @@ pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, disc
 pub use read::lint::{lint, lint_skill};
 pub use read::manifest::{Manifest, Triggers};
 #[doc(hidden)]
-pub use read::parse::frontmatter_tree;
+pub use read::parse::{Agreement, readers_agree};
 pub use read::parse::{Parsed, Reader, parse, parse_with};
 pub use read::rules::Profile;
 pub use read::source::{

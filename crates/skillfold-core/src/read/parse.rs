@@ -198,17 +198,31 @@ pub(crate) fn oversize(size: u64, limits: &Limits) -> Option<Diagnostic> {
     })
 }
 
-/// Returns the tree of a block of text as a reader sees it, with all positions, or `broken`; `None` where it declines.
+/// Whether the line reader keeps its promise on a block of text; for tests.
 #[doc(hidden)]
-pub fn frontmatter_tree(text: &str, reader: Reader) -> Option<String> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Agreement {
+    /// It leaves the block to the parser.
+    Declined,
+    /// It says of the block what the parser says, positions included.
+    Same,
+    /// It does not.
+    Different,
+}
+
+/// Compares the line reader with the parser on a block of text; for tests.
+#[doc(hidden)]
+pub fn readers_agree(text: &str) -> Agreement {
     let limits = Limits::default();
-    let root = match reader {
-        Reader::Lines => match lines::read(text, 1, &limits) {
-            lines::Reading::Tree(root) => Ok(root),
-            lines::Reading::Broken(_) => return Some("broken".to_owned()),
-            lines::Reading::Declined => return None,
-        },
-        Reader::Yaml => yaml::parse(text, 1, &limits),
+    let same = match lines::read(text, 1, &limits) {
+        lines::Reading::Declined => return Agreement::Declined,
+        lines::Reading::Tree(root) => yaml::parse(text, 1, &limits) == Ok(root),
+        lines::Reading::Broken(_) => yaml::parse(text, 1, &limits).is_err(),
     };
-    Some(root.map_or_else(|_| "broken".to_owned(), |root| format!("{root:?}")))
+    if same {
+        Agreement::Same
+    } else {
+        Agreement::Different
+    }
 }

@@ -1,6 +1,6 @@
 //! What is refused of YAML, and where.
 
-use skillfold_core::{Code, Limits, Reader, parse, parse_with};
+use skillfold_core::{Agreement, Code, Limits, Reader, parse, parse_with, readers_agree};
 
 use crate::show::{check, findings};
 
@@ -169,4 +169,17 @@ fn both_readers_agree_on_the_same_limits() {
         parse_with(text, "a", Reader::Lines, &limits),
         parse_with(text, "a", Reader::Yaml, &limits)
     );
+}
+
+#[test]
+fn blocks_on_which_the_line_reader_was_wrong_stay_right() {
+    let blocks = [
+        // A carriage return ends the line for the parser, and with it the value that seemed to have a second colon.
+        "a: it''s''\rb: \"x\":\n at \" y\"\n",
+        // A control character in a block of text makes the parser give up.
+        "d: |\n  text \u{1} text\n",
+    ];
+    for block in blocks {
+        assert_ne!(readers_agree(block), Agreement::Different, "{block:?}");
+    }
 }

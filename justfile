@@ -1,0 +1,56 @@
+# The menu. `just` lists it; CI runs the same commands through .ci/run.
+
+corpus := "../shared/data/skills_corpus.jsonl.zst"
+
+_default:
+    @just --list --unsorted
+
+# Format, lint, test and document, as before a commit
+check:
+    cargo fmt --all --check
+    cargo clippy --all-targets -- -D warnings
+    cargo nextest run
+    cargo test --doc
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+
+# Run the tests
+test:
+    cargo nextest run
+    cargo test --doc
+
+# Read every real file of a corpus and count what was loaded, repaired and refused
+corpus file=corpus:
+    cargo run --release -p skillfold-bench -- corpus --file {{file}}
+
+# What finding skills costs: real files by both readers, made files, 100 and 100,000 of them
+discover file=corpus:
+    cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15
+    cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15 --yaml-only
+    cargo run --release -p skillfold-bench -- discover --skills 100000 --corpus {{file}} --runs 5
+    cargo run --release -p skillfold-bench -- discover --skills 10000
+    cargo run --release -p skillfold-bench -- discover --skills 100 --runs 25
+
+# The short form of the benches, as CI runs it
+bench-smoke file=corpus:
+    cargo run --release -p skillfold-bench -- corpus --file {{file}}
+    cargo run --release -p skillfold-bench -- discover --skills 2000 --corpus {{file}} --at-most 4.5
+
+# Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
+agreement file=corpus every="1" python="python3":
+    cargo run --release -p skillfold-bench -- agreement --file {{file}} --every {{every}} --python {{python}}
+
+# A short fuzz run of each target (needs cargo-fuzz and a nightly compiler)
+fuzz-smoke runs="100000":
+    for target in lines manifest frontmatter; do just _fuzz $target {{runs}}; done
+
+# Ten million executions of each target
+fuzz-long: (fuzz-smoke "10000000")
+
+_fuzz target runs:
+    mkdir -p fuzz/corpus/{{target}}
+    cargo +nightly fuzz run -s none --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} -- \
+        -runs={{runs}} -timeout=1 -rss_limit_mb=256 -max_len=256 -dict=fuzz/yaml.dict -print_final_stats=1
+
+# Everything that CI runs
+ci:
+    bash .ci/run
