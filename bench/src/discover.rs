@@ -1,6 +1,6 @@
 //! What finding all skills costs, against the least anyone could do: open every file and read 4 KiB.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
@@ -124,14 +124,22 @@ fn lay_out(root: &Path, arguments: &Arguments) -> Result<Vec<PathBuf>, Box<dyn E
         }
         Some(corpus) => {
             let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
-            let mut taken = HashSet::new();
-            // A corpus that is too short is laid out again under other names.
-            for (number, entry) in texts.iter().cycle().take(arguments.skills).enumerate() {
-                let mut name = installed_name(entry);
-                if !taken.insert(name.clone()) {
-                    name = format!("{name}-{number}");
-                }
-                files.push(write(&root.join(name), &entry.text)?);
+            let mut taken: HashMap<String, usize> = HashMap::new();
+            // Fewer skills than the corpus has are taken from all over it; a corpus that is too short is laid out again.
+            let spread = |number: usize| {
+                number * texts.len() / arguments.skills.min(texts.len()).max(1) % texts.len()
+            };
+            for entry in (0..arguments.skills).map(|number| &texts[spread(number)]) {
+                let name = installed_name(entry);
+                let copies = taken.entry(name.clone()).or_default();
+                // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
+                let group = if *copies == 0 {
+                    root.to_owned()
+                } else {
+                    root.join(format!("group-{copies}"))
+                };
+                *copies += 1;
+                files.push(write(&group.join(name), &entry.text)?);
             }
         }
     }

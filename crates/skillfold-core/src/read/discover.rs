@@ -101,15 +101,35 @@ pub fn discover(sources: &[&dyn Source], reading: &Reading) -> Discovery {
     for (index, source) in sources.iter().enumerate() {
         search.source(index, *source);
     }
-    let mut found = search.found;
-    found.skills.shrink_to_fit();
-    found
-        .skills
-        .sort_by(|a, b| (a.source, &a.folder).cmp(&(b.source, &b.folder)));
-    found
-        .refused
-        .sort_by(|a, b| (a.source, &a.folder).cmp(&(b.source, &b.folder)));
-    found
+    let Discovery {
+        skills,
+        mut refused,
+        findings,
+    } = search.found;
+    refused.sort_by(|a, b| (a.source, &a.folder).cmp(&(b.source, &b.folder)));
+    Discovery {
+        skills: in_order(skills),
+        refused,
+        findings,
+    }
+}
+
+/// Orders skills by source and folder. Skills are large; where they are out of order their places are sorted first, so
+/// that each is moved only once.
+fn in_order(mut skills: Vec<Skill>) -> Vec<Skill> {
+    skills.shrink_to_fit();
+    let key = |at: usize| (skills[at].source, &skills[at].folder);
+    let mut places: Vec<usize> = (0..skills.len()).collect();
+    if places.is_sorted_by_key(|at| key(*at)) {
+        return skills;
+    }
+    // The walk leaves a few long stretches in order, which a stable sort only has to merge.
+    places.sort_by(|a, b| key(*a).cmp(&key(*b)));
+    let mut skills: Vec<Option<Skill>> = skills.into_iter().map(Some).collect();
+    places
+        .into_iter()
+        .filter_map(|at| skills[at].take())
+        .collect()
 }
 
 struct Search<'a> {

@@ -241,12 +241,7 @@ pub(crate) fn clean<'a>(
             String::from_utf8_lossy(bytes)
         }
     };
-    // One pass over the bytes, without a branch in it, decides whether anything below has to look at characters.
-    let suspicious = bytes.iter().fold(0, |found, byte| {
-        let control = u8::from(*byte < b' ') & u8::from(*byte != b'\t') & u8::from(*byte != b'\n');
-        found | control | u8::from(*byte == 0x7f) | u8::from(*byte == 0xc2)
-    });
-    if suspicious == 0 {
+    if !may_have_controls(bytes) {
         return text;
     }
     if text.contains("\r\n") || text.ends_with('\r') {
@@ -262,6 +257,17 @@ pub(crate) fn clean<'a>(
         text = Cow::Owned(text.replace(is_unwanted_control, ""));
     }
     text
+}
+
+/// Returns whether there may be control characters other than tab and line feed.
+///
+/// One pass over the bytes, without a branch in it, decides whether anyone has to look at characters.
+pub(crate) fn may_have_controls(bytes: &[u8]) -> bool {
+    let found = bytes.iter().fold(0, |found, byte| {
+        let control = u8::from(*byte < b' ') & u8::from(*byte != b'\t') & u8::from(*byte != b'\n');
+        found | control | u8::from(*byte == 0x7f) | u8::from(*byte == 0xc2)
+    });
+    found != 0
 }
 
 /// Returns whether a character commands a terminal or nothing at all.

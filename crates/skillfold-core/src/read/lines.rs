@@ -325,14 +325,8 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
 
 /// Returns whether a text between quotes is ASCII; `None` unless it means itself.
 fn scan_quoted(inner: &[u8], quote: u8) -> Option<bool> {
-    let mut all = 0;
-    for byte in inner {
-        if *byte == quote || *byte == b'\\' || *byte < b' ' {
-            return None;
-        }
-        all |= byte;
-    }
-    Some(all < 0x80)
+    let means_itself = !has_controls(inner) && memchr::memchr2(quote, b'\\', inner).is_none();
+    means_itself.then(|| inner.is_ascii())
 }
 
 /// Returns whether a text is ASCII; `None` unless it is certainly a plain scalar, whole and on its own.
@@ -341,18 +335,27 @@ fn scan_plain(text: &[u8]) -> Option<bool> {
     let starts_plainly = first.is_ascii_alphanumeric()
         || first >= 0x80
         || matches!(first, b'(' | b'/' | b'$' | b'.' | b'^' | b'_' | b'+');
-    if !starts_plainly || matches!(last, b' ' | b':') || text.starts_with(b"...") {
+    if !starts_plainly
+        || matches!(last, b' ' | b':')
+        || text.starts_with(b"...")
+        || has_controls(text)
+    {
         return None;
     }
-    let (mut all, mut before) = (0, 0);
-    for byte in text {
-        if *byte < b' ' || (*byte == b' ' && before == b':') || (*byte == b'#' && before == b' ') {
-            return None;
-        }
-        all |= byte;
-        before = *byte;
-    }
-    Some(all < 0x80)
+    // The text neither starts with a mark nor ends with a colon, so that every mark has a neighbour.
+    let ends_it = |at: usize| match text[at] {
+        b':' => text[at + 1] == b' ',
+        _ => text[at - 1] == b' ',
+    };
+    let whole = !memchr::memchr2_iter(b':', b'#', text).any(ends_it);
+    whole.then(|| text.is_ascii())
+}
+
+/// Returns whether there are control characters of ASCII, tabs included. Without a branch, so that it runs in strides.
+fn has_controls(text: &[u8]) -> bool {
+    text.iter()
+        .fold(0, |found, byte| found | u8::from(*byte < b' '))
+        != 0
 }
 
 /// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark.

@@ -10,7 +10,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
-use crate::read::frontmatter::{count, is_unwanted_control};
+use crate::read::frontmatter::{count, is_unwanted_control, may_have_controls};
 
 /// A value with its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,6 +328,9 @@ fn fault(code: Code, at: Position, message: impl Into<String>) -> Fault {
 pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic>) {
     match &mut node.kind {
         Kind::Scalar { text, .. } => {
+            if !may_have_controls(text.as_bytes()) {
+                return;
+            }
             if let Some(c) = text.chars().find(|c| is_unwanted_control(*c)) {
                 let message = format!("Escaped control character U+{:04X}", u32::from(c));
                 findings.push(Diagnostic::new(Code::ControlCharacters, node.span, message));

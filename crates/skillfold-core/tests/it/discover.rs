@@ -332,9 +332,10 @@ fn bounds_are_reported_where_they_are_reached() {
     s1 in s1
     warning[SF507]: Search stopped after 1 skills, before `a`
     ");
-    insta::assert_snapshot!(limited(Limits { walk_entries: 3, ..Limits::default() }), @"
+    insta::assert_snapshot!(limited(Limits { walk_entries: 7, ..Limits::default() }), @"
+    s1 in s1
     s2 in s2
-    warning[SF507]: Search stopped after 3 entries, before `x`
+    warning[SF507]: Search stopped after 7 entries, before `x`
     ");
     insta::assert_snapshot!(limited(Limits { walk_folders: 1, ..Limits::default() }), @"
     s1 in s1

@@ -5,6 +5,7 @@ mod memory;
 mod revision;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::codes::Code;
@@ -274,12 +275,23 @@ impl<'a> Scanned<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity(IdentityRepr);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum IdentityRepr {
     /// Device and inode of the `SKILL.md`, or of its folder where the file has several links.
     #[cfg(unix)]
     Inode(u64, u64),
     Name(Box<str>),
+}
+
+impl Hash for IdentityRepr {
+    /// Every skill's identity is hashed once; an inode's two numbers are one write.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            #[cfg(unix)]
+            Self::Inode(device, inode) => state.write_u64(device.rotate_left(32) ^ inode),
+            Self::Name(name) => name.hash(state),
+        }
+    }
 }
 
 impl Identity {

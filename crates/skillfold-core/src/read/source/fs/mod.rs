@@ -8,6 +8,7 @@ mod tests;
 mod unix;
 mod walk;
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -127,8 +128,31 @@ trait Tree: Send + Sync {
 struct RawEntry {
     /// The name, or a form of it that can be shown.
     name: Box<str>,
+    /// The start of the name, where most comparisons end.
+    prefix: u64,
     encoding: Encoding,
     kind: EntryKind,
+}
+
+impl RawEntry {
+    fn new(name: Box<str>, encoding: Encoding, kind: EntryKind) -> Self {
+        let mut start = [0; 8];
+        let length = name.len().min(start.len());
+        start[..length].copy_from_slice(&name.as_bytes()[..length]);
+        Self {
+            name,
+            prefix: u64::from_be_bytes(start),
+            encoding,
+            kind,
+        }
+    }
+
+    /// Compares two entries by name.
+    fn by_name(&self, other: &Self) -> Ordering {
+        self.prefix
+            .cmp(&other.prefix)
+            .then_with(|| self.name.cmp(&other.name))
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,7 +364,7 @@ impl FsSource {
         limits: &Limits,
         found: &mut Resources,
     ) {
-        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        entries.sort_unstable_by(RawEntry::by_name);
         for entry in entries {
             if found.files.len() + found.findings.len() >= limits.resources {
                 found.findings.push(Finding::new(

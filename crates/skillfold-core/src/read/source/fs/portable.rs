@@ -160,11 +160,11 @@ fn list(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
                 Ok(name) => (name.into(), Encoding::Utf8),
                 Err(name) => (name.to_string_lossy().into(), Encoding::Other),
             };
-            Ok(RawEntry {
+            Ok(RawEntry::new(
                 name,
                 encoding,
-                kind: entry.file_type().map(kind_of)?,
-            })
+                entry.file_type().map(kind_of)?,
+            ))
         })
         .collect()
 }

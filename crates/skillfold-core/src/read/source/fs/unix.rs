@@ -280,11 +280,7 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
             known => kind(known),
         };
         let (name, encoding) = utf8(name);
-        entries.push(RawEntry {
-            name,
-            encoding,
-            kind,
-        });
+        entries.push(RawEntry::new(name, encoding, kind));
     }
     Ok(entries)
 }

@@ -134,6 +134,12 @@ fn folder(path: &str, root_name: Option<&str>) -> Folder {
     root_name.map_or_else(|| Folder::walked(path), Folder::root)
 }
 
+/// Returns whether a folder's name has no characters that a person does not see.
+fn is_carried(name: &str) -> bool {
+    let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
+    name.bytes().all(is_plain) || !name.chars().any(|c| c.is_control() || is_invisible(c))
+}
+
 struct Search<'a> {
     tree: &'a dyn Tree,
     walk: &'a Walk,
@@ -184,9 +190,8 @@ impl Search<'_> {
         depth: usize,
     ) -> Vec<(String, usize)> {
         // Real folders come first: a skill that links lead to as well is known by its own folder.
-        entries.sort_unstable_by(|a, b| {
-            (a.kind == EntryKind::Link, &a.name).cmp(&(b.kind == EntryKind::Link, &b.name))
-        });
+        let is_link = |entry: &RawEntry| entry.kind == EntryKind::Link;
+        entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.by_name(b)));
         let mut next = Vec::new();
         for entry in entries {
             self.entries += 1;
@@ -230,9 +235,7 @@ impl Search<'_> {
             }
             EntryKind::Folder | EntryKind::Link => {}
         }
-        if entry.encoding == Encoding::Other
-            || name.chars().any(|c| c.is_control() || is_invisible(c))
-        {
+        if entry.encoding == Encoding::Other || !is_carried(name) {
             self.report(Code::FolderName, full, "Folder's name cannot be carried:");
             return false;
         }
