@@ -276,7 +276,7 @@ pub(crate) fn is_unwanted_control(c: char) -> bool {
 }
 
 /// Returns the position after `before`, which starts on line `first_line`.
-fn position(before: &str, first_line: u32) -> Position {
+pub(crate) fn position(before: &str, first_line: u32) -> Position {
     let line = before.bytes().filter(|byte| *byte == b'\n').count();
     let column = before
         .rsplit('\n')

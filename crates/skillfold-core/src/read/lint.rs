@@ -201,17 +201,7 @@ fn links(
         let Some(target) = local_target(&dest_url) else {
             continue;
         };
-        let before = &body[..range.start];
-        let column = before
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count();
-        let span = Span::at(Position::new(
-            first_line + newlines(before.as_bytes()),
-            count(column) + 1,
-        ));
+        let span = Span::at(frontmatter::position(&body[..range.start], first_line));
         let path = target
             .trim_end_matches('/')
             .trim_start_matches("./")

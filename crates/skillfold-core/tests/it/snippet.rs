@@ -16,16 +16,20 @@ fn drawn(text: &str, diagnostic: &Diagnostic) -> String {
     Renderer::plain().render(&report)
 }
 
-#[test]
-fn place_of_a_finding_is_underlined_in_the_original_file() {
-    let text = "---\nname: a\ndescription: Use when: filling in forms\n---\n";
+fn drawings(text: &str) -> String {
     let parsed = parse(text.as_bytes(), "a");
     let drawings: Vec<_> = parsed
         .diagnostics
         .iter()
         .map(|finding| drawn(text, finding))
         .collect();
-    insta::assert_snapshot!(drawings.join("\n\n"), @"
+    drawings.join("\n\n")
+}
+
+#[test]
+fn place_of_a_finding_is_underlined_in_the_original_file() {
+    let text = "---\nname: a\ndescription: Use when: filling in forms\n---\n";
+    insta::assert_snapshot!(drawings(text), @"
     warning[SF010]: A second `: ` on the line of a field
      --> a/SKILL.md:3:22
       |
@@ -43,13 +47,7 @@ fn place_of_a_finding_is_underlined_in_the_original_file() {
 #[test]
 fn place_counts_characters_and_not_bytes() {
     let text = "\u{feff}---\nname: Größe\ndescription: ü: ü\n---\n";
-    let parsed = parse(text.as_bytes(), "a");
-    let drawings: Vec<_> = parsed
-        .diagnostics
-        .iter()
-        .map(|finding| drawn(text, finding))
-        .collect();
-    insta::assert_snapshot!(drawings.join("\n\n"), @"
+    insta::assert_snapshot!(drawings(text), @"
     warning[SF105]: File starts with a byte-order mark
      --> a/SKILL.md:1:2
       |
