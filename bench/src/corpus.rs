@@ -105,6 +105,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             "refused_without_position": counts.refused_without_position, "panics": counts.panics,
         })
     )?;
+    if counts.panics + counts.refused_without_position > 0 {
+        return Err("a file made the engine panic, or was refused without a place".into());
+    }
     Ok(())
 }
 

@@ -30,8 +30,8 @@ pub struct Limits {
     pub walk_entries: usize,
     /// Skills of one root.
     pub skills: usize,
-    /// Findings that one walk reports one by one; the rest are counted.
-    pub walk_reports: usize,
+    /// Findings that one file, one walk or one source reports one by one; the rest are counted.
+    pub findings: usize,
     /// Nesting of folders inside a skill that are listed as resources.
     pub resource_depth: usize,
     /// Files of one skill that are listed.
@@ -53,7 +53,7 @@ impl Default for Limits {
             walk_folders: 20_000,
             walk_entries: 1_000_000,
             skills: 200_000,
-            walk_reports: 1_000,
+            findings: 1_000,
             resource_depth: 5,
             resources: 10_000,
             read_bytes: 16 * 1024 * 1024,

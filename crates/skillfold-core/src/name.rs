@@ -151,17 +151,15 @@ impl InvalidPath {
             "" => Some(ABSOLUTE),
             ".." => Some(TRAVERSAL),
             "." => Some("Path has a component `.`"),
+            name if cfg!(windows) && name.contains(['\\', ':']) => {
+                Some("Path has a backslash or a colon")
+            }
             name if name.chars().any(|c| c.is_control() || is_invisible(c)) => {
                 Some("Path has control or invisible characters")
             }
             _ => None,
         });
         rule.map_or(Ok(()), |rule| Err(Self { rule }))
-    }
-
-    /// Returns whether the path would lead out of the folder, and is not just badly formed.
-    pub(crate) fn leads_out(&self) -> bool {
-        matches!(self.rule, TRAVERSAL | ABSOLUTE)
     }
 
     /// Returns the rule that the path breaks, as a sentence.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, quoted};
+use crate::diagnostic::{Diagnostic, Severity, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
@@ -97,9 +97,12 @@ pub fn discover(sources: &[&dyn Source], reading: &Reading) -> Discovery {
         reading,
         found: Discovery::default(),
         known: HashMap::new(),
+        reported: 0,
+        unreported: 0,
     };
     for (index, source) in sources.iter().enumerate() {
         search.source(index, *source);
+        search.end_source(index);
     }
     let Discovery {
         skills,
@@ -137,6 +140,9 @@ struct Search<'a> {
     found: Discovery,
     /// Where each folder was found first.
     known: HashMap<Identity, Place>,
+    /// Findings of this source that were reported, and that were only counted.
+    reported: usize,
+    unreported: usize,
 }
 
 /// An index into what was found.
@@ -164,8 +170,32 @@ impl Search<'_> {
         }
     }
 
+    /// Reports a finding about a source, or counts it if there are too many.
     fn finding(&mut self, source: usize, finding: Finding) {
-        self.found.findings.push(SourceFinding { source, finding });
+        if self.reported < self.reading.walk.limits.findings
+            || finding.diagnostic.severity != Severity::Info
+        {
+            self.reported += 1;
+            self.found.findings.push(SourceFinding { source, finding });
+        } else {
+            self.unreported += 1;
+        }
+    }
+
+    /// Ends the findings about a source with the number of those that were only counted.
+    fn end_source(&mut self, source: usize) {
+        if self.unreported > 0 {
+            let message = format!("{} more findings are not listed", self.unreported);
+            let diagnostic = Diagnostic::new(Code::MoreFindings, None, message);
+            self.found.findings.push(SourceFinding {
+                source,
+                finding: Finding {
+                    path: "".into(),
+                    diagnostic,
+                },
+            });
+        }
+        (self.reported, self.unreported) = (0, 0);
     }
 
     fn scanned(&mut self, index: usize, source: &dyn Source, scanned: Scanned<'_>) {

@@ -52,6 +52,11 @@ pub(crate) enum Outcome {
 /// A leading byte-order mark and blank lines are skipped, and a missing closing fence is made good where the
 /// instructions start. The specification is silent on the first and forbids the others; all are reported.
 pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
+    // A line that the head ends in the middle of may be anything.
+    let bytes = match extent {
+        Extent::Whole => bytes,
+        Extent::Head => whole_lines(bytes),
+    };
     let mut findings = Vec::new();
     let mut lines = Lines {
         bytes,
@@ -91,7 +96,10 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
     }
     let first_line = lines.number + 1;
     let start = lines.at;
-    let within = &bytes[..bytes.len().min(start + limits.frontmatter_bytes)];
+    let within = match bytes.get(..start.saturating_add(limits.frontmatter_bytes)) {
+        Some(within) => whole_lines(within),
+        None => bytes,
+    };
     let mut block = Lines {
         bytes: within,
         at: start,
@@ -115,9 +123,15 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
         start,
         first_line,
         extent,
+        limits,
         findings,
         within.len() < bytes.len(),
     )
+}
+
+/// Returns the bytes up to the end of the last whole line.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    memchr::memrchr(b'\n', bytes).map_or(&[], |end| &bytes[..=end])
 }
 
 /// Ends a block that has no closing fence where the instructions start, or refuses it.
@@ -126,6 +140,7 @@ fn unclosed(
     start: usize,
     first_line: u32,
     extent: Extent,
+    limits: &Limits,
     mut findings: Vec<Diagnostic>,
     cut_short: bool,
 ) -> Outcome {
@@ -150,7 +165,7 @@ fn unclosed(
             opening,
             format!(
                 "Frontmatter is not closed within {} bytes",
-                within.len() - start
+                limits.frontmatter_bytes
             ),
         )),
         None => Outcome::Refused(Diagnostic::new(
@@ -272,7 +287,7 @@ pub(crate) fn may_have_controls(bytes: &[u8]) -> bool {
 
 /// Returns whether a character commands a terminal or nothing at all.
 pub(crate) fn is_unwanted_control(c: char) -> bool {
-    c.is_control() && !matches!(c, '\t' | '\n' | '\u{85}')
+    c.is_control() && !matches!(c, '\t' | '\n')
 }
 
 /// Returns the position after `before`, which starts on line `first_line`.

@@ -1,13 +1,12 @@
 //! Judges a skill: the specification's rules, and rules of hygiene.
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Severity, Span, is_invisible, quoted};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::frontmatter::{self, Extent, Outcome, count};
+use crate::read::links::{self, Target};
 use crate::read::manifest::{self, Field};
 use crate::read::parse::{self, Reader};
 use crate::read::rules::{self, Profile};
@@ -90,15 +89,17 @@ pub fn lint_skill(
     }
     if let Outcome::Found(cut) = frontmatter::cut(&bytes, Extent::Whole, limits) {
         let body = String::from_utf8_lossy(&bytes[cut.body..]);
-        links(
+        broken_links(
             &body,
             1 + newlines(&bytes[..cut.body]),
             source,
             folder,
+            limits,
             &mut findings,
         );
     }
     findings.sort_by_key(|finding| finding.span);
+    parse::cap(&mut findings, limits);
     Ok(findings)
 }
 
@@ -187,53 +188,41 @@ fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
 }
 
 /// Reports links of the instructions that lead to no file of the skill.
-fn links(
+fn broken_links(
     body: &str,
     first_line: u32,
     source: &dyn Source,
     folder: &Folder,
+    limits: &Limits,
     findings: &mut Vec<Diagnostic>,
 ) {
-    for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
-        let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event else {
-            continue;
+    let (mut offset, mut line) = (0, first_line);
+    for link in links::links(body) {
+        let (code, what) = match &link.target {
+            Target::Folder => continue,
+            Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
+            Target::Outside => (Code::LinkOutside, "Link leads out of the folder"),
+            Target::Inside(_) | Target::Nowhere => {
+                (Code::BrokenLink, "Link leads to no file that can be read")
+            }
         };
-        let Some(target) = local_target(&dest_url) else {
-            continue;
-        };
-        let span = Span::at(frontmatter::position(&body[..range.start], first_line));
-        let path = target
-            .trim_end_matches('/')
-            .trim_start_matches("./")
-            .parse::<ResourcePath>();
-        let finding = match path {
-            Err(error) if error.leads_out() => (Code::LinkOutside, "Link leads out of the folder"),
-            Ok(path) if source.kind(folder, &path).is_ok() => continue,
-            Err(_) | Ok(_) => (Code::BrokenLink, "Link leads to no file that can be read"),
-        };
-        findings.push(Diagnostic::new(
-            finding.0,
-            span,
-            format!("{}: {}", finding.1, quoted(&target)),
+        // Links come in the order of the text; only what lies between two of them is counted.
+        if link.range.start >= offset {
+            line += newlines(&body.as_bytes()[offset..link.range.start]);
+            offset = link.range.start;
+        }
+        let start = body[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let span = Span::at(Position::new(
+            line,
+            count(body[start..offset].chars().count()) + 1,
         ));
+        findings.push(Diagnostic::new(
+            code,
+            span,
+            format!("{what}: {}", quoted(&link.text)),
+        ));
+        if findings.len() > limits.findings {
+            break;
+        }
     }
-}
-
-/// Returns the file that a link names, if it names one beside the skill: no scheme, no anchor, no absolute path.
-fn local_target(link: &str) -> Option<String> {
-    let path = link.split(['#', '?']).next().unwrap_or_default();
-    let has_scheme = path.split_once(':').is_some_and(|(scheme, _)| {
-        scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
-    });
-    // Angle brackets, braces and dollars are places for the reader to fill in.
-    if path.is_empty()
-        || has_scheme
-        || path.starts_with('/')
-        || path.contains(['{', '}', '<', '>', '$', '*'])
-    {
-        return None;
-    }
-    Some(path.replace("%20", " "))
 }

@@ -87,6 +87,11 @@ impl Manifest {
         }
     }
 
+    /// Returns the field `brief_description` as it was written.
+    pub fn brief_description(&self) -> Option<&str> {
+        self.details()?.brief_description.as_deref()
+    }
+
     /// Returns the licence's name or file.
     pub fn license(&self) -> Option<&str> {
         self.details()?.license.as_deref()
@@ -211,12 +216,12 @@ fn is_abbreviation(text: &str) -> bool {
 
 /// Collapses white space and cuts at a word.
 fn one_line(text: &str) -> Cow<'_, str> {
-    let collapsed =
-        if text.contains(['\n', '\t', '\r']) || text.contains("  ") || text.trim() != text {
-            Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
-        } else {
-            Cow::Borrowed(text)
-        };
+    let is_odd_space = |c: char| c.is_whitespace() && c != ' ';
+    let collapsed = if text.contains(is_odd_space) || text.contains("  ") || text.trim() != text {
+        Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    } else {
+        Cow::Borrowed(text)
+    };
     if collapsed.chars().count() <= BRIEF_CHARACTERS {
         return collapsed;
     }
@@ -268,10 +273,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn brief_is_one_line_of_at_most_80_characters(text in "\\PC{0,200}|[a-z \n.]{0,200}") {
+        fn brief_is_one_line_of_at_most_80_characters(text in "\\PC{0,200}|[a-z \n.\u{85}\u{2028}\t]{0,200}") {
             let brief = one_line(first_sentence(&text)).into_owned();
             prop_assert!(brief.chars().count() <= 80);
-            prop_assert!(!brief.contains('\n'));
+            prop_assert!(!brief.contains(|c: char| c.is_whitespace() && c != ' '));
         }
     }
 }

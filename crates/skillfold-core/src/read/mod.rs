@@ -16,6 +16,8 @@ pub(crate) mod rules;
 
 pub(crate) mod parse;
 
+pub(crate) mod links;
+
 pub(crate) mod lint;
 
 pub(crate) mod discover;

@@ -1,5 +1,7 @@
 //! From the bytes of a `SKILL.md` to its manifest, with everything that was odd on the way.
 
+use std::cmp::Reverse;
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::limits::{BYTES_PER_TOKEN, Limits};
@@ -9,7 +11,8 @@ use crate::read::rules::{self, Profile};
 use crate::read::yaml::{self, Entry, Kind, Node};
 use crate::read::{lines, repair};
 
-/// Which reader looks at a frontmatter block first. Both give the same result; a test and a fuzz target compare them.
+/// Which reader looks at a frontmatter block first. Both give the same skill, which tests and fuzz targets compare; only the
+/// words of a syntax error may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reader {
@@ -118,6 +121,7 @@ pub(crate) fn with_fields(
     };
     let manifest = convert(entries, &end, &mut findings);
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
+    cap(&mut findings, limits);
     Parsed {
         manifest,
         body: None,
@@ -163,6 +167,26 @@ fn fields<'a>(
     yaml::remove_controls(&mut root, findings);
     yaml::report_keys(&root, findings);
     Some(root)
+}
+
+/// Keeps as many findings of one file as are reported one by one, the errors before the others, and counts the rest.
+pub(crate) fn cap(findings: &mut Vec<Diagnostic>, limits: &Limits) {
+    let Some(more) = findings
+        .len()
+        .checked_sub(limits.findings)
+        .filter(|more| *more > 0)
+    else {
+        return;
+    };
+    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings.truncate(limits.findings);
+    findings.sort_by_key(|finding| finding.span);
+    let message = format!("{more} more findings are not listed");
+    findings.push(Diagnostic::new(
+        Code::MoreFindings,
+        Span::at(Position::START),
+        message,
+    ));
 }
 
 fn refused(diagnostics: Vec<Diagnostic>) -> Parsed {

@@ -117,7 +117,8 @@ fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut V
         );
         findings.push(profile.finding(Code::NameHyphens, span, message));
     }
-    if name != folder {
+    // A root that is itself a skill may have no name, as `..` has none.
+    if name != folder && !folder.is_empty() {
         let message = format!(
             "Name {} differs from the folder's name {}",
             quoted(name),

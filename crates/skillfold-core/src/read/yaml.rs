@@ -95,6 +95,30 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// Returns how many keys there are here and below.
+    pub(crate) fn keys(&self) -> usize {
+        match &self.kind {
+            Kind::Scalar { .. } => 0,
+            Kind::List(items) => items.iter().map(Self::keys).sum(),
+            Kind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.keys()).sum(),
+        }
+    }
+
+    /// Moves every place here and below by as many columns as `by` says for its line.
+    pub(crate) fn move_columns(&mut self, by: &dyn Fn(u32) -> i64) {
+        move_span(&mut self.span, by);
+        match &mut self.kind {
+            Kind::Scalar { .. } => {}
+            Kind::List(items) => items.iter_mut().for_each(|item| item.move_columns(by)),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    move_span(&mut entry.key_span, by);
+                    entry.value.move_columns(by);
+                }
+            }
+        }
+    }
+
     /// Returns the children's hull, for a list or a mapping that starts at `start`.
     fn collection(kind: Kind<'a>, start: Position) -> Self {
         let hull = match &kind {
@@ -121,6 +145,13 @@ impl<'a> Node<'a> {
 
     pub(crate) fn map(entries: Vec<Entry<'a>>, start: Position) -> Self {
         Self::collection(Kind::Map(entries), start)
+    }
+}
+
+fn move_span(span: &mut Span, by: &dyn Fn(u32) -> i64) {
+    for position in [&mut span.start, &mut span.end] {
+        let column = i64::from(position.column) + by(position.line);
+        position.column = u32::try_from(column).unwrap_or(1).max(1);
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use skillfold_core::{Agreement, Limits, Reader, parse_with, readers_agree};
+use skillfold_core::{Agreement, Limits, Parsed, Reader, parse_with, readers_agree};
 
 /// Calls `check` with the folder and text of every file, or says that there is no corpus.
 fn for_each_file(mut check: impl FnMut(&str, &str)) -> bool {
@@ -68,6 +68,14 @@ fn both_readers_give_the_same_skill_for_every_real_file() {
     for_each_file(|folder, text| {
         let read = |reader| parse_with(text.as_bytes(), folder, reader, &Limits::default());
         let (lines, yaml) = (read(Reader::Lines), read(Reader::Yaml));
+        let codes = |parsed: &Parsed| {
+            parsed
+                .diagnostics
+                .iter()
+                .map(|finding| finding.code)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(codes(&lines), codes(&yaml), "{text}");
         assert_eq!(
             (lines.manifest, lines.body, lines.repaired),
             (yaml.manifest, yaml.body, yaml.repaired),

@@ -269,6 +269,127 @@ fn bound_that_is_met_exactly_is_no_bound_reached() {
 }
 
 #[test]
+fn line_at_the_edge_of_the_head_is_not_cut() {
+    let edge = Limits::default().head_bytes;
+    let blank = format!(
+        "{}---\nname: a\ndescription: b\n---\nBody\n",
+        "\n".repeat(edge - 2)
+    );
+    let start = "---\nname: a\ndescription: b\nx: ";
+    let pad = |end: usize| "x".repeat(end - start.len() - 1);
+    let dashes = format!("{start}{}\n--------\n---\nBody\n", pad(edge - 3));
+    let fence = format!("{start}{}\n---\nBody\n", pad(edge - 3));
+    for text in [blank, dashes, fence] {
+        let source = MemorySource::new([("a/SKILL.md", text.clone())]);
+        let found = discover(&[&source], &Reading::default());
+        let whole = skillfold_core::parse(text.as_bytes(), "a");
+        assert_eq!(
+            found.skills.first().map(|skill| &skill.manifest),
+            whole.manifest.as_ref()
+        );
+        assert_eq!(
+            found.skills.first().map(|skill| skill.body_start),
+            whole.body.map(|body| body as u64)
+        );
+    }
+}
+
+#[test]
+fn cut_is_reported_whatever_else_is() {
+    let root = folder("//- a/1/2/3/4/5/x\n//- .h1/x\n//- .h2/x\n");
+    for name in ["s1", "s2", "s3"] {
+        write_skill(&root.path().join("z").join(name), name);
+    }
+    let limits = Limits {
+        skills: 2,
+        findings: 1,
+        ..Limits::default()
+    };
+    insta::assert_snapshot!(show::discovery(&find_with(root.path(), Walk { limits, ..Walk::default() })), @"
+    s1 in z/s1
+    s2 in z/s2
+    info[SF510]: Folder was not searched: `.h1`
+    warning[SF507]: Search stopped after 2 skills, before `z/s3`
+    warning[SF514]: 2 more findings are not listed
+    ");
+}
+
+#[test]
+fn many_links_to_one_folder_list_it_once_and_are_counted() {
+    let root = folder("//- big/a/x\n");
+    for number in 0..30 {
+        symlink("big", root.path().join(format!("l{number:02}"))).unwrap();
+    }
+    let limits = Limits {
+        findings: 3,
+        ..Limits::default()
+    };
+    let found = find_with(
+        root.path(),
+        Walk {
+            limits: limits.clone(),
+            ..Walk::default()
+        },
+    );
+    assert_eq!(found.findings.len(), 4);
+    write_skill(&root.path().join("big"), "big");
+    let found = find_with(
+        root.path(),
+        Walk {
+            limits,
+            ..Walk::default()
+        },
+    );
+    insta::assert_snapshot!(show::discovery(&found), @"
+    big in big
+    info[SF508]: Same folder as `big`: `l00`
+    info[SF508]: Same folder as `big`: `l01`
+    info[SF508]: Same folder as `big`: `l02`
+    warning[SF514]: 27 more findings are not listed
+    ");
+}
+
+#[test]
+fn largest_limits_do_not_overflow() {
+    let source = MemorySource::new([("a/SKILL.md", skill("a"))]);
+    let root = folder("//- .keep\n");
+    write_skill(&root.path().join("a"), "a");
+    let disk = FsSource::open(root.path()).unwrap();
+    let most = usize::MAX;
+    let limits = Limits {
+        head_bytes: most,
+        frontmatter_bytes: most,
+        walk_entries: most,
+        findings: most,
+        resources: most,
+        ..Limits::default()
+    };
+    let walk = Walk {
+        limits,
+        page: most,
+        ..Walk::default()
+    };
+    assert_eq!(
+        discover(
+            &[&source, &disk],
+            &Reading {
+                walk,
+                ..Reading::default()
+            }
+        )
+        .skills
+        .len(),
+        2
+    );
+}
+
+#[test]
+fn root_without_a_name_of_its_own_is_no_reason_to_complain() {
+    let source = MemorySource::new([("SKILL.md", skill("pdf"))]);
+    insta::assert_snapshot!(show::discovery(&discover(&[&source], &Reading::default())), @"pdf in");
+}
+
+#[test]
 fn names_that_cannot_be_carried_are_reported() {
     let root = folder("//- .keep\n");
     write_skill(
@@ -330,22 +451,22 @@ fn bounds_are_reported_where_they_are_reached() {
     ");
     insta::assert_snapshot!(limited(Limits { skills: 1, ..Limits::default() }), @"
     s1 in s1
-    warning[SF507]: Search stopped after 1 skills, before `a`
+    warning[SF507]: Search stopped after 1 skills, before `s2`
     ");
     insta::assert_snapshot!(limited(Limits { walk_entries: 7, ..Limits::default() }), @"
     s1 in s1
     s2 in s2
-    warning[SF507]: Search stopped after 7 entries, before `x`
+    warning[SF507]: Search stopped after 7 entries, before `a/b`
     ");
     insta::assert_snapshot!(limited(Limits { walk_folders: 1, ..Limits::default() }), @"
     s1 in s1
     s2 in s2
-    warning[SF507]: Search stopped after 1 folders without a skill, before `a/b`
+    warning[SF507]: Search stopped after 1 folders without a skill, before `a/b/c`
     ");
     let hidden: String = (0..9).map(|number| format!("//- .h{number}/x\n")).collect();
     let many = folder(&hidden);
     let limits = Limits {
-        walk_reports: 2,
+        findings: 2,
         ..Limits::default()
     };
     insta::assert_snapshot!(show::discovery(&find_with(many.path(), Walk { limits, ..Walk::default() })), @"

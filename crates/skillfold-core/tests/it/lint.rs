@@ -135,6 +135,24 @@ fn body_rules() {
 }
 
 #[test]
+fn findings_over_the_limit_are_counted() {
+    let body = "[a](b)\n".repeat(5_000);
+    let source = MemorySource::new([(
+        "a/SKILL.md",
+        format!("---\nname: a\ndescription: b\n---\n{body}"),
+    )]);
+    let findings = lint_skill(
+        &source,
+        &Folder::new("a").unwrap(),
+        Profile::Spec,
+        &Limits::default(),
+    )
+    .unwrap();
+    assert_eq!(findings.len(), 1_001);
+    assert_eq!(findings[1_000].code, skillfold_core::Code::MoreFindings);
+}
+
+#[test]
 fn file_longer_than_is_looked_at_is_reported() {
     let source = MemorySource::new([(
         "a/SKILL.md",
@@ -168,8 +186,11 @@ fn links_lead_to_files_of_the_skill() {
         See [forms](references/forms.md#top), [folder](references/), [here](./references/forms.md).
         See [gone](references/gone.md) and ![picture](assets/none.png).
         See [out](../b/SKILL.md), [web](https://example.org/x.md), [anchor](#top), [root](/etc/hosts), [mail](mailto:a@b.c).
+        See <me@example.org>, [self](./), [again](references/../SKILL.md), [decoded](f%C3%BCr.md), [odd](a:b.md), [double](references//forms.md).
         `[code](no/link.md)` and [placeholder]({path}/x.md)
         //- a/references/forms.md
+        x
+        //- a/für.md
         x
     ",
     ));

@@ -278,6 +278,38 @@ fn field_in_two_spellings_keeps_the_first_and_reports_the_second() {
 }
 
 #[test]
+fn right_spelling_wins_over_a_name_that_resembles_it() {
+    insta::assert_snapshot!(check("---\nName: x\nname: a\ndescription-中文: 中文\ndescription: English\nDESCRIPTION: loud\n---\n"), @r#"
+    a: "English"
+      other = {Name: Text("x"), description-中文: Text("中文"), DESCRIPTION: Text("loud")}
+    "#);
+}
+
+#[test]
+fn empty_value_counts_as_not_given() {
+    let manifest = parse(b"---\nname: a\ndescription: One. Two\nbrief_description: ''\nlicense: ''\ntags:\nmetadata:\n  tags: x\n---\n", "a").manifest.unwrap();
+    assert_eq!(
+        (
+            &*manifest.brief(),
+            manifest.brief_description(),
+            manifest.license()
+        ),
+        ("One.", None, None)
+    );
+    assert_eq!(manifest.tags(), ["x".into()]);
+}
+
+#[test]
+fn second_list_of_triggers_is_kept_unread() {
+    insta::assert_snapshot!(with("triggers:\n  keywords: a\n  keywords: b"), @r#"
+    a: "b"
+      triggers = keywords ["a"] verbs [] patterns []
+      other = {triggers: {keywords: Text("b")}}
+    6:3-6:11 error[SF015]: Field `keywords` is already given on line 5
+    "#);
+}
+
+#[test]
 fn misspelt_fields_are_read_and_judged_like_their_originals() {
     insta::assert_snapshot!(check("---\nName: PDF\nDescription: b\nMetadata:\n  tags: x\ntags:\n---\n"), @r#"
     PDF: "b"

@@ -276,6 +276,102 @@ fn json_over_several_lines_is_not_torn_at_known_names() {
 }
 
 #[test]
+fn healthy_fields_beside_a_broken_one_stay_fields() {
+    insta::assert_snapshot!(check("---\nname: x\na.b: c\n2fa: yes\ndescription: u: v\nMy own field: z\n---\n"), @r#"
+    x: "u: v"
+      other = {a.b: Text("c"), 2fa: Text("yes"), My own field: Text("z")}
+    5:15-5:15 warning[SF010]: Mapping values are not allowed in this context
+    5:14-5:18 warning[SF101]: Value of `description` has an unquoted `: `
+    2:7-2:8 warning[SF305]: Name `x` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn prose_in_the_first_column_stays_text() {
+    insta::assert_snapshot!(check("---\nname: x\ndescription: Use it: now\n1. First step: read\nSee the docs. Then: go\n---\n"), @r#"
+    x: "Use it: now 1. First step: read See the docs. Then: go"
+    3:20-3:20 warning[SF010]: A second `: ` on the line of a field
+    3:14-5:23 warning[SF101]: Value of `description` has an unquoted `: `
+    2:7-2:8 warning[SF305]: Name `x` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn comments_are_not_part_of_a_broken_value() {
+    insta::assert_snapshot!(check("---\nname: x\ndescription: Use when: asked\n# TODO: internal note\nlicense: MIT\n---\n"), @r#"
+    x: "Use when: asked"
+      license = "MIT"
+    3:22-3:22 warning[SF010]: A second `: ` on the line of a field
+    3:14-4:22 warning[SF101]: Value of `description` has an unquoted `: `
+    2:7-2:8 warning[SF305]: Name `x` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn healthy_items_beside_a_broken_one_stay_mappings() {
+    insta::assert_snapshot!(check("---\nname: x\ndescription: b\nhooks:\n  - name: good\n    value: 1\n  - name: bad: x\n    value: 2\n---\n"), @r#"
+    x: "b"
+      other = {hooks: [{name: Text("good"), value: Integer(1)}, {name: Text("bad: x"), value: Integer(2)}]}
+    7:14-7:14 warning[SF010]: Mapping values are not allowed in this context
+    7:11-7:17 warning[SF101]: Value of `name` has an unquoted `: `
+    2:7-2:8 warning[SF305]: Name `x` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn escapes_outside_of_quotes_are_left_alone() {
+    insta::assert_snapshot!(check("---\nname: x: y\ndescription: |\n  Matches \\ud83d\\ude00 escapes\nother: {\"a\": \"\\uD83D\\uDE00 and \\ud83d\\ude00\"}\n---\n"), @r#"
+    x: y: "Matches \\ud83d\\ude00 escapes"
+      other = {other: {a: Text("😀 and 😀")}}
+    2:8-2:8 warning[SF010]: A second `: ` on the line of a field
+    2:7-2:11 warning[SF101]: Value of `name` has an unquoted `: `
+    2:7-2:11 error[SF302]: Name has the character `:`: `x: y`
+    2:7-2:11 warning[SF305]: Name `x: y` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn places_inside_a_moved_field_are_those_of_the_file() {
+    insta::assert_snapshot!(check("---\nname: x\ndescription: b\nmetadata:\n  bad: a: b\n  good: {a: 1, a: 2}\n---\n"), @r#"
+    x: "b"
+      metadata = {bad: Text("a: b"), good: {a: Integer(1), a: Integer(2)}}
+    5:9-5:9 warning[SF010]: Mapping values are not allowed in this context
+    5:8-5:12 warning[SF101]: Value of `bad` has an unquoted `: `
+    6:16-6:17 error[SF015]: Field `a` is already given on line 6
+    2:7-2:8 warning[SF305]: Name `x` differs from the folder's name `a`
+    "#);
+}
+
+#[test]
+fn one_thing_repeated_to_the_limit_never_panics() {
+    let bases = [
+        "\t", " ", "x\n", "- ", "[", "{", "'", "\"", "\\uD", "\\ud83d", ": ", "a: ", "a:\n",
+        "a: b\n", "#", "&a ", "*a ", "!t ", "|", ">", "? ", ",", "(", "é", "\u{85}", "\r",
+    ];
+    let frames = [
+        "",
+        "license: MIT\n",
+        "tags: [",
+        "description: a: b\nlicense: MIT\n",
+        "a:\n b:\n  c:\n   d: ",
+        "x: \"",
+        "- ",
+    ];
+    for base in bases {
+        for frame in frames {
+            let filling = base.repeat(60_000 / base.len());
+            let text = format!("---\nname: a\n{frame}{filling}x\n---\n");
+            let parsed = parse(text.as_bytes(), "a");
+            assert!(
+                parsed.diagnostics.len() <= 1_010,
+                "{frame:?} {base:?}: {}",
+                parsed.diagnostics.len()
+            );
+        }
+    }
+}
+
+#[test]
 fn repair_keeps_every_word_of_the_description() {
     for value in [
         "Use when: x",
@@ -304,7 +400,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn parse_never_panics_and_refusals_have_a_place(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn parse_never_panics_and_refusals_have_a_place(mut bytes in proptest::collection::vec(any::<u8>(), 0..400), fences in any::<bool>()) {
+        if fences {
+            bytes.splice(..0, *b"---\nname: a\ndescription: ");
+            bytes.extend(b"\n---\n");
+        }
         let parsed = parse(&bytes, "a");
         prop_assert!(parsed.manifest.is_some() || parsed.diagnostics.iter().any(|finding| finding.span.is_some()));
     }
@@ -313,6 +413,8 @@ proptest! {
     fn parse_never_panics_on_almost_yaml(text in "(---\n)?([a-z]{1,3}:?[ \t]?[>|'\"\\[{&*!@`#-]{0,2}[a-z:,# ]{0,12}[\"'\\]}]?\n){0,8}(---\n)?") {
         let lines = parse_with(text.as_bytes(), "a", Reader::Lines, &skillfold_core::Limits::default());
         let yaml = parse_with(text.as_bytes(), "a", Reader::Yaml, &skillfold_core::Limits::default());
+        let codes = |parsed: &skillfold_core::Parsed| parsed.diagnostics.iter().map(|finding| finding.code).collect::<Vec<_>>();
+        prop_assert_eq!(codes(&lines), codes(&yaml));
         prop_assert_eq!(lines.manifest, yaml.manifest);
     }
 

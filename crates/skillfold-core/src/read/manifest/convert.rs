@@ -64,21 +64,22 @@ impl Field {
 
     /// Returns the field whose name differs only in case, hyphens and underscores, with its right spelling.
     fn resembling(key: &str) -> Option<(&'static str, Self)> {
-        let letters = |text: &'static str| text.bytes().filter(u8::is_ascii_alphanumeric);
-        let key = || {
-            key.bytes()
-                .filter(u8::is_ascii_alphanumeric)
-                .map(|byte| byte.to_ascii_lowercase())
-        };
         SPELLINGS
             .iter()
-            .find(|(spelling, _)| letters(spelling).eq(key()))
+            .find(|(spelling, _)| letters(spelling).eq(letters(key)))
             .copied()
     }
 
     fn bit(self) -> u32 {
         1 << self as u32
     }
+}
+
+/// Returns what of a field's name tells it from others.
+fn letters(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes()
+        .filter(|byte| !matches!(byte, b'-' | b'_'))
+        .map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Converts the fields of a skill that stands in the folder `folder`, and reports what is odd.
@@ -99,7 +100,7 @@ pub(crate) fn convert(
         findings,
     };
     for (index, entry) in entries.iter().enumerate() {
-        sheet.entry(entry, &entries[..index]);
+        sheet.entry(entry, &entries[..index], entries);
     }
     if let Some(entry) = find(entries, Field::Metadata) {
         sheet.metadata(&entry.value);
@@ -107,14 +108,21 @@ pub(crate) fn convert(
     sheet.finish(folder, end)
 }
 
-/// Returns the first entry that is read as a field and has a value.
+/// Returns the first entry that is read as a field and has a value; the right spelling wins.
 pub(crate) fn find<'a, 'n>(entries: &'a [Entry<'n>], field: Field) -> Option<&'a Entry<'n>> {
-    let is_field = |key: &str| {
-        Field::named(key).or_else(|| Field::resembling(key).map(|(_, field)| field)) == Some(field)
+    let given = || entries.iter().filter(|entry| !entry.value.is_null());
+    let resembles = |key: &str| {
+        Field::named(key).is_none()
+            && Field::resembling(key).is_some_and(|(_, resembled)| resembled == field)
     };
-    entries
-        .iter()
-        .find(|entry| !entry.value.is_null() && is_field(&entry.key))
+    given()
+        .find(|entry| Field::named(&entry.key) == Some(field))
+        .or_else(|| given().find(|entry| resembles(&entry.key)))
+}
+
+/// Returns whether a value is nothing or a text of white space.
+fn is_empty(node: &Node<'_>) -> bool {
+    matches!(&node.kind, Kind::Scalar { text, .. } if text.trim().is_empty()) || node.is_null()
 }
 
 /// The fields as far as they are read.
@@ -130,8 +138,8 @@ struct Sheet<'a, 'f> {
 
 impl<'a> Sheet<'a, '_> {
     /// Reads one field of the top level; what is not read is kept.
-    fn entry(&mut self, entry: &'a Entry<'_>, earlier: &[Entry<'_>]) {
-        let Some(field) = self.field(entry) else {
+    fn entry(&mut self, entry: &'a Entry<'_>, earlier: &[Entry<'_>], all: &[Entry<'_>]) {
+        let Some(field) = self.field(entry, all) else {
             return self.keep(entry);
         };
         if self.seen & field.bit() != 0 {
@@ -149,7 +157,7 @@ impl<'a> Sheet<'a, '_> {
             }
             return self.keep(entry);
         }
-        if entry.value.is_null() {
+        if is_empty(&entry.value) {
             return;
         }
         self.seen |= field.bit();
@@ -166,11 +174,18 @@ impl<'a> Sheet<'a, '_> {
     }
 
     /// Returns the field that an entry is, by its name or by what its name resembles.
-    fn field(&mut self, entry: &Entry<'_>) -> Option<Field> {
+    fn field(&mut self, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<Field> {
         if let Some(field) = Field::named(&entry.key) {
             return Some(field);
         }
         let (spelling, field) = Field::resembling(&entry.key)?;
+        // The right spelling wins, wherever it stands.
+        if all
+            .iter()
+            .any(|other| Field::named(&other.key) == Some(field))
+        {
+            return None;
+        }
         let message = format!("Field {} is read as `{spelling}`", quoted(&entry.key));
         self.findings.push(Diagnostic::new(
             Code::FieldSpelling,
@@ -320,7 +335,10 @@ impl<'a> Sheet<'a, '_> {
                     continue;
                 }
             };
-            if !entry.value.is_null() {
+            if !list.is_empty() {
+                // The first value counts; a second one is already reported, and kept.
+                unknown.push((&*entry.key, Value::from(&entry.value)));
+            } else if !entry.value.is_null() {
                 *list = self.list(&entry.value, split)?;
             }
         }

@@ -56,6 +56,20 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// Returns the line without the dash of a list's item.
+    pub(super) fn behind_dash(&self) -> Self {
+        let text = self
+            .text
+            .strip_prefix('-')
+            .unwrap_or(self.text)
+            .trim_start();
+        Self {
+            text,
+            indent: self.indent + self.text.len() - text.len(),
+            ..*self
+        }
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.text.is_empty()
     }
@@ -121,13 +135,21 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Returns whether a text can be a field's name: a few words that start like one.
+/// Returns whether a text can be a field's name: a few words that start like one. What starts like a sentence or an item
+/// of a list is text.
 pub(super) fn is_key(text: &str) -> bool {
     let bare = text.trim_matches(['"', '\'']);
-    bare.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '<'))
-        && bare.chars().count() <= 40
-        && bare.split(' ').count() <= 4
-        && !bare.contains(['`', '(', ',', '.', '{', '[', '#', '*', '"', '\''])
+    let words = bare.split(' ').count();
+    let starts = bare.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '<'));
+    let starts_with_number = words == 1
+        && bare.starts_with(|c: char| c.is_ascii_digit())
+        && bare.contains(char::is_alphabetic);
+    let has_sentence = bare.ends_with('.') || bare.contains(". ");
+    (starts || starts_with_number)
+        && bare.chars().count() <= 64
+        && words <= 4
+        && !has_sentence
+        && !bare.contains(['`', '(', ',', '{', '[', '#', '*', '"', '\''])
 }
 
 pub(super) fn is_known(key: &str) -> bool {
@@ -189,9 +211,11 @@ pub(super) fn plain_key<'a>(head: &Head<'a>) -> &'a str {
     }
 }
 
-/// Returns the indentation of a line below a field that is moved to the first column; items may stand under its name.
-pub(super) fn indent_below(first: Line<'_>, line: Line<'_>) -> usize {
-    let indent = line.indent.saturating_sub(first.indent);
+/// Returns the indentation of a line below a field or item that is moved to the first column.
+pub(super) fn indent_below(base: usize, line: Line<'_>) -> usize {
+    /// Deeper than any frontmatter that means something.
+    const MAX_INDENT: usize = 1_000;
+    let indent = line.indent.saturating_sub(base);
     // A tab is as wide as two spaces, the usual step.
-    if line.tabs { indent * 2 } else { indent }
+    (if line.tabs { indent * 2 } else { indent }).min(MAX_INDENT)
 }

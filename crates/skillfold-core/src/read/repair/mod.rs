@@ -6,8 +6,6 @@
 mod line;
 mod value;
 
-use std::fmt::Write;
-
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
@@ -111,7 +109,7 @@ impl Repair<'_> {
                 continue;
             };
             let next = field_end(lines, at, base, &head);
-            if self.fields == self.limits.yaml_keys {
+            if self.fields >= self.limits.yaml_keys {
                 let message = format!(
                     "More than {} fields; the rest was left out",
                     self.limits.yaml_keys
@@ -195,44 +193,71 @@ impl Repair<'_> {
         }
         let mut text = plain_key(head).to_owned();
         text.push_str(if head.rest.is_empty() { ":" } else { ": " });
+        let before = text.chars().count();
         text.push_str(head.rest);
-        for line in &lines[1..] {
-            let _ = write!(
-                text,
-                "\n{:1$}{2}",
-                "",
-                indent_below(first, *line),
-                line.text
-            );
-        }
-        text.push('\n');
-        let text = value::join_surrogates(&text);
-        let mut root = match lines::read(&text, first.number, self.limits) {
-            lines::Reading::Tree(root) => root.into_owned(),
-            lines::Reading::Broken(_) | lines::Reading::Declined => {
-                yaml::parse(&text, first.number, self.limits).map(Node::into_owned)?
-            }
+        append_below(&mut text, first.indent, &lines[1..]);
+        let value = match self.document(&text, first.number)?.kind {
+            Kind::Map(mut entries) if entries.len() == 1 => entries.swap_remove(0).value,
+            _ => return Err(not_one_field(first)),
         };
-        let Kind::Map(entries) = &mut root.kind else {
-            return Err(not_one_field(first));
+        Ok(self.accepted(
+            value,
+            lines,
+            i64::from(head.column) - i64::from(count(before) + 1),
+        ))
+    }
+
+    /// Reads the lines of one item of a list as a YAML document of its own.
+    fn item_as_yaml(&mut self, lines: &[Line<'_>]) -> Result<Node<'static>, Fault> {
+        let first = lines[0];
+        let mut text = first.text.to_owned();
+        append_below(&mut text, first.indent, &lines[1..]);
+        let value = match self.document(&text, first.number)?.kind {
+            Kind::List(mut items) if items.len() == 1 => items.swap_remove(0),
+            _ => return Err(not_one_field(first)),
         };
-        if entries.len() != 1 {
-            return Err(not_one_field(first));
+        Ok(self.accepted(value, lines, i64::from(count(first.indent))))
+    }
+
+    /// Reads a text as YAML; characters that JSON escapes in two halves are joined where YAML refuses them.
+    fn document(&self, text: &str, first_line: u32) -> Result<Node<'static>, Fault> {
+        if let lines::Reading::Tree(root) = lines::read(text, first_line, self.limits) {
+            return Ok(root.into_owned());
         }
+        match yaml::parse(text, first_line, self.limits) {
+            Ok(root) => Ok(root.into_owned()),
+            Err(fault) => match value::join_surrogates(text) {
+                Some(joined) => yaml::parse(&joined, first_line, self.limits).map(Node::into_owned),
+                None => Err(fault),
+            },
+        }
+    }
+
+    /// Takes a value that YAML read from lines that were moved to the first column, and puts its places right again.
+    fn accepted(
+        &mut self,
+        mut value: Node<'static>,
+        lines: &[Line<'_>],
+        moved: i64,
+    ) -> Node<'static> {
         if let Some(line) = lines.iter().find(|line| line.tabs) {
+            let span = Span::new(Position::new(line.number, 1), line.start());
             self.findings.push(Diagnostic::new(
                 Code::RepairedTabs,
-                Span::new(Position::new(line.number, 1), line.start()),
+                span,
                 "Tabs in the indentation",
             ));
         }
-        let mut value = entries.swap_remove(0).value;
-        // The field was moved to the first column and its colon made good; put its value's place right again.
-        if value.span.start.line == first.number {
-            let moved = i64::from(head.column) - i64::from(value.span.start.column);
-            shift(&mut value.span, first.number, moved);
-        }
-        Ok(value)
+        self.fields += value.keys();
+        let first = lines[0];
+        value.move_columns(&|line| {
+            if line == first.number {
+                moved
+            } else {
+                i64::from(count(first.indent))
+            }
+        });
+        value
     }
 
     /// Reads a field that is not YAML: nested lines one by one, everything else as text.
@@ -266,7 +291,13 @@ impl Repair<'_> {
         if fault.code != Code::YamlSyntax && fault.at != self.original {
             self.findings.push(fault.clone().into_diagnostic());
         }
-        let (kind, code) = value::read(head.key, head.rest, below.iter().map(|line| line.text));
+        let base = lines[0].indent;
+        let is_comment = |line: &&Line<'_>| line.indent <= base && line.text.starts_with('#');
+        let text = below
+            .iter()
+            .filter(|line| !is_comment(line))
+            .map(|line| line.text);
+        let (kind, code) = value::read(head.key, head.rest, text);
         let what = quoted(head.key);
         let message = match code {
             Code::RepairedColon => format!("Value of {what} has an unquoted `: `"),
@@ -317,21 +348,38 @@ impl Repair<'_> {
         Node::list(items, lines[0].start())
     }
 
-    /// Reads the lines of one item of a list, which is read like the value of a field without a name.
+    /// Reads the lines of one item of a list: as YAML, as a mapping whose first field stands behind the dash, or as text.
     fn item(&mut self, lines: &[Line<'_>], depth: usize) -> Node<'static> {
-        let rest = lines[0].text[1..].trim_start();
-        let dash = lines[0].text.len() - rest.len();
+        let fault = match self.item_as_yaml(lines) {
+            Ok(value) => return value,
+            Err(fault) => fault,
+        };
+        let behind = lines[0].behind_dash();
+        if depth < MAX_DEPTH && Head::of(behind).is_some_and(|head| head.form == Form::Proper) {
+            let lines: Vec<_> = std::iter::once(behind)
+                .chain(lines[1..].iter().copied())
+                .collect();
+            let entries = self.mapping(&lines, depth + 1);
+            return Node::map(entries, behind.start());
+        }
         let head = Head {
             key: "item",
-            rest,
-            column: count(lines[0].indent + dash) + 1,
+            rest: behind.text,
+            column: behind.start().column,
             form: Form::Proper,
         };
-        match self.as_yaml(lines, &head) {
-            Ok(value) => value,
-            Err(fault) => self.broken(lines, &head, &fault, depth),
-        }
+        self.broken(lines, &head, &fault, depth)
     }
+}
+
+/// Appends lines as they stand below a field or item that was moved to the first column.
+fn append_below(text: &mut String, indent: usize, lines: &[Line<'_>]) {
+    for line in lines {
+        text.push('\n');
+        text.extend(std::iter::repeat_n(' ', indent_below(indent, *line)));
+        text.push_str(line.text);
+    }
+    text.push('\n');
 }
 
 fn not_one_field(line: Line<'_>) -> Fault {
@@ -339,14 +387,5 @@ fn not_one_field(line: Line<'_>) -> Fault {
         code: Code::YamlSyntax,
         at: line.start(),
         message: "More than one field on the lines of one".to_owned(),
-    }
-}
-
-/// Moves the ends of a span that lie on `line`.
-fn shift(span: &mut Span, line: u32, by: i64) {
-    for position in [&mut span.start, &mut span.end] {
-        if position.line == line {
-            position.column = u32::try_from(i64::from(position.column) + by).unwrap_or(1);
-        }
     }
 }

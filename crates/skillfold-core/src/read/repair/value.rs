@@ -1,6 +1,5 @@
 //! Reads one value that is not YAML as the text that its author meant.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::codes::Code;
@@ -187,14 +186,16 @@ fn flow_list(text: &str) -> Option<Vec<String>> {
 
 /// Splits at commas that stand outside parentheses and quotes.
 fn split_outside(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    let (mut parts, mut start, mut depth, mut quote, mut blank) =
+        (Vec::new(), 0, 0_usize, None, true);
     for (offset, c) in text.char_indices() {
         if let Some(open) = quote {
             quote = Some(open).filter(|open| *open != c);
             continue;
         }
         match c {
-            '"' | '\'' if text[start..offset].trim().is_empty() => quote = Some(c),
+            // Only at the start of an item does a quote open one.
+            '"' | '\'' if blank => quote = Some(c),
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
@@ -203,39 +204,39 @@ fn split_outside(text: &str) -> Vec<&str> {
             }
             _ => {}
         }
+        blank = (blank && c.is_whitespace()) || start == offset + 1;
     }
     parts.push(text[start..].trim());
     parts
 }
 
-/// Replaces the two halves of a character that JSON escapes by the one escape that YAML knows.
-pub(super) fn join_surrogates(text: &str) -> Cow<'_, str> {
+/// Replaces the two halves of a character that JSON escapes by the one escape that YAML knows; `None` if there are none.
+///
+/// Only quotes have escapes. The caller asks after YAML refused the text, and reads it again.
+pub(super) fn join_surrogates(text: &str) -> Option<String> {
     let half = |text: &str| {
         text.strip_prefix("\\u")
             .and_then(|rest| rest.get(..4))
             .and_then(|hex| u16::from_str_radix(hex, 16).ok())
     };
-    let mut joined = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("\\ud").or_else(|| rest.find("\\uD")) {
+    let (mut joined, mut rest, mut found) = (String::with_capacity(text.len()), text, false);
+    while let Some(at) = rest.find("\\u") {
         let (before, escape) = rest.split_at(at);
         joined.push_str(before);
         let pair = half(escape).zip(escape.get(6..).and_then(half));
         let c = pair
-            .and_then(|(high, low)| char::decode_utf16([high, low]).next())
-            .and_then(Result::ok)
+            .and_then(|(high, low)| char::decode_utf16([high, low]).next()?.ok())
             .filter(|c| c.len_utf16() == 2);
-        if let Some(c) = c {
+        let length = if let Some(c) = c {
             let _ = write!(joined, "\\U{:08x}", u32::from(c));
-            rest = &escape[12..];
+            found = true;
+            12
         } else {
-            joined.push_str(&escape[..2]);
-            rest = &escape[2..];
-        }
-    }
-    if joined.is_empty() {
-        return Cow::Borrowed(text);
+            joined.push_str("\\u");
+            2
+        };
+        rest = &escape[length..];
     }
     joined.push_str(rest);
-    Cow::Owned(joined)
+    (found && !text.contains(": |") && !text.contains(": >")).then_some(joined)
 }

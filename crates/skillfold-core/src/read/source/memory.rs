@@ -112,8 +112,14 @@ impl Source for MemorySource {
                 }
             }
         }
+        if folders.len() > walk.limits.skills {
+            folders.truncate(walk.limits.skills);
+            let bound = format!("Listing stopped after {} skills of", walk.limits.skills);
+            findings.push(Finding::new(Code::BoundReached, "", &bound));
+        }
         if let Some(cursor) = cursor {
             folders.retain(|listed| listed.folder.path() > cursor.as_str());
+            findings.clear();
         }
         let next = (folders.len() > walk.page.max(1)).then(|| {
             folders.truncate(walk.page.max(1));

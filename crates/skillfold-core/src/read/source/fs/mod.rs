@@ -90,8 +90,11 @@ trait Tree: Send + Sync {
     /// Returns what is done with links on the way to a skill.
     fn links(&self) -> Links;
 
-    /// Returns what a folder is and its entries, in no order, at most `limit`.
-    fn entries(&self, folder: &str, limit: usize) -> io::Result<(Identity, Vec<RawEntry>)>;
+    /// Returns what a folder is.
+    fn identity(&self, folder: &str) -> io::Result<Identity>;
+
+    /// Returns the entries of a folder, in no order, at most `limit`.
+    fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>>;
 
     /// Returns the state of a folder's `SKILL.md`, which is not followed if it is a link.
     fn stat(&self, folder: &str) -> io::Result<Stat>;
@@ -255,8 +258,9 @@ impl Source for FsSource {
                 .retain(|listed| listed.folder.path() > cursor.as_str());
             listing.findings.clear();
         }
-        if listing.folders.len() > walk.page {
-            listing.folders.truncate(walk.page);
+        let page = walk.page.max(1);
+        if listing.folders.len() > page {
+            listing.folders.truncate(page);
             listing.next = listing
                 .folders
                 .last()
@@ -274,7 +278,7 @@ impl Source for FsSource {
     ) -> Result<Vec<Finding>, Error> {
         let mut head = walk::Head {
             bytes,
-            buffer: Vec::with_capacity(bytes),
+            buffer: Vec::new(),
             found,
         };
         walk::walk(&*self.tree, &self.root_name(), walk, &mut head)
@@ -349,8 +353,9 @@ impl Source for FsSource {
 
 impl FsSource {
     fn root_name(&self) -> String {
-        self.path
-            .file_name()
+        // A path such as `.` has no name of its own.
+        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        path.file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
     }

@@ -59,9 +59,12 @@ impl Tree for PortableTree {
         self.links
     }
 
-    fn entries(&self, folder: &str, limit: usize) -> io::Result<(Identity, Vec<RawEntry>)> {
-        let path = self.skill(folder)?;
-        Ok((identity(&path)?, list(&path, limit)?))
+    fn identity(&self, folder: &str) -> io::Result<Identity> {
+        identity(&self.skill(folder)?)
+    }
+
+    fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
+        list(&self.skill(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {

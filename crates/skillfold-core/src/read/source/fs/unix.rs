@@ -79,10 +79,12 @@ impl Tree for UnixTree {
         self.links
     }
 
-    fn entries(&self, folder: &str, limit: usize) -> io::Result<(Identity, Vec<RawEntry>)> {
-        let handle = self.skill(folder)?;
-        let stat = fstat(&handle)?;
-        Ok((inode(&stat), list(&handle, limit)?))
+    fn identity(&self, folder: &str) -> io::Result<Identity> {
+        Ok(inode(&fstat(self.skill(folder)?)?))
+    }
+
+    fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
+        list(&self.skill(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {

@@ -33,11 +33,11 @@ pub(super) fn walk(
         folders: 0,
         entries: 0,
         unreported: 0,
-        cut: false,
+        cut: None,
     };
     if !search.take_skill("", Some(root_name)) {
-        let (identity, entries) = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
-        search.visited.insert(identity);
+        search.visited.insert(tree.identity("")?);
+        let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
         let mut open = search.folder("", entries, 1);
         while let Some((path, depth)) = open.pop() {
             if search.is_done(&path) {
@@ -150,8 +150,8 @@ struct Search<'a> {
     folders: usize,
     entries: usize,
     unreported: usize,
-    /// Whether a bound left something out in the middle of a folder.
-    cut: bool,
+    /// Where a bound ended the search, and which. It is reported whatever else there is to report.
+    cut: Option<Finding>,
 }
 
 impl Search<'_> {
@@ -159,17 +159,21 @@ impl Search<'_> {
     fn descend(&mut self, path: &str, depth: usize) -> Vec<(String, usize)> {
         self.folders += 1;
         let left = (self.walk.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
-        match self.tree.entries(path, left) {
-            Ok((identity, entries)) => {
-                if self.visited.insert(identity) {
-                    return self.folder(path, entries, depth + 1);
-                }
+        // Many links may lead to one large folder; it is listed once.
+        let entries = match self.tree.identity(path) {
+            Ok(identity) if !self.visited.insert(identity.clone()) => {
                 self.report(
                     Code::Loop,
                     path,
                     "Folder was already searched by another path:",
                 );
+                return Vec::new();
             }
+            Ok(_) => self.tree.entries(path, left),
+            Err(error) => Err(error),
+        };
+        match entries {
+            Ok(entries) => return self.folder(path, entries, depth + 1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(Code::Vanished, path, "Folder vanished:");
             }
@@ -194,14 +198,11 @@ impl Search<'_> {
         entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.by_name(b)));
         let mut next = Vec::new();
         for entry in entries {
-            self.entries += 1;
-            if self.entries > self.walk.limits.walk_entries
-                || self.skills >= self.walk.limits.skills
-            {
-                self.cut = true;
+            let full = join(path, &entry.name);
+            if self.is_done(&full) {
                 break;
             }
-            let full = join(path, &entry.name);
+            self.entries += 1;
             if !self.is_wanted(&entry, &full) {
                 continue;
             }
@@ -299,17 +300,19 @@ impl Search<'_> {
         true
     }
 
-    /// Returns whether a bound ends the search, and reports where it stopped.
+    /// Returns whether a bound ended the search before or ends it here.
     fn is_done(&mut self, path: &str) -> bool {
         let limits = &self.walk.limits;
-        let bound = if self.skills >= limits.skills {
+        let bound = if self.cut.is_some() {
+            return true;
+        } else if self.skills >= limits.skills {
             format!("Search stopped after {} skills, before", limits.skills)
-        } else if self.entries > limits.walk_entries {
+        } else if self.entries >= limits.walk_entries {
             format!(
                 "Search stopped after {} entries, before",
                 limits.walk_entries
             )
-        } else if self.folders >= limits.walk_folders {
+        } else if self.folders > limits.walk_folders {
             format!(
                 "Search stopped after {} folders without a skill, before",
                 limits.walk_folders
@@ -317,12 +320,12 @@ impl Search<'_> {
         } else {
             return false;
         };
-        self.report(Code::BoundReached, path, &bound);
+        self.cut = Some(Finding::new(Code::BoundReached, path, &bound));
         true
     }
 
     fn report(&mut self, code: Code, path: &str, what: &str) {
-        if self.findings.len() < self.walk.limits.walk_reports {
+        if self.findings.len() < self.walk.limits.findings {
             self.findings.push(Finding::new(code, path, what));
         } else {
             self.unreported += 1;
@@ -330,19 +333,7 @@ impl Search<'_> {
     }
 
     fn finish(&mut self) {
-        let reported = self
-            .findings
-            .iter()
-            .any(|finding| finding.diagnostic.code == Code::BoundReached);
-        if self.cut && !reported {
-            let limits = &self.walk.limits;
-            let bound = if self.skills >= limits.skills {
-                format!("Search stopped after {} skills of", limits.skills)
-            } else {
-                format!("Search stopped after {} entries of", limits.walk_entries)
-            };
-            self.report(Code::BoundReached, "", &bound);
-        }
+        self.findings.extend(self.cut.take());
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
             self.findings.push(Finding {
