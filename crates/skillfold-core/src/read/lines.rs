@@ -2,7 +2,8 @@
 //!
 //! The reader returns the very tree that the parser would return, or says that YAML certainly refuses the block, or
 //! declines. It takes `key: value` lines whose value is plain text, simple quotes, words in brackets or a block of text
-//! below, and one level of `key: value` or `- value` lines under a key. A fuzz target and a test over real files compare
+//! below, and one level of `key: value` or `- value` lines under a key; a field with any other value it gives to the
+//! parser alone. A fuzz target and a test over real files compare
 //! it with the parser.
 
 use std::borrow::Cow;
@@ -10,8 +11,8 @@ use std::borrow::Cow;
 use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
 use crate::limits::Limits;
-use crate::read::frontmatter::{count, field_name_length};
-use crate::read::yaml::{Entry, Fault, Node, Style};
+use crate::read::frontmatter::{count, field_name_length, may_have_controls};
+use crate::read::yaml::{self, Entry, Fault, Kind, Node, Style};
 
 /// What the reader makes of a block.
 pub(crate) enum Reading<'a> {
@@ -39,9 +40,19 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
         let Some(field) = Field::of(line, 0) else {
             return Reading::Declined;
         };
-        let Some((value, nested)) = field.value(&mut lines) else {
-            return field.fault().map_or(Reading::Declined, Reading::Broken);
+        let mut after = lines.clone();
+        let mut read = field.value(&mut after);
+        if read.is_none() {
+            if let Some(fault) = field.fault() {
+                return Reading::Broken(fault);
+            }
+            after = lines.clone();
+            read = parsed_alone(&field, line, &mut after, limits);
+        }
+        let Some((value, nested)) = read else {
+            return Reading::Declined;
         };
+        lines = after;
         if entries.iter().any(|earlier| earlier.key == field.key) {
             return Reading::Declined;
         }
@@ -59,48 +70,44 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
 }
 
 /// The lines that are left; the next one is known.
+#[derive(Clone)]
 struct Lines<'a> {
-    rest: &'a str,
-    next: Option<&'a str>,
-    number: u32,
+    text: &'a str,
+    next: Option<Line<'a>>,
 }
 
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a str,
     number: u32,
+    /// Where the line starts in the block.
+    offset: usize,
 }
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str, number: u32) -> Self {
-        let mut lines = Self {
-            rest: text,
-            next: None,
-            number,
-        };
-        lines.advance();
+        let mut lines = Self { text, next: None };
+        lines.advance(0, number);
         lines
     }
 
-    fn advance(&mut self) {
-        self.next = memchr::memchr(b'\n', self.rest.as_bytes()).map(|end| {
-            let line = &self.rest[..end];
-            self.rest = &self.rest[end + 1..];
-            line
+    fn advance(&mut self, offset: usize, number: u32) {
+        let rest = &self.text[offset..];
+        let length = memchr::memchr(b'\n', rest.as_bytes());
+        self.next = length.map(|length| Line {
+            text: &rest[..length],
+            number,
+            offset,
         });
     }
 
     fn peek(&self) -> Option<Line<'a>> {
-        self.next.map(|text| Line {
-            text,
-            number: self.number,
-        })
+        self.next
     }
 
     fn next(&mut self) -> Option<Line<'a>> {
-        let line = self.peek()?;
-        self.number += 1;
-        self.advance();
+        let line = self.next?;
+        self.advance(line.offset + line.text.len() + 1, line.number + 1);
         Some(line)
     }
 
@@ -201,6 +208,51 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Lets the parser read one field whose value is a list, a mapping or a text in quotes, with the indented lines below it.
+///
+/// What would have to be reported is declined, and so is what another line could still belong to.
+fn parsed_alone<'a>(
+    field: &Field<'a>,
+    line: Line<'a>,
+    lines: &mut Lines<'a>,
+    limits: &Limits,
+) -> Option<(Node<'a>, usize)> {
+    let is_closed = field
+        .rest
+        .is_none_or(|rest| rest.starts_with(['{', '[', '"', '\'']));
+    if !is_closed {
+        return None;
+    }
+    let mut end = line.offset + line.text.len() + 1;
+    while let Some(below) = lines.next_if(|line| line.starts_with(' ')) {
+        end = below.offset + below.text.len() + 1;
+    }
+    if lines
+        .peek()
+        .is_some_and(|next| field_name_length(next.text.as_bytes()).is_none())
+    {
+        return None;
+    }
+    let text = &lines.text[line.offset..end];
+    // Where a block of text ends is decided by the line after it, and other breaks would change the count of lines.
+    let is_open = text.contains(" |") || text.contains(" >") || text.contains('\t');
+    if is_open || may_have_controls(text.as_bytes()) || has_odd_breaks(text) {
+        return None;
+    }
+    let root = yaml::parse(text, line.number, limits).ok()?;
+    let mut value = match root.kind {
+        Kind::Map(mut entries) if entries.len() == 1 && entries[0].key == field.key => {
+            entries.swap_remove(0).value
+        }
+        _ => return None,
+    };
+    let mut findings = Vec::new();
+    yaml::report_keys(&value, &mut findings);
+    yaml::remove_controls(&mut value, &mut findings);
+    let keys = value.keys();
+    findings.is_empty().then_some((value, keys))
+}
+
 /// Reads a value that stands on one line and starts at `start`.
 pub(crate) fn value(text: &str, start: Position) -> Option<Node<'_>> {
     let quote = *text.as_bytes().first()?;
@@ -293,7 +345,9 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
         .bytes()
         .take_while(|byte| *byte == b' ')
         .count();
-    let start = Position::new(lines.number, count(indent) + 1);
+    let first = lines.peek()?;
+    let start = Position::new(first.number, count(indent) + 1);
+    let mut last = first.number;
     let mut text = String::new();
     while let Some(line) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
         let content = line.text.get(indent..)?;
@@ -308,6 +362,7 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
             text.push(separator);
         }
         text.push_str(content);
+        last = line.number;
     }
     let next = lines.peek();
     if text.is_empty()
@@ -319,7 +374,7 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
     Some(Node::scalar(
         Cow::Owned(text),
         Style::Quoted,
-        Span::new(start, Position::new(lines.number, 1)),
+        Span::new(start, Position::new(last + 1, 1)),
     ))
 }
 

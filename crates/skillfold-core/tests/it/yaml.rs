@@ -178,6 +178,11 @@ fn blocks_on_which_the_line_reader_was_wrong_stay_right() {
         "a: it''s''\rb: \"x\":\n at \" y\"\n",
         // A control character in a block of text makes the parser give up.
         "d: |\n  text \u{1} text\n",
+        // Where a block of text ends is decided by the line after it.
+        "d: |\nn: x\n",
+        "a:\n  b:\n   |\nc: d\n",
+        // A carriage return changes the count of lines.
+        "e:\n \r [U,Y]\nx:\n",
     ];
     for block in blocks {
         assert_ne!(readers_agree(block), Agreement::Different, "{block:?}");
