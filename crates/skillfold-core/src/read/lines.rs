@@ -413,9 +413,18 @@ fn has_controls(text: &[u8]) -> bool {
         != 0
 }
 
-/// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark.
+/// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark: U+0085,
+/// U+2028, U+2029 and U+FEFF.
 fn has_odd_breaks(text: &str) -> bool {
-    !text.is_ascii() && text.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+    let bytes = text.as_bytes();
+    // By bytes: most text that is not ASCII has many characters and none of these.
+    memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).any(|at| {
+        let rest = &bytes[at..];
+        rest.starts_with(b"\xc2\x85")
+            || rest.starts_with(b"\xe2\x80\xa8")
+            || rest.starts_with(b"\xe2\x80\xa9")
+            || rest.starts_with(b"\xef\xbb\xbf")
+    })
 }
 
 /// What stands under a key without a value.

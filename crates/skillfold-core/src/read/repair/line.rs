@@ -32,6 +32,9 @@ const KNOWN: &[&str] = &[
     "disable_model_invocation",
 ];
 
+/// Characters of the longest name that is taken for a field's.
+const MAX_KEY: usize = 64;
+
 /// A line of the block.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
@@ -108,7 +111,9 @@ pub(super) enum Form {
 impl<'a> Head<'a> {
     /// Takes a line apart, if it starts with a field's name.
     pub(super) fn of(line: Line<'a>) -> Option<Self> {
-        let colon = line.text.find([':', '：'])?;
+        // A name is short; most of a long line need not be looked at.
+        let mut start = line.text.char_indices().take(MAX_KEY + 3);
+        let (colon, _) = start.find(|(_, c)| matches!(c, ':' | '：'))?;
         let after = &line.text[colon..];
         let colon_length = after.chars().next().map_or(1, char::len_utf8);
         let key = line.text[..colon].trim_end();
@@ -146,7 +151,7 @@ pub(super) fn is_key(text: &str) -> bool {
         && bare.contains(char::is_alphabetic);
     let has_sentence = bare.ends_with('.') || bare.contains(". ");
     (starts || starts_with_number)
-        && bare.chars().count() <= 64
+        && bare.chars().count() <= MAX_KEY
         && words <= 4
         && !has_sentence
         && !bare.contains(['`', '(', ',', '{', '[', '#', '*', '"', '\''])
