@@ -1,9 +1,31 @@
 //! Every diagnostic code in one table: number, severity, meaning, way out.
 
-use crate::diagnostic::Severity;
+use std::fmt;
+
+/// How bad a finding is. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Works here, and may not work elsewhere.
+    Warning,
+    /// Against the specification, or something was refused.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
 
 macro_rules! codes {
-    ($($(#[doc = $group:literal])? $variant:ident $number:literal $severity:ident $meaning:literal, $way_out:literal;)*) => {
+    ($($variant:ident $number:literal $severity:ident $meaning:literal, $way_out:literal;)*) => {
         /// What a [`Diagnostic`](crate::Diagnostic) is about. The number is stable across releases.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -204,8 +226,8 @@ codes! {
         "Restore what it leads to, or remove the link";
 }
 
-impl std::fmt::Display for Code {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.number())
     }
 }

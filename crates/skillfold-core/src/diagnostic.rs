@@ -3,29 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::codes::Code;
-
-/// How bad a finding is. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// Good to know.
-    Info,
-    /// Works here, and may not work elsewhere.
-    Warning,
-    /// Against the specification, or something was refused.
-    Error,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
-    }
-}
+use crate::codes::{Code, Severity};
 
 /// A place in a file: line and column, both from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

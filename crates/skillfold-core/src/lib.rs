@@ -36,6 +36,7 @@
 mod limits;
 
 mod codes;
+
 mod diagnostic;
 
 mod name;
@@ -44,8 +45,8 @@ mod error;
 
 mod read;
 
-pub use codes::Code;
-pub use diagnostic::{Diagnostic, Position, Severity, Span};
+pub use codes::{Code, Severity};
+pub use diagnostic::{Diagnostic, Position, Span};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::codes::{Code, Severity};
+use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;

@@ -1,7 +1,7 @@
 //! Judges a skill: the specification's rules, and rules of hygiene.
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Position, Severity, Span, is_invisible, quoted};
+use crate::codes::{Code, Severity};
+use crate::diagnostic::{Diagnostic, Position, Span, is_invisible, quoted};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;

@@ -1,7 +1,7 @@
 //! The specification's rules on fields, each with a code.
 
-use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Severity, Span, quoted};
+use crate::codes::{Code, Severity};
+use crate::diagnostic::{Diagnostic, Span, quoted};
 use crate::name::SkillName;
 use crate::read::manifest::{self, Field};
 use crate::read::value::{Meaning, Scalar, Value};

@@ -1,13 +1,15 @@
 //! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
 
 mod convert;
+mod field;
 
 use std::borrow::Cow;
 
 use crate::name::SkillName;
 use crate::read::value::{Fields, Value};
 
-pub(crate) use convert::{Field, convert, find};
+pub(crate) use convert::convert;
+pub(crate) use field::{Field, find};
 
 /// What a skill says about itself: level 1, without the instructions.
 ///

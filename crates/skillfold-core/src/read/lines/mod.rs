@@ -6,13 +6,18 @@
 //! parser alone. A fuzz target and a test over real files compare
 //! it with the parser.
 
+mod value;
+
 use std::borrow::Cow;
 
 use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
 use crate::limits::Limits;
 use crate::read::frontmatter::{count, field_name_length, may_have_controls};
+use crate::read::lines::value::{has_odd_breaks, scan_plain};
 use crate::read::yaml::{self, Entry, Fault, Kind, Node, Style};
+
+pub(crate) use value::value;
 
 /// What the reader makes of a block.
 pub(crate) enum Reading<'a> {
@@ -253,62 +258,6 @@ fn parsed_alone<'a>(
     findings.is_empty().then_some((value, keys))
 }
 
-/// Reads a value that stands on one line and starts at `start`.
-pub(crate) fn value(text: &str, start: Position) -> Option<Node<'_>> {
-    let quote = *text.as_bytes().first()?;
-    if quote == b'[' {
-        return list(text, start);
-    }
-    let (inner, style) = match quote {
-        b'"' | b'\'' => (text[1..].strip_suffix(char::from(quote))?, Style::Quoted),
-        _ => (text, Style::Plain),
-    };
-    let ascii = match style {
-        Style::Quoted => scan_quoted(inner.as_bytes(), quote)?,
-        Style::Plain => scan_plain(inner.as_bytes())?,
-    };
-    if !ascii && has_odd_breaks(text) {
-        return None;
-    }
-    let width = if ascii {
-        text.len()
-    } else {
-        text.chars().count()
-    };
-    Some(Node::scalar(
-        inner,
-        style,
-        Span::new(
-            start,
-            Position::new(start.line, start.column + count(width)),
-        ),
-    ))
-}
-
-/// Reads a list of plain words in brackets on one line.
-fn list(text: &str, start: Position) -> Option<Node<'_>> {
-    let inner = text[1..].strip_suffix(']')?;
-    let mut items = Vec::with_capacity(4);
-    let mut column = start.column + 1;
-    for part in inner.split(',') {
-        let word = part.strip_prefix(' ').unwrap_or(part);
-        let bytes = word.as_bytes();
-        let is_word =
-            |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
-        if !bytes.first()?.is_ascii_alphanumeric() || !bytes.iter().all(is_word) {
-            return None;
-        }
-        let from = column + count(part.len() - word.len());
-        column += count(part.len()) + 1;
-        let span = Span::new(
-            Position::new(start.line, from),
-            Position::new(start.line, column - 1),
-        );
-        items.push(Node::scalar(word, Style::Plain, span));
-    }
-    Some(Node::list(items, start))
-}
-
 /// Reads plain text that goes on in the lines below.
 fn continued<'a>(first: &str, mut span: Span, lines: &mut Lines<'a>) -> Option<Node<'a>> {
     let is_plain = !first.starts_with(['"', '\'', '[']);
@@ -376,55 +325,6 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
         Style::Quoted,
         Span::new(start, Position::new(last + 1, 1)),
     ))
-}
-
-/// Returns whether a text between quotes is ASCII; `None` unless it means itself.
-fn scan_quoted(inner: &[u8], quote: u8) -> Option<bool> {
-    let means_itself = !has_controls(inner) && memchr::memchr2(quote, b'\\', inner).is_none();
-    means_itself.then(|| inner.is_ascii())
-}
-
-/// Returns whether a text is ASCII; `None` unless it is certainly a plain scalar, whole and on its own.
-fn scan_plain(text: &[u8]) -> Option<bool> {
-    let (first, last) = (*text.first()?, *text.last()?);
-    let starts_plainly = first.is_ascii_alphanumeric()
-        || first >= 0x80
-        || matches!(first, b'(' | b'/' | b'$' | b'.' | b'^' | b'_' | b'+');
-    if !starts_plainly
-        || matches!(last, b' ' | b':')
-        || text.starts_with(b"...")
-        || has_controls(text)
-    {
-        return None;
-    }
-    // The text neither starts with a mark nor ends with a colon, so that every mark has a neighbour.
-    let ends_it = |at: usize| match text[at] {
-        b':' => text[at + 1] == b' ',
-        _ => text[at - 1] == b' ',
-    };
-    let whole = !memchr::memchr2_iter(b':', b'#', text).any(ends_it);
-    whole.then(|| text.is_ascii())
-}
-
-/// Returns whether there are control characters of ASCII, tabs included. Without a branch, so that it runs in strides.
-fn has_controls(text: &[u8]) -> bool {
-    text.iter()
-        .fold(0, |found, byte| found | u8::from(*byte < b' '))
-        != 0
-}
-
-/// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark: U+0085,
-/// U+2028, U+2029 and U+FEFF.
-fn has_odd_breaks(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    // By bytes: most text that is not ASCII has many characters and none of these.
-    memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).any(|at| {
-        let rest = &bytes[at..];
-        rest.starts_with(b"\xc2\x85")
-            || rest.starts_with(b"\xe2\x80\xa8")
-            || rest.starts_with(b"\xe2\x80\xa9")
-            || rest.starts_with(b"\xef\xbb\xbf")
-    })
 }
 
 /// What stands under a key without a value.
