@@ -128,11 +128,16 @@ fn in_order(mut skills: Vec<Skill>) -> Vec<Skill> {
     }
     // The walk leaves a few long stretches in order, which a stable sort only has to merge.
     places.sort_by(|a, b| key(*a).cmp(&key(*b)));
-    let mut skills: Vec<Option<Skill>> = skills.into_iter().map(Some).collect();
-    places
-        .into_iter()
-        .filter_map(|at| skills[at].take())
-        .collect()
+    // Each place says which skill belongs there; those before it have been put right, and theirs say where it went.
+    for at in 0..places.len() {
+        let mut from = places[at];
+        while from < at {
+            from = places[from];
+        }
+        places[at] = from;
+        skills.swap(at, from);
+    }
+    skills
 }
 
 struct Search<'a> {
