@@ -7,6 +7,7 @@ pub(crate) mod source;
 pub(crate) mod frontmatter;
 pub(crate) mod yaml;
 
+pub(crate) mod field;
 pub(crate) mod lines;
 pub(crate) mod repair;
 pub(crate) mod value;

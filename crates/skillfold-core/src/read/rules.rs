@@ -3,7 +3,7 @@
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Span, quoted};
 use crate::name::SkillName;
-use crate::read::manifest::{self, Field};
+use crate::read::field::{self, Field};
 use crate::read::value::{Meaning, Scalar, Value};
 use crate::read::yaml::{Entry, Kind};
 
@@ -222,7 +222,7 @@ fn other_meaning(scalar: &Scalar) -> Option<&'static str> {
 
 /// Returns the text and place of a field, if it is a scalar.
 pub(crate) fn scalar<'a>(entries: &'a [Entry<'_>], field: Field) -> Option<(&'a str, Span)> {
-    let entry = manifest::find(entries, field)?;
+    let entry = field::find(entries, field)?;
     match &entry.value.kind {
         Kind::Scalar { text, .. } => Some((text, entry.value.span)),
         Kind::List(_) | Kind::Map(_) => None,

@@ -3,8 +3,7 @@
 //! The reader returns the very tree that the parser would return, or says that YAML certainly refuses the block, or
 //! declines. It takes `key: value` lines whose value is plain text, simple quotes, words in brackets or a block of text
 //! below, and one level of `key: value` or `- value` lines under a key; a field with any other value it gives to the
-//! parser alone. A fuzz target and a test over real files compare
-//! it with the parser.
+//! parser alone. A fuzz target and a test over real files compare it with the parser.
 
 mod value;
 
@@ -14,7 +13,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
 use crate::limits::Limits;
 use crate::read::frontmatter::{count, field_name_length, may_have_controls};
-use crate::read::lines::value::{has_odd_breaks, scan_plain};
+use crate::read::lines::value::{has_controls, has_odd_breaks, scan_plain};
 use crate::read::yaml::{self, Entry, Fault, Kind, Node, Style};
 
 pub(crate) use value::value;
@@ -188,9 +187,7 @@ impl<'a> Field<'a> {
     /// Returns why YAML refuses the value, where that is certain.
     fn fault(&self) -> Option<Fault> {
         // A carriage return would end the line for the parser, and the value with it.
-        let rest = self
-            .rest
-            .filter(|rest| rest.bytes().all(|byte| byte >= b' '))?;
+        let rest = self.rest.filter(|rest| !has_controls(rest.as_bytes()))?;
         let (offset, message) = if let Some(text) = rest.strip_prefix(['>', '|']) {
             let text = text.trim_start_matches(['-', '+']);
             let is_text = text
@@ -288,13 +285,8 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
         "|-" => ('\n', ""),
         _ => return None,
     };
-    let indent = lines
-        .peek()?
-        .text
-        .bytes()
-        .take_while(|byte| *byte == b' ')
-        .count();
     let first = lines.peek()?;
+    let indent = first.text.bytes().take_while(|byte| *byte == b' ').count();
     let start = Position::new(first.number, count(indent) + 1);
     let mut last = first.number;
     let mut text = String::new();
@@ -303,7 +295,7 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
         let bytes = content.as_bytes();
         let begins =
             line.text.bytes().take(indent).all(|byte| byte == b' ') && bytes.first() != Some(&b' ');
-        let plain = bytes.iter().all(|byte| *byte >= b' ') && !has_odd_breaks(content);
+        let plain = !has_controls(bytes) && !has_odd_breaks(content);
         if indent == 0 || !begins || !plain || bytes.last().is_none_or(|byte| *byte == b' ') {
             return None;
         }

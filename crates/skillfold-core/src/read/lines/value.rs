@@ -89,7 +89,7 @@ pub(super) fn scan_plain(text: &[u8]) -> Option<bool> {
 }
 
 /// Returns whether there are control characters of ASCII, tabs included. Without a branch, so that it runs in strides.
-fn has_controls(text: &[u8]) -> bool {
+pub(super) fn has_controls(text: &[u8]) -> bool {
     text.iter()
         .fold(0, |found, byte| found | u8::from(*byte < b' '))
         != 0

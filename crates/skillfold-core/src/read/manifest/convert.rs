@@ -2,7 +2,7 @@
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
-use crate::read::manifest::field::{Field, find};
+use crate::read::field::{Field, find};
 use crate::read::manifest::{Details, Manifest, Triggers};
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Entry, Kind, Node};

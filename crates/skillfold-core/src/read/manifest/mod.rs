@@ -1,7 +1,6 @@
 //! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
 
 mod convert;
-mod field;
 
 use std::borrow::Cow;
 
@@ -9,7 +8,6 @@ use crate::name::SkillName;
 use crate::read::value::{Fields, Value};
 
 pub(crate) use convert::convert;
-pub(crate) use field::{Field, find};
 
 /// What a skill says about itself: level 1, without the instructions.
 ///

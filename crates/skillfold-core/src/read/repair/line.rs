@@ -1,35 +1,16 @@
 //! Lines of a block that YAML refuses, and the fields that start on them.
 
 use crate::diagnostic::Position;
+use crate::read::field::Field;
 use crate::read::frontmatter::count;
 
-/// Fields that are recognised even where they are indented unlike the others or lack a space after the colon.
-const KNOWN: &[&str] = &[
-    "name",
-    "description",
-    "license",
-    "compatibility",
-    "metadata",
-    "allowed-tools",
-    "allowed_tools",
-    "version",
+/// Fields of other clients that are recognised like our own.
+const OTHER_CLIENTS: [&str; 5] = [
     "author",
-    "tags",
-    "triggers",
-    "requires",
-    "model",
-    "disable-model-invocation",
     "user-invocable",
     "argument-hint",
     "homepage",
     "category",
-    "toolsets",
-    "scripts",
-    "default_enabled",
-    "brief_description",
-    "brief-description",
-    "default-enabled",
-    "disable_model_invocation",
 ];
 
 /// Characters of the longest name that is taken for a field's.
@@ -157,8 +138,11 @@ pub(super) fn is_key(text: &str) -> bool {
         && !bare.contains(['`', '(', ',', '{', '[', '#', '*', '"', '\''])
 }
 
+/// Returns whether a field is recognised even where it is indented unlike the others or lacks a space after the colon.
 pub(super) fn is_known(key: &str) -> bool {
-    KNOWN.iter().any(|known| known.eq_ignore_ascii_case(key))
+    Field::spellings()
+        .chain(OTHER_CLIENTS)
+        .any(|known| known.eq_ignore_ascii_case(key))
 }
 
 /// Returns the field that starts on a line, given the field before it and the indentation of the first one.

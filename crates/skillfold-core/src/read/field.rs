@@ -48,8 +48,13 @@ const SPELLINGS: [(&str, Field); 20] = [
 ];
 
 impl Field {
+    /// Returns every spelling that is accepted without a word.
+    pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
+        SPELLINGS.iter().map(|(spelling, _)| *spelling)
+    }
+
     /// Returns the field of that name.
-    pub(super) fn named(key: &str) -> Option<Self> {
+    pub(crate) fn named(key: &str) -> Option<Self> {
         SPELLINGS
             .iter()
             .find(|(spelling, _)| *spelling == key)
@@ -57,14 +62,14 @@ impl Field {
     }
 
     /// Returns the field whose name differs only in case, hyphens and underscores, with its right spelling.
-    pub(super) fn resembling(key: &str) -> Option<(&'static str, Self)> {
+    pub(crate) fn resembling(key: &str) -> Option<(&'static str, Self)> {
         SPELLINGS
             .iter()
             .find(|(spelling, _)| letters(spelling).eq(letters(key)))
             .copied()
     }
 
-    pub(super) fn bit(self) -> u32 {
+    pub(crate) fn bit(self) -> u32 {
         1 << self as u32
     }
 }
