@@ -1,4 +1,5 @@
-//! What finding all skills costs, against the least anyone could do: open every file and read 4 KiB.
+//! What a snapshot of all skills costs, and a refresh of it, against the least anyone could do: open every file and read
+//! 4 KiB.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -8,7 +9,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Discovery, FsSource, Reader, Reading, discover, parse};
+use skillfold_core::{Catalog, FsSource, Reader, Reading, Root, Rules, Scope, parse};
 
 use crate::allocator::held_by;
 use crate::corpus;
@@ -41,53 +42,70 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     } else {
         Reader::Lines
     };
-    let reading = Reading {
-        reader,
-        ..Reading::default()
+    let rules = Rules {
+        reading: Reading {
+            reader,
+            ..Reading::default()
+        },
+        ..Rules::default()
     };
-    let source = FsSource::open(folder.path())?;
+    // Opening the root again is part of the work, as it is for a host.
+    let snapshot = || {
+        Ok::<_, Box<dyn Error>>(Catalog::discover(
+            roots(folder.path())?,
+            rules.clone(),
+            NOW_NS,
+        ))
+    };
 
     // One run of each, not counted, brings all files into the page cache.
     black_box(floor(&files)?);
-    let (found, held) = held_by(|| discover(&[&source], &reading));
-    if found.skills.len() + found.refused.len() != files.len() {
+    let (catalog, held) = held_by(snapshot);
+    let catalog = catalog?;
+    if catalog.len() + catalog.refused().len() != files.len() {
         return Err(format!(
             "{} files were laid out, {} were found",
             files.len(),
-            found.skills.len() + found.refused.len()
+            catalog.len() + catalog.refused().len()
         )
         .into());
     }
     let bytes_per_skill = held / isize::try_from(files.len().max(1))?;
-    let text_per_skill = kept_text(&found) / files.len().max(1);
-    drop(found);
+    let text_per_skill = kept_text(&catalog) / files.len().max(1);
 
-    let (mut floors, mut engines): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
+    let mut runs = Runs::default();
     for _ in 0..arguments.runs {
         let (result, sample) = measure(|| floor(&files));
         black_box(result?);
-        floors.push(sample);
+        runs.floor.push(sample);
         // The result is dropped outside of the measurement, as the floor's is.
-        let (found, sample) = measure(|| discover(&[&source], &reading));
-        drop(black_box(found));
-        engines.push(sample);
+        let (found, sample) = measure(snapshot);
+        drop(black_box(found?));
+        runs.engine.push(sample);
+        let (refreshed, sample) = measure(|| {
+            let roots = roots(folder.path())?;
+            Ok::<_, Box<dyn Error>>(catalog.refresh(roots, rules.clone(), NOW_NS))
+        });
+        if !black_box(refreshed?).changes.is_empty() {
+            return Err("a refresh with nothing changed found changes".into());
+        }
+        runs.refresh.push(sample);
     }
-    let ratios = floors
-        .iter()
-        .zip(&engines)
-        .map(|(floor, engine)| engine.cpu_ms / floor.cpu_ms)
-        .collect();
-    let ratio = median(ratios);
+    let ratio = ratio(&runs.floor, &runs.engine);
+    let refresh_ratio = self::ratio(&runs.floor, &runs.refresh);
+    let cpu = |samples: &[Sample]| rounded(median(samples.iter().map(|one| one.cpu_ms).collect()));
     writeln!(out, "text that is kept: {text_per_skill} bytes per skill")?;
     writeln!(
         out,
         "{}",
         json!({
             "skills": files.len(),
-            "floor_cpu_ms": rounded(median(floors.iter().map(|sample| sample.cpu_ms).collect())),
-            "cpu_ms": rounded(median(engines.iter().map(|sample| sample.cpu_ms).collect())),
-            "wall_ms": rounded(median(engines.iter().map(|sample| sample.wall_ms).collect())),
+            "floor_cpu_ms": cpu(&runs.floor),
+            "cpu_ms": cpu(&runs.engine),
+            "wall_ms": rounded(median(runs.engine.iter().map(|sample| sample.wall_ms).collect())),
             "ratio": rounded(ratio),
+            "refresh_cpu_ms": cpu(&runs.refresh),
+            "refresh_ratio": rounded(refresh_ratio),
             "bytes_per_skill": bytes_per_skill,
         })
     )?;
@@ -95,8 +113,43 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         Some(limit) if ratio > limit => {
             Err(format!("the ratio {ratio:.2} is above {limit}").into())
         }
+        Some(_) if refresh_ratio > REFRESH_AT_MOST => Err(format!(
+            "the ratio {refresh_ratio:.2} of a refresh is above {REFRESH_AT_MOST}"
+        )
+        .into()),
         _ => Ok(()),
     }
+}
+
+/// A refresh with nothing changed costs no more than opening and reading the files.
+const REFRESH_AT_MOST: f64 = 1.0;
+
+/// A time after everything that was laid out, so that all revisions are settled.
+const NOW_NS: i64 = i64::MAX;
+
+#[derive(Default)]
+struct Runs {
+    floor: Vec<Sample>,
+    engine: Vec<Sample>,
+    refresh: Vec<Sample>,
+}
+
+/// Returns the middle of the ratios of runs that stood side by side.
+fn ratio(floor: &[Sample], runs: &[Sample]) -> f64 {
+    let pairs = floor.iter().zip(runs);
+    median(
+        pairs
+            .map(|(floor, run)| run.cpu_ms / floor.cpu_ms)
+            .collect(),
+    )
+}
+
+fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
+    Ok(vec![Root::new(
+        Scope::User,
+        "bench",
+        FsSource::open(folder)?,
+    )])
 }
 
 /// Opens every file and reads its first 4 KiB, on one thread.
@@ -197,15 +250,15 @@ fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
     write(&folder, &text)
 }
 
-/// Returns the bytes of text that skills keep: names, descriptions, folders and metadata.
-fn kept_text(found: &Discovery) -> usize {
-    found
-        .skills
-        .iter()
-        .map(|skill| {
-            skill.manifest.name().as_str().len()
-                + skill.manifest.description().len()
-                + skill.folder.path().len()
+/// Returns the bytes of text that skills keep: names, descriptions and folders.
+fn kept_text(catalog: &Catalog) -> usize {
+    catalog
+        .entries()
+        .map(|entry| {
+            let manifest = entry.manifest();
+            manifest.name().as_str().len()
+                + manifest.description().len()
+                + entry.skill().folder.path().len()
         })
         .sum()
 }

@@ -224,6 +224,18 @@ codes! {
         "Correct the reported ones and look again";
     DanglingLink "SF515" Warning "A link leads nowhere",
         "Restore what it leads to, or remove the link";
+
+    // The catalog.
+    Shadowed "SF601" Warning "Another skill has the same name and comes first",
+        "Use the qualified id, rename one of the two, or change the precedence";
+    NameReadsAsId "SF602" Warning "The name reads as the qualified id of another skill",
+        "Use a name without a colon";
+    AliasTaken "SF603" Info "The name of the folder is the name of another skill, and leads to that",
+        "Name the folder like its skill";
+    Untrusted "SF604" Info "The skill is in a folder that is not trusted; it is given to no model",
+        "Look at the skill, then trust the folder";
+    Disabled "SF605" Info "The skill is switched off",
+        "Switch it on in the settings";
 }
 
 impl fmt::Display for Code {

@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Refused,
     /// It is there and could not be read.
     Unreadable,
+    /// What was asked for makes no sense as it is written.
+    Invalid,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,7 @@ enum Repr {
     NotFound { what: Box<str> },
     Refused { what: Box<str>, rule: &'static str },
     Read { what: Box<str>, source: io::Error },
+    Invalid { what: Box<str>, why: Box<str> },
 }
 
 impl Error {
@@ -39,6 +42,7 @@ impl Error {
             Repr::NotFound { .. } => ErrorKind::NotFound,
             Repr::Refused { .. } => ErrorKind::Refused,
             Repr::Read { .. } => ErrorKind::Unreadable,
+            Repr::Invalid { .. } => ErrorKind::Invalid,
         }
     }
 
@@ -48,6 +52,7 @@ impl Error {
             Repr::NotFound { .. } => "Check the name; the list of skills may have changed since",
             Repr::Refused { rule, .. } => rule,
             Repr::Read { .. } => "Check that the file may be read",
+            Repr::Invalid { .. } => "Correct it and try again",
         }
     }
 
@@ -63,6 +68,12 @@ impl Error {
             rule,
         }
         .into()
+    }
+
+    /// Creates an error for a request that makes no sense as it is written; `why` says what is wrong with it.
+    pub fn invalid(what: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
+        let (what, why) = (what.into(), why.into());
+        Repr::Invalid { what, why }.into()
     }
 
     /// Creates an error from what the system answered; not-found becomes [`ErrorKind::NotFound`].
@@ -92,6 +103,9 @@ impl fmt::Display for Error {
             Repr::NotFound { what } => write!(formatter, "Could not find {}", quoted(what)),
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", quoted(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", quoted(what)),
+            Repr::Invalid { what, why } => {
+                write!(formatter, "Could not understand {}: {why}", quoted(what))
+            }
         }
     }
 }
@@ -100,7 +114,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.repr {
             Repr::Read { source, .. } => Some(source),
-            Repr::NotFound { .. } | Repr::Refused { .. } => None,
+            Repr::NotFound { .. } | Repr::Refused { .. } | Repr::Invalid { .. } => None,
         }
     }
 }

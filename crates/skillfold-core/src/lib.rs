@@ -45,6 +45,15 @@ mod error;
 
 mod read;
 
+mod catalog;
+
+pub use catalog::enablement::{Choice, Enablement};
+pub use catalog::filter::{Filter, Page};
+pub use catalog::nearest::nearest;
+pub use catalog::refresh::{Changes, Refreshed};
+pub use catalog::root::{PluginName, Root, Trust};
+pub use catalog::scope::{InvalidScope, Precedence, Scope};
+pub use catalog::snapshot::{Catalog, Entry, Lookup, Rules, Standing};
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span};
 pub use error::{Error, ErrorKind};

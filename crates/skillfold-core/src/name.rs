@@ -61,10 +61,17 @@ impl Borrow<str> for SkillName {
     }
 }
 
-/// Why a text cannot be a [`SkillName`].
+/// Why a text cannot be a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidName {
     wrong: &'static str,
+}
+
+impl InvalidName {
+    /// Creates the reason: what the name is or has.
+    pub(crate) fn new(wrong: &'static str) -> Self {
+        Self { wrong }
+    }
 }
 
 impl fmt::Display for InvalidName {

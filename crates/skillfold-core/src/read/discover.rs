@@ -1,6 +1,9 @@
 //! Finds all skills of some sources: the head of each file is read, the body never.
 
-use std::collections::HashMap;
+use std::hash::RandomState;
+use std::sync::Arc;
+
+use hashbrown::HashTable;
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, quoted};
@@ -13,7 +16,7 @@ use crate::read::source::{
 };
 
 /// How skills are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
@@ -30,9 +33,9 @@ pub struct Reading {
 #[non_exhaustive]
 pub struct Discovery {
     /// The skills, ordered by source and folder.
-    pub skills: Vec<Skill>,
+    pub skills: Vec<Arc<Skill>>,
     /// The folders that hold a `SKILL.md` and no skill, ordered likewise.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Arc<Refused>>,
     /// What was passed over in each source, and why.
     pub findings: Vec<SourceFinding>,
 }
@@ -93,10 +96,21 @@ pub struct SourceFinding {
 /// One folder is one skill, by the first source and path that lead to it. Nothing stops the search: what cannot be
 /// read is in the findings, and a broken skill never hides a good one.
 pub fn discover(sources: &[&dyn Source], reading: &Reading) -> Discovery {
+    discover_with(sources, reading, &mut Nothing)
+}
+
+/// Finds all skills of `sources`, and reads again only what `earlier` does not know.
+pub(crate) fn discover_with(
+    sources: &[&dyn Source],
+    reading: &Reading,
+    earlier: &mut dyn Earlier,
+) -> Discovery {
     let mut search = Search {
         reading,
+        earlier,
         found: Discovery::default(),
-        known: HashMap::new(),
+        known: HashTable::new(),
+        hasher: RandomState::new(),
         reported: 0,
         unreported: 0,
     };
@@ -104,47 +118,61 @@ pub fn discover(sources: &[&dyn Source], reading: &Reading) -> Discovery {
         search.source(index, *source);
         search.end_source(index);
     }
-    let Discovery {
-        skills,
-        mut refused,
-        findings,
-    } = search.found;
-    refused.sort_by(|a, b| (a.source, &a.folder).cmp(&(b.source, &b.folder)));
-    Discovery {
-        skills: in_order(skills),
-        refused,
-        findings,
-    }
+    let mut found = search.found;
+    found.skills.shrink_to_fit();
+    // The walk leaves a few long stretches in order, which a stable sort only has to merge.
+    let by_place = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
+    found
+        .skills
+        .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+    found
+        .refused
+        .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+    found
 }
 
-/// Orders skills by source and folder. Skills are large; where they are out of order their places are sorted first, so
-/// that each is moved only once.
-fn in_order(mut skills: Vec<Skill>) -> Vec<Skill> {
-    skills.shrink_to_fit();
-    let key = |at: usize| (skills[at].source, &skills[at].folder);
-    let mut places: Vec<usize> = (0..skills.len()).collect();
-    if places.is_sorted_by_key(|at| key(*at)) {
-        return skills;
+/// What an earlier search found.
+pub(crate) trait Earlier {
+    /// Returns whether anything of a source may be known, so that looking before reading is worth it.
+    fn knows(&self, source: usize) -> bool;
+
+    /// Returns what a folder holds, if it cannot have changed since.
+    fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found>;
+}
+
+/// What a folder holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    Skill(Arc<Skill>),
+    Refused(Arc<Refused>),
+}
+
+/// What is known of a folder's file.
+enum Content {
+    Known(Found),
+    Read(Parsed, State),
+}
+
+/// There was no earlier search.
+struct Nothing;
+
+impl Earlier for Nothing {
+    fn knows(&self, _: usize) -> bool {
+        false
     }
-    // The walk leaves a few long stretches in order, which a stable sort only has to merge.
-    places.sort_by(|a, b| key(*a).cmp(&key(*b)));
-    // Each place says which skill belongs there; those before it have been put right, and theirs say where it went.
-    for at in 0..places.len() {
-        let mut from = places[at];
-        while from < at {
-            from = places[from];
-        }
-        places[at] = from;
-        skills.swap(at, from);
+
+    fn unchanged(&mut self, _: usize, _: &Listed) -> Option<Found> {
+        None
     }
-    skills
 }
 
 struct Search<'a> {
     reading: &'a Reading,
+    earlier: &'a mut dyn Earlier,
     found: Discovery,
     /// Where each folder was found first.
-    known: HashMap<Identity, Place>,
+    known: HashTable<(Identity, Place)>,
+    hasher: RandomState,
     /// Findings of this source that were reported, and that were only counted.
     reported: usize,
     unreported: usize,
@@ -162,9 +190,23 @@ enum Place {
 impl Search<'_> {
     fn source(&mut self, index: usize, source: &dyn Source) {
         let walk = &self.reading.walk;
-        match source.scan(walk, walk.limits.head_bytes.max(1), &mut |scanned| {
-            self.scanned(index, source, scanned);
-        }) {
+        let head_bytes = walk.limits.head_bytes.max(1);
+        let findings = if self.earlier.knows(index) {
+            let mut buffer = Vec::new();
+            source.survey(walk, &mut |listed| {
+                if let Some(found) = self.earlier.unchanged(index, &listed) {
+                    return self.take(index, listed, |_, _| Ok(Content::Known(found)));
+                }
+                buffer.clear();
+                let state = source.head(&listed.folder, head_bytes, &mut buffer);
+                self.scanned(index, source, Scanned::new(listed, state, &buffer));
+            })
+        } else {
+            source.scan(walk, head_bytes, &mut |scanned| {
+                self.scanned(index, source, scanned);
+            })
+        };
+        match findings {
             Ok(findings) => findings
                 .into_iter()
                 .for_each(|finding| self.finding(index, finding)),
@@ -209,13 +251,29 @@ impl Search<'_> {
             state,
             head,
         } = scanned;
+        self.take(index, listed, |search, folder| {
+            let read = state.and_then(|state| search.read(source, folder, head, state));
+            read.map(|(parsed, state)| Content::Read(parsed, state))
+        });
+    }
+
+    /// Takes what a folder holds, unless the folder is already known by another path.
+    fn take(
+        &mut self,
+        index: usize,
+        listed: Listed,
+        read: impl FnOnce(&Self, &Folder) -> Result<Content, Error>,
+    ) {
         let Listed {
             folder, identity, ..
         } = listed;
-        if let Some(place) = identity
+        let hash = identity
             .as_ref()
-            .and_then(|identity| self.known.get(identity))
-        {
+            .map(|identity| identity.hash(&self.hasher));
+        let known = hash
+            .zip(identity.as_ref())
+            .and_then(|(hash, identity)| self.known.find(hash, |(known, _)| known == identity));
+        if let Some((_, place)) = known {
             let first = match place {
                 Place::Skill(at) => &self.found.skills[*at].folder,
                 Place::Refused(at) => &self.found.refused[*at].folder,
@@ -224,31 +282,42 @@ impl Search<'_> {
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
             return self.finding(index, Finding::new(Code::SameFolder, folder.path(), &what));
         }
-        let place = match state.and_then(|state| self.read(source, &folder, head, state)) {
-            Ok((parsed, state)) => self.parsed(index, folder, parsed, state),
+        let place = match read(self, &folder) {
+            Ok(Content::Known(found)) => self.found(found),
+            Ok(Content::Read(parsed, state)) => self.found(found(index, folder, parsed, state)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.finding(
-                    index,
-                    Finding::new(
-                        Code::Vanished,
-                        folder.path(),
-                        "Skill vanished while it was read:",
-                    ),
-                );
+                let what = "Skill vanished while it was read:";
+                self.finding(index, Finding::new(Code::Vanished, folder.path(), what));
                 Place::Nowhere
             }
             Err(error) => {
                 let message = format!("`SKILL.md` could not be read: {}", chain(&error));
-                self.refused(
-                    index,
+                let unreadable = Diagnostic::new(Code::SkillFileUnreadable, None, message);
+                self.found(Found::Refused(Arc::new(Refused {
+                    source: index,
                     folder,
-                    None,
-                    Box::new([Diagnostic::new(Code::SkillFileUnreadable, None, message)]),
-                )
+                    revision: None,
+                    diagnostics: Box::new([unreadable]),
+                })))
             }
         };
-        if let Some(identity) = identity {
-            self.known.insert(identity, place);
+        if let Some((hash, identity)) = hash.zip(identity) {
+            let hasher = &self.hasher;
+            self.known
+                .insert_unique(hash, (identity, place), |(known, _)| known.hash(hasher));
+        }
+    }
+
+    fn found(&mut self, found: Found) -> Place {
+        match found {
+            Found::Skill(skill) => {
+                self.found.skills.push(skill);
+                Place::Skill(self.found.skills.len() - 1)
+            }
+            Found::Refused(refused) => {
+                self.found.refused.push(refused);
+                Place::Refused(self.found.refused.len() - 1)
+            }
         }
     }
 
@@ -296,52 +365,38 @@ impl Search<'_> {
             }
         }
     }
+}
 
-    fn parsed(&mut self, source: usize, folder: Folder, parsed: Parsed, state: State) -> Place {
-        let Parsed {
-            manifest,
-            body,
-            repaired,
-            mut diagnostics,
-        } = parsed;
-        if state.steadiness == Steadiness::Changing {
-            diagnostics.push(Diagnostic::new(
-                Code::Changing,
-                None,
-                "File kept changing while it was read",
-            ));
-        }
-        let (revision, diagnostics) = (state.revision, diagnostics.into_boxed_slice());
-        let Some(manifest) = manifest else {
-            return self.refused(source, folder, Some(revision), diagnostics);
-        };
-        let body_start = body.unwrap_or_default() as u64;
-        self.found.skills.push(Skill {
-            manifest,
-            source,
-            folder,
-            revision,
-            body_start,
-            repaired,
-            diagnostics,
-        });
-        Place::Skill(self.found.skills.len() - 1)
+/// Returns the skill that a file holds, or why it holds none.
+fn found(source: usize, folder: Folder, parsed: Parsed, state: State) -> Found {
+    let Parsed {
+        manifest,
+        body,
+        repaired,
+        mut diagnostics,
+    } = parsed;
+    if state.steadiness == Steadiness::Changing {
+        let message = "File kept changing while it was read";
+        diagnostics.push(Diagnostic::new(Code::Changing, None, message));
     }
-
-    fn refused(
-        &mut self,
-        source: usize,
-        folder: Folder,
-        revision: Option<Revision>,
-        diagnostics: Box<[Diagnostic]>,
-    ) -> Place {
-        self.found.refused.push(Refused {
+    let revision = state.revision;
+    let diagnostics = diagnostics.into_boxed_slice();
+    match manifest {
+        Some(manifest) => Found::Skill(Arc::new(Skill {
+            manifest,
             source,
             folder,
             revision,
+            body_start: body.unwrap_or_default() as u64,
+            repaired,
             diagnostics,
-        });
-        Place::Refused(self.found.refused.len() - 1)
+        })),
+        None => Found::Refused(Arc::new(Refused {
+            source,
+            folder,
+            revision: Some(revision),
+            diagnostics,
+        })),
     }
 }
 

@@ -7,11 +7,13 @@
     reason = "a test fails by panicking, says what it skips, and may be slow with text"
 )]
 
+mod catalog;
 mod codes;
 mod corpus;
 mod discover;
 mod lint;
 mod manifest;
+mod refresh;
 mod repair;
 mod resources;
 mod show;

@@ -5,8 +5,9 @@ mod memory;
 mod revision;
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
+use std::path::Path;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
@@ -63,6 +64,21 @@ pub trait Source: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Lists all skill folders with the state of each `SKILL.md`, in the order of [`scan`](Self::scan), without reading
+    /// one. Returns what was passed over.
+    fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
+        let (mut cursor, mut findings) = (None, Vec::new());
+        loop {
+            let page = self.list(walk, cursor.as_ref())?;
+            findings.extend(page.findings);
+            page.folders.into_iter().for_each(&mut *found);
+            if page.next.is_none() || page.next == cursor {
+                return Ok(findings);
+            }
+            cursor = page.next;
+        }
+    }
+
     /// Returns a range of a file of a skill, up to its end.
     fn read(
         &self,
@@ -79,12 +95,17 @@ pub trait Source: fmt::Debug + Send + Sync {
         cursor: Option<&Cursor>,
     ) -> Result<Resources, Error>;
 
+    /// Returns the path of the folder that the source is, for people to see; nothing is opened by it.
+    fn location(&self) -> Option<&Path> {
+        None
+    }
+
     /// Returns what stands at a path of a skill.
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error>;
 }
 
 /// How a source is searched for skills.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
@@ -275,7 +296,7 @@ impl<'a> Scanned<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity(IdentityRepr);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum IdentityRepr {
     /// Device and inode of the `SKILL.md`, or of its folder where the file has several links.
     #[cfg(unix)]
@@ -283,21 +304,22 @@ enum IdentityRepr {
     Name(Box<str>),
 }
 
-impl Hash for IdentityRepr {
-    /// Every skill's identity is hashed once; an inode's two numbers are one write.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        match self {
-            #[cfg(unix)]
-            Self::Inode(device, inode) => state.write_u64(device.rotate_left(32) ^ inode),
-            Self::Name(name) => name.hash(state),
-        }
-    }
-}
-
 impl Identity {
     /// Creates an identity from a name that the folder has and no other: a resolved path, a digest.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(IdentityRepr::Name(name.into()))
+    }
+
+    /// Returns a hash for tables. Nobody chooses an inode, so that its hash may be cheap; a name comes from anywhere.
+    pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        match &self.0 {
+            #[cfg(unix)]
+            IdentityRepr::Inode(device, inode) => {
+                (device.rotate_left(32) ^ inode).wrapping_mul(ODD)
+            }
+            IdentityRepr::Name(name) => hasher.hash_one(name),
+        }
     }
 }
 

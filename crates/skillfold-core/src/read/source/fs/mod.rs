@@ -19,8 +19,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::source::{
-    Content, Cursor, Finding, Folder, Identity, Links, Listing, Resource, ResourceKind, Resources,
-    Revision, SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
+    Content, Cursor, Finding, Folder, Identity, Links, Listed, Listing, Resource, ResourceKind,
+    Resources, Revision, SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
 };
 
 #[cfg(not(unix))]
@@ -246,7 +246,7 @@ impl Source for FsSource {
             &self.root_name(),
             walk,
             &mut walk::Stat {
-                found: &mut listing.folders,
+                found: &mut |listed| listing.folders.push(listed),
             },
         );
         listing.findings =
@@ -283,6 +283,16 @@ impl Source for FsSource {
         };
         walk::walk(&*self.tree, &self.root_name(), walk, &mut head)
             .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+    }
+
+    fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
+        walk::walk(
+            &*self.tree,
+            &self.root_name(),
+            walk,
+            &mut walk::Stat { found },
+        )
+        .map_err(|error| Error::read(self.path.to_string_lossy(), error))
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
@@ -332,6 +342,10 @@ impl Source for FsSource {
             resources.findings.clear();
         }
         Ok(resources)
+    }
+
+    fn location(&self) -> Option<&Path> {
+        Some(&self.path)
     }
 
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {

@@ -63,7 +63,7 @@ pub(super) trait Taker {
 
 /// Lists skills with the state of their files.
 pub(super) struct Stat<'a> {
-    pub(super) found: &'a mut Vec<Listed>,
+    pub(super) found: &'a mut dyn FnMut(Listed),
 }
 
 impl Taker for Stat<'_> {
@@ -75,7 +75,7 @@ impl Taker for Stat<'_> {
     ) -> io::Result<EntryKind> {
         let stat = tree.stat(path)?;
         if stat.kind == EntryKind::File {
-            self.found.push(Listed {
+            (self.found)(Listed {
                 folder: folder(path, root_name),
                 revision: stat.revision,
                 identity: stat.identity,

@@ -1,0 +1,18 @@
+//! Skills into a snapshot: who wins a name, what is on, and how each is found.
+//!
+//! Reading order is dependency order.
+
+pub(crate) mod scope;
+
+pub(crate) mod root;
+
+pub(crate) mod enablement;
+pub(crate) mod key;
+
+pub(crate) mod tables;
+
+pub(crate) mod snapshot;
+
+pub(crate) mod filter;
+pub(crate) mod nearest;
+pub(crate) mod refresh;

@@ -1,0 +1,51 @@
+//! What a person or a model may have meant.
+
+use crate::catalog::key::canonical;
+use crate::catalog::snapshot::Catalog;
+
+/// Likeness, from 0 to 1, below which a word was not meant.
+const ALIKE: f64 = 0.75;
+
+/// Returns the candidates that are most like a word, the nearest first, at most `limit`.
+///
+/// ```
+/// use skillfold_core::nearest;
+///
+/// assert_eq!(nearest("precedense", ["links", "precedence"], 1), ["precedence"]);
+/// assert!(nearest("zebra", ["links", "precedence"], 1).is_empty());
+/// ```
+pub fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    limit: usize,
+) -> Vec<&'a str> {
+    let word = canonical(word);
+    let mut alike: Vec<(f64, &str)> = candidates
+        .into_iter()
+        .map(|candidate| (likeness(&word, &canonical(candidate)), candidate))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    alike.sort_by(|(a, left), (b, right)| b.total_cmp(a).then_with(|| left.cmp(right)));
+    alike.truncate(limit);
+    alike.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// Returns how alike two words are. What was meant may be only a part of the word, or qualified by another scope.
+fn likeness(word: &str, candidate: &str) -> f64 {
+    let tail = |text: &str| text.rfind(':').map_or(0, |colon| colon + 1);
+    let (word_tail, candidate_tail) = (&word[tail(word)..], &candidate[tail(candidate)..]);
+    let by_letters = strsim::jaro_winkler(word, candidate);
+    let by_tail = 0.95 * strsim::jaro_winkler(word_tail, candidate_tail);
+    let is_part = word.len() > 2 && (candidate.contains(word) || word.contains(candidate));
+    by_letters
+        .max(by_tail)
+        .max(if is_part { 0.85 } else { 0.0 })
+}
+
+impl Catalog {
+    /// Returns the ids that are most like a word, the nearest first, at most `limit`. Looks at all skills: it is for the
+    /// answer to what was not found.
+    pub fn nearest(&self, word: &str, limit: usize) -> Vec<&str> {
+        nearest(word, self.entries().map(|entry| entry.id()), limit)
+    }
+}

@@ -1,0 +1,264 @@
+//! A new snapshot from the old one: only what changed is read.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::catalog::root::{Root, with_own_labels};
+use crate::catalog::snapshot::{Catalog, Entry, Rules};
+use crate::catalog::tables::{Item, Tables};
+use crate::read::discover::{Discovery, Earlier, Found, Refused, Skill, discover_with};
+use crate::read::source::{Listed, Revision, Source};
+
+/// A new snapshot, and how it differs from the one before.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Refreshed {
+    /// The new snapshot.
+    pub catalog: Catalog,
+    /// How it differs.
+    pub changes: Changes,
+}
+
+/// How two snapshots differ: ids, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// Skills that are new.
+    pub added: Vec<Box<str>>,
+    /// Skills that are gone.
+    pub removed: Vec<Box<str>>,
+    /// Skills that another file, another text or another standing is behind.
+    pub changed: Vec<Box<str>>,
+    /// Folders that hold no skill and did not hold the same text before, as they are shown.
+    pub refused: Vec<Box<str>>,
+}
+
+impl Changes {
+    /// Returns whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        let Self {
+            added,
+            removed,
+            changed,
+            refused,
+        } = self;
+        added.is_empty() && removed.is_empty() && changed.is_empty() && refused.is_empty()
+    }
+}
+
+impl Catalog {
+    /// Finds all skills again, from the roots as they are now, and reads only files whose revision is another than in
+    /// this snapshot, or was not settled; `now_ns` is the time before anything is read, in nanoseconds since 1970.
+    ///
+    /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one.
+    pub fn refresh(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
+        let roots = with_own_labels(roots);
+        let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
+        let mut known = Known::new(self, &roots, &rules);
+        let mut found = discover_with(&sources, &rules.reading, &mut known);
+        keep_equal(self, &mut found);
+        let is_alike = self.rules.precedence == rules.precedence
+            && self.rules.enablement == rules.enablement
+            && self.roots.len() == roots.len()
+            && self.roots.iter().zip(&roots).all(|(a, b)| a.is_alike(b));
+        if is_alike && is_same(&self.tables, &found) {
+            let mut catalog = self.again(roots.into(), found.findings, now_ns);
+            catalog.rules = Arc::new(rules);
+            let changes = Changes::default();
+            return Refreshed { catalog, changes };
+        }
+        let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
+        let changes = changes(self, &catalog);
+        Refreshed { catalog, changes }
+    }
+}
+
+/// What the old snapshot knows.
+struct Known<'a> {
+    old: &'a Catalog,
+    /// For each root now: the root it was, and the places of that.
+    root_of: Vec<Option<(usize, Range<usize>)>>,
+    /// For each root now: the place that is expected next.
+    next: Vec<usize>,
+}
+
+impl<'a> Known<'a> {
+    fn new(old: &'a Catalog, roots: &[Root], rules: &Rules) -> Self {
+        let places = old.tables.places();
+        let range_of = |at: usize| {
+            let end_of = |at: usize| places.partition_point(|item| old.tables.place(*item).0 < at);
+            end_of(at)..end_of(at + 1)
+        };
+        let root_of = roots.iter().map(|root| {
+            let at = old.roots.iter().position(|old| old.is_same_place(root))?;
+            (old.rules.reading == rules.reading).then(|| (at, range_of(at)))
+        });
+        let root_of: Vec<_> = root_of.collect();
+        let next = root_of
+            .iter()
+            .map(|known| known.as_ref().map_or(0, |(_, places)| places.start))
+            .collect();
+        Self { old, root_of, next }
+    }
+
+    /// Returns what stood in a folder. Folders come nearly in order, so that the next place is looked at first.
+    fn place(&mut self, root: usize, listed: &Listed) -> Option<(usize, Item)> {
+        let (was, range) = self.root_of.get(root)?.as_ref()?;
+        let tables = &self.old.tables;
+        let places = &tables.places()[range.clone()];
+        let folder = |item: &Item| tables.place(*item).1;
+        let next = self.next[root] - range.start;
+        let at = match places.get(next) {
+            Some(item) if *folder(item) == listed.folder => next,
+            _ => places
+                .binary_search_by(|item| folder(item).cmp(&listed.folder))
+                .ok()?,
+        };
+        self.next[root] = range.start + at + 1;
+        Some((*was, places[at]))
+    }
+}
+
+impl Earlier for Known<'_> {
+    fn knows(&self, source: usize) -> bool {
+        let known = self.root_of.get(source).and_then(Option::as_ref);
+        known.is_some_and(|(_, places)| !places.is_empty())
+    }
+
+    fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found> {
+        let (was, item) = self.place(source, listed)?;
+        if self.old.unsettled.binary_search(&item).is_ok() {
+            return None;
+        }
+        let tables = &self.old.tables;
+        let is_equal = |revision: Option<Revision>| revision == Some(listed.revision);
+        match item {
+            Item::Skill(at) => {
+                let skill = &tables.nodes()[at as usize].skill;
+                is_equal(Some(skill.revision)).then(|| Found::Skill(moved(skill, was, source)))
+            }
+            Item::Refused(at) => {
+                let refused = &tables.refused()[at as usize];
+                is_equal(refused.revision).then(|| {
+                    Found::Refused(if was == source {
+                        Arc::clone(refused)
+                    } else {
+                        Arc::new(Refused {
+                            source,
+                            ..Refused::clone(refused)
+                        })
+                    })
+                })
+            }
+        }
+    }
+}
+
+/// Returns a skill of a root that may have another place among the roots now.
+fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill> {
+    if was == source {
+        return Arc::clone(skill);
+    }
+    Arc::new(Skill {
+        source,
+        ..Skill::clone(skill)
+    })
+}
+
+/// Puts the old skill or refusal in place of one that was read again and is the same.
+fn keep_equal(old: &Catalog, found: &mut Discovery) {
+    for item in old.unsettled.iter() {
+        let place = old.tables.place(*item);
+        match item {
+            Item::Skill(at) => {
+                let known = &old.tables.nodes()[*at as usize].skill;
+                let skills = &mut found.skills;
+                if let Ok(at) = skills.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
+                    && skills[at] == *known
+                {
+                    skills[at] = Arc::clone(known);
+                }
+            }
+            Item::Refused(at) => {
+                let known = &old.tables.refused()[*at as usize];
+                let refused = &mut found.refused;
+                if let Ok(at) =
+                    refused.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
+                    && refused[at] == *known
+                {
+                    refused[at] = Arc::clone(known);
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether exactly the same was found as before.
+fn is_same(old: &Tables, found: &Discovery) -> bool {
+    let (mut skills, mut refused) = (found.skills.iter(), found.refused.iter());
+    let all_known = old.places().iter().all(|item| match item {
+        Item::Skill(at) => {
+            let known = &old.nodes()[*at as usize].skill;
+            skills.next().is_some_and(|new| Arc::ptr_eq(new, known))
+        }
+        Item::Refused(at) => {
+            let known = &old.refused()[*at as usize];
+            refused.next().is_some_and(|new| Arc::ptr_eq(new, known))
+        }
+    });
+    all_known && skills.next().is_none() && refused.next().is_none()
+}
+
+/// Compares two snapshots, id by id.
+fn changes(old: &Catalog, new: &Catalog) -> Changes {
+    let mut changes = Changes::default();
+    let (mut before, mut after) = (old.entries().peekable(), new.entries().peekable());
+    loop {
+        let order = match (before.peek(), after.peek()) {
+            (None, None) => break,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => old.id().cmp(new.id()),
+        };
+        let gone = before.next_if(|_| order != Ordering::Greater);
+        let come = after.next_if(|_| order != Ordering::Less);
+        match (gone, come) {
+            (Some(old), Some(new)) if !is_unchanged(&old, &new) => {
+                changes.changed.push(new.id().into());
+            }
+            (Some(old), None) => changes.removed.push(old.id().into()),
+            (None, Some(new)) => changes.added.push(new.id().into()),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+    }
+    let place = |catalog: &Catalog, refused: &Refused| {
+        let label = catalog.roots[refused.source].label();
+        (Box::<str>::from(label), refused.folder.clone())
+    };
+    let known: HashMap<_, _> = old
+        .refused()
+        .iter()
+        .map(|refused| (place(old, refused), refused))
+        .collect();
+    for refused in new.refused() {
+        let is_known = known.get(&place(new, refused)).is_some_and(|known| {
+            known.revision == refused.revision && known.diagnostics == refused.diagnostics
+        });
+        if !is_known {
+            changes.refused.push(refused.folder.to_string().into());
+        }
+    }
+    changes
+}
+
+fn is_unchanged(old: &Entry<'_>, new: &Entry<'_>) -> bool {
+    let is_same_file = || {
+        let (old, new) = (old.skill(), new.skill());
+        old.folder == new.folder && old.revision == new.revision && old.manifest == new.manifest
+    };
+    old.standing() == new.standing()
+        && old.root().is_same_place(new.root())
+        && (Arc::ptr_eq(old.skill(), new.skill()) || is_same_file())
+}

@@ -1,0 +1,166 @@
+//! Where a skill belongs, and who wins a name.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where a root of skills belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Scope {
+    /// The project that is worked on.
+    Project,
+    /// The person, in all projects.
+    User,
+    /// A plugin that the person installed.
+    Plugin,
+    /// The host program.
+    Bundled,
+}
+
+impl Scope {
+    /// All scopes, in the order of the default precedence.
+    pub const ALL: [Self; 4] = [Self::Project, Self::User, Self::Plugin, Self::Bundled];
+
+    /// Returns the word for the scope, which also qualifies ids: `user:pdf`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Plugin => "plugin",
+            Self::Bundled => "bundled",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = InvalidScope;
+
+    /// Reads the word for a scope; `personal` is another word for `user`.
+    fn from_str(text: &str) -> Result<Self, InvalidScope> {
+        match text {
+            "personal" => Ok(Self::User),
+            _ => Self::ALL
+                .into_iter()
+                .find(|scope| scope.as_str() == text)
+                .ok_or(InvalidScope(())),
+        }
+    }
+}
+
+/// A word that names no scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidScope(());
+
+impl fmt::Display for InvalidScope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .write_str("Scope is not one of `project`, `user` (or `personal`), `plugin`, `bundled`")
+    }
+}
+
+impl std::error::Error for InvalidScope {}
+
+/// The order of scopes in which skills of one name win it. Inside a scope the root that is named first wins.
+///
+/// ```
+/// use skillfold_core::{Precedence, Scope};
+///
+/// // Clients disagree, so it is a choice.
+/// assert_eq!(Precedence::default().scopes()[0], Scope::Project);
+/// assert_eq!(Precedence::preset("claude-code").unwrap().scopes()[0], Scope::User);
+/// assert_eq!(Precedence::new(&[Scope::Bundled]).to_string(), "bundled > project > user > plugin");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Precedence([Scope; 4]);
+
+impl Precedence {
+    /// The orders that clients use, by the client's name.
+    ///
+    /// Codex has none: it lists every skill of a name, and a mention must be unambiguous.
+    pub const PRESETS: [(&'static str, Self); 6] = [
+        ("default", DEFAULT),
+        ("agent-harness", PLUGIN_FIRST),
+        ("claude-code", PERSON_FIRST),
+        ("gemini-cli", DEFAULT),
+        ("goose", DEFAULT),
+        ("openclaw", PLUGIN_LAST),
+    ];
+
+    /// Creates an order that starts with some scopes; the others follow in the order of the default.
+    pub fn new(first: &[Scope]) -> Self {
+        let rest = DEFAULT.0;
+        let mut order = first.iter().chain(&rest).copied();
+        let mut scopes = DEFAULT.0;
+        let mut filled = 0;
+        while let Some(scope) = order.next()
+            && filled < scopes.len()
+        {
+            if !scopes[..filled].contains(&scope) {
+                scopes[filled] = scope;
+                filled += 1;
+            }
+        }
+        Self(scopes)
+    }
+
+    /// Returns the order that a client uses.
+    pub fn preset(client: &str) -> Option<Self> {
+        let (_, order) = Self::PRESETS.iter().find(|(name, _)| *name == client)?;
+        Some(*order)
+    }
+
+    /// Returns the scopes, the one that wins first.
+    pub fn scopes(&self) -> [Scope; 4] {
+        self.0
+    }
+
+    pub(crate) fn rank(self, scope: Scope) -> usize {
+        self.0
+            .iter()
+            .position(|one| *one == scope)
+            .unwrap_or(self.0.len())
+    }
+}
+
+const DEFAULT: Precedence = Precedence(Scope::ALL);
+const PERSON_FIRST: Precedence =
+    Precedence([Scope::User, Scope::Project, Scope::Plugin, Scope::Bundled]);
+const PLUGIN_FIRST: Precedence =
+    Precedence([Scope::Plugin, Scope::Project, Scope::User, Scope::Bundled]);
+const PLUGIN_LAST: Precedence =
+    Precedence([Scope::Project, Scope::User, Scope::Bundled, Scope::Plugin]);
+
+impl Default for Precedence {
+    fn default() -> Self {
+        DEFAULT
+    }
+}
+
+impl fmt::Display for Precedence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, rest @ ..] = &self.0;
+        write!(formatter, "{first}")?;
+        rest.iter()
+            .try_for_each(|scope| write!(formatter, " > {scope}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Precedence, Scope};
+
+    #[test]
+    fn order_names_each_scope_once() {
+        let order = Precedence::new(&[Scope::Plugin, Scope::Plugin, Scope::User]);
+        assert_eq!(order.to_string(), "plugin > user > project > bundled");
+        for (client, order) in Precedence::PRESETS {
+            assert_eq!(Precedence::new(&order.scopes()), order, "{client}");
+        }
+    }
+}

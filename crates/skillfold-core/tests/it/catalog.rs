@@ -1,0 +1,511 @@
+//! Who wins a name, what leads to a skill, and what a listing holds.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Catalog, Choice, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits, Lookup,
+    MemorySource, Precedence, Root, Rules, Scope, Standing, Trust,
+};
+use skillfold_testkit::{files, folder};
+
+/// A root of skills, each written as `folder` or `folder=name`, or as `!folder` for one that is refused.
+fn memory(skills: &[&str]) -> MemorySource {
+    MemorySource::new(skills.iter().map(|skill| {
+        if let Some(folder) = skill.strip_prefix('!') {
+            return (format!("{folder}/SKILL.md"), "no frontmatter\n".to_owned());
+        }
+        let (folder, name) = skill.split_once('=').unwrap_or((skill, skill));
+        let text = format!("---\nname: \"{name}\"\ndescription: Does {name} in {folder}\n---\n");
+        (format!("{folder}/SKILL.md"), text)
+    }))
+}
+
+fn root(scope: Scope, label: &str, skills: &[&str]) -> Root {
+    Root::new(scope, label, memory(skills))
+}
+
+fn plugin(name: &str, skills: &[&str]) -> Root {
+    Root::plugin(
+        name.parse().unwrap(),
+        format!("plugins/{name}"),
+        memory(skills),
+    )
+}
+
+fn catalog(roots: Vec<Root>) -> Catalog {
+    Catalog::discover(roots, Rules::default(), i64::MAX)
+}
+
+fn line(entry: &Entry<'_>) -> String {
+    let by = entry
+        .shadowed_by()
+        .map(|winner| format!(" by {}", winner.id()))
+        .unwrap_or_default();
+    let place = format!("{}/{}", entry.root().label(), entry.skill().folder);
+    format!("{} {}{by} {place}\n", entry.id(), entry.standing())
+}
+
+fn shown(catalog: &Catalog) -> String {
+    catalog.entries().map(|entry| line(&entry)).collect()
+}
+
+fn notes(catalog: &Catalog) -> String {
+    catalog
+        .entries()
+        .flat_map(|entry| entry.notes())
+        .map(|note| format!("{note}\n"))
+        .collect()
+}
+
+fn leads_to(catalog: &Catalog, id: &str) -> String {
+    match catalog.find(id) {
+        Lookup::Skill(entry) => line(&entry),
+        Lookup::Refused(refused) => format!("refused {}\n", refused.diagnostics[0]),
+        _ => "nothing\n".to_owned(),
+    }
+}
+
+#[test]
+fn project_wins_over_user_over_plugin_over_bundled() {
+    let catalog = catalog(vec![
+        root(Scope::Bundled, "bundled", &["pdf"]),
+        plugin("acme", &["pdf"]),
+        root(Scope::User, "home", &["pdf"]),
+        root(Scope::Project, "here", &["pdf"]),
+    ]);
+    insta::assert_snapshot!(shown(&catalog), @"
+    acme:pdf shadowed by pdf plugins/acme/pdf
+    bundled:pdf shadowed by pdf bundled/pdf
+    pdf active here/pdf
+    user:pdf shadowed by pdf home/pdf
+    ");
+    let winner = catalog.get("pdf").unwrap();
+    let losers: Vec<_> = winner.shadows().map(|loser| loser.id()).collect();
+    assert_eq!(losers, ["user:pdf", "acme:pdf", "bundled:pdf"]);
+    insta::assert_snapshot!(notes(&catalog), @"
+    warning[SF601]: Skill `acme:pdf` is shadowed by `pdf` of `here`
+    warning[SF601]: Skill `bundled:pdf` is shadowed by `pdf` of `here`
+    warning[SF601]: Skill `user:pdf` is shadowed by `pdf` of `here`
+    ");
+}
+
+#[test]
+fn precedence_of_another_client_can_be_chosen() {
+    let roots = || {
+        vec![
+            root(Scope::Project, "here", &["pdf"]),
+            root(Scope::User, "home", &["pdf"]),
+            plugin("acme", &["pdf"]),
+        ]
+    };
+    let winner = |client: &str| {
+        let rules = Rules {
+            precedence: Precedence::preset(client).unwrap(),
+            ..Rules::default()
+        };
+        let catalog = Catalog::discover(roots(), rules, i64::MAX);
+        catalog.get("pdf").unwrap().root().label().to_owned()
+    };
+    assert_eq!(winner("gemini-cli"), "here");
+    assert_eq!(winner("claude-code"), "home");
+    assert_eq!(winner("agent-harness"), "plugins/acme");
+}
+
+#[test]
+fn every_skill_of_one_name_in_one_scope_is_reachable_by_its_place() {
+    let catalog = catalog(vec![
+        root(Scope::Project, ".agents/skills", &["pdf", "office/pdf"]),
+        root(Scope::Project, ".claude/skills", &["pdf"]),
+    ]);
+    insta::assert_snapshot!(shown(&catalog), @"
+    pdf active .agents/skills/pdf
+    project:.agents/skills/office/pdf shadowed by pdf .agents/skills/office/pdf
+    project:.claude/skills/pdf shadowed by pdf .claude/skills/pdf
+    ");
+}
+
+#[test]
+fn lookup_takes_names_in_any_case_and_the_names_of_folders() {
+    let catalog = catalog(vec![
+        root(
+            Scope::User,
+            "home",
+            &["PDF_Tools", "words=docx", "docs=words"],
+        ),
+        plugin("Acme", &["deploy"]),
+    ]);
+    for id in [
+        "PDF_Tools",
+        "pdf-tools",
+        "Pdf-TOOLS",
+        "user:pdf_tools",
+        "personal:PDF-tools",
+    ] {
+        assert_eq!(
+            leads_to(&catalog, id),
+            "PDF_Tools active home/PDF_Tools\n",
+            "{id}"
+        );
+    }
+    // The folder `words` holds `docx`; the name `words` belongs to another.
+    assert_eq!(leads_to(&catalog, "words"), "words active home/docs\n");
+    assert_eq!(leads_to(&catalog, "docs"), "words active home/docs\n");
+    assert_eq!(catalog.get("words").unwrap().alias(), Some("docs"));
+    assert_eq!(catalog.get("docx").unwrap().alias(), None);
+    insta::assert_snapshot!(notes(&catalog), @"info[SF603]: Folder's name `words` leads to the skill `words`");
+    assert_eq!(
+        leads_to(&catalog, "acme:deploy"),
+        "deploy active plugins/Acme/deploy\n"
+    );
+    assert_eq!(
+        leads_to(&catalog, "plugin:deploy"),
+        "deploy active plugins/Acme/deploy\n"
+    );
+    assert_eq!(leads_to(&catalog, "project:deploy"), "nothing\n");
+}
+
+#[test]
+fn name_cannot_take_the_id_of_another_skill() {
+    let catalog = catalog(vec![
+        root(Scope::User, "home", &["pdf"]),
+        root(
+            Scope::Project,
+            "here",
+            &["pdf", "evil=user:pdf", "fine=team:pdf"],
+        ),
+    ]);
+    insta::assert_snapshot!(shown(&catalog), @"
+    pdf active here/pdf
+    project:user:pdf active here/evil
+    team:pdf active here/fine
+    user:pdf shadowed by pdf home/pdf
+    ");
+    insta::assert_snapshot!(notes(&catalog), @"
+    warning[SF602]: Name `user:pdf` reads as the id of another skill
+    warning[SF601]: Skill `user:pdf` is shadowed by `pdf` of `here`
+    ");
+}
+
+#[test]
+fn refused_folder_is_found_by_its_name_with_the_reason() {
+    let catalog = catalog(vec![
+        root(Scope::Project, "here", &["!pdf", "!notes"]),
+        root(Scope::User, "home", &["pdf"]),
+    ]);
+    insta::assert_snapshot!(leads_to(&catalog, "notes"), @"refused error[SF001]: Expected `---`, found `no frontmatter`");
+    assert_eq!(leads_to(&catalog, "pdf"), "pdf active home/pdf\n");
+    assert!(leads_to(&catalog, "project:pdf").starts_with("refused"));
+    assert!(catalog.get("notes").is_none());
+    assert_eq!(catalog.refused().len(), 2);
+}
+
+#[test]
+fn untrusted_skill_is_listed_and_takes_no_name_from_a_trusted_one() {
+    let project = || root(Scope::Project, "here", &["pdf", "build"]);
+    let roots = |project| vec![project, root(Scope::User, "home", &["pdf"])];
+    let untrusted = catalog(roots(project().with_trust(Trust::Untrusted)));
+    insta::assert_snapshot!(shown(&untrusted), @"
+    build untrusted here/build
+    pdf active home/pdf
+    project:pdf untrusted by pdf here/pdf
+    ");
+    insta::assert_snapshot!(notes(&untrusted), @"
+    info[SF604]: Skill `build` is in a root that is not trusted: `here`
+    warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `home`
+    info[SF604]: Skill `project:pdf` is in a root that is not trusted: `here`
+    ");
+    insta::assert_snapshot!(shown(&catalog(roots(project()))), @"
+    build active here/build
+    pdf active here/pdf
+    user:pdf shadowed by pdf home/pdf
+    ");
+}
+
+#[test]
+fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
+    let off = |patterns: &[(&str, Choice)]| {
+        let mut enablement = Enablement::default();
+        for (pattern, choice) in patterns {
+            enablement.set(pattern, *choice);
+        }
+        let rules = Rules {
+            enablement,
+            ..Rules::default()
+        };
+        let roots = vec![
+            root(Scope::Project, "here", &["pdf"]),
+            root(Scope::User, "home", &["pdf", "mail"]),
+            plugin("acme", &["mail"]),
+        ];
+        Catalog::discover(roots, rules, i64::MAX)
+    };
+    insta::assert_snapshot!(shown(&off(&[("project:pdf", Choice::Off), ("Mail", Choice::Off)])), @"
+    acme:mail disabled by mail plugins/acme/mail
+    mail disabled home/mail
+    pdf active home/pdf
+    project:pdf disabled by pdf here/pdf
+    ");
+    let most_specific = off(&[
+        ("*", Choice::Off),
+        ("acme:*", Choice::On),
+        ("personal:pdf", Choice::On),
+    ]);
+    insta::assert_snapshot!(shown(&most_specific), @"
+    mail active plugins/acme/mail
+    pdf active home/pdf
+    project:pdf disabled by pdf here/pdf
+    user:mail disabled by mail home/mail
+    ");
+    insta::assert_snapshot!(notes(&most_specific), @"
+    warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `home`
+    info[SF605]: Skill `project:pdf` is switched off by `*`
+    warning[SF601]: Skill `user:mail` is shadowed by `mail` of `plugins/acme`
+    info[SF605]: Skill `user:mail` is switched off by `*`
+    ");
+}
+
+#[test]
+fn default_enabled_decides_for_bundled_skills_only() {
+    let off = || {
+        MemorySource::new(files(
+            "
+            //- extra/SKILL.md
+            ---
+            name: extra
+            description: Off unless switched on
+            default_enabled: false
+            ---
+            ",
+        ))
+    };
+    let standing = |scope, enablement| {
+        let rules = Rules {
+            enablement,
+            ..Rules::default()
+        };
+        let catalog = Catalog::discover(vec![Root::new(scope, "r", off())], rules, i64::MAX);
+        catalog.get("extra").unwrap().standing()
+    };
+    let mut on = Enablement::default();
+    on.set("extra", Choice::On);
+    assert_eq!(
+        standing(Scope::Bundled, Enablement::default()),
+        Standing::Disabled
+    );
+    assert_eq!(standing(Scope::Bundled, on), Standing::Active);
+    assert_eq!(
+        standing(Scope::User, Enablement::default()),
+        Standing::Active
+    );
+}
+
+#[test]
+fn entry_says_where_it_came_from() {
+    let folder = folder(
+        "
+        //- pdf/SKILL.md
+        ---
+        name: pdf
+        description: Fills in forms
+        allowed-tools: Read
+        version: 1.0.0
+        model: some-model
+        disable-model-invocation: true
+        triggers: [form]
+        ---
+        Do it.
+        ",
+    );
+    let source = FsSource::open(folder.path()).unwrap();
+    let catalog = catalog(vec![Root::plugin("acme".parse().unwrap(), "acme", source)]);
+    let entry = catalog.get("pdf").unwrap();
+    assert_eq!(entry.base_dir().unwrap(), folder.path().join("pdf"));
+    assert_eq!(entry.file().unwrap(), folder.path().join("pdf/SKILL.md"));
+    assert_eq!(
+        (entry.scope(), entry.plugin().unwrap().as_str()),
+        (Scope::Plugin, "acme")
+    );
+    let manifest = entry.manifest();
+    assert_eq!(manifest.allowed_tools(), ["Read".into()]);
+    assert_eq!(
+        (manifest.version(), manifest.model()),
+        (Some("1.0.0"), Some("some-model"))
+    );
+    assert!(manifest.disable_model_invocation() && manifest.triggers().is_some());
+    // The body is where the file is: the catalog knows its place and its length, and reads it when it is wanted.
+    assert_eq!(entry.skill().body_bytes(), "Do it.\n".len() as u64);
+    let body = skillfold_core::read_body(entry.root().source(), entry.skill(), &Limits::default());
+    assert_eq!(body.unwrap().bytes, b"Do it.\n");
+}
+
+#[test]
+fn catalog_without_skills_is_empty_and_finds_nothing() {
+    for roots in [vec![], vec![root(Scope::User, "home", &[])]] {
+        let catalog = catalog(roots);
+        assert!(catalog.is_empty());
+        assert_eq!(catalog.entries().count(), 0);
+        assert_eq!(leads_to(&catalog, "pdf"), "nothing\n");
+        assert!(catalog.page(&Filter::default(), None, 10).next.is_none());
+    }
+}
+
+fn tagged() -> Catalog {
+    let source = MemorySource::new(files(
+        "
+        //- pdf-forms/SKILL.md
+        ---
+        name: pdf-forms
+        description: Fills in Forms of PDF files
+        tags: [Office, pdf]
+        ---
+        //- pdf-merge/SKILL.md
+        ---
+        name: pdf-merge
+        description: Merges files
+        ---
+        //- mail/SKILL.md
+        ---
+        name: mail
+        description: Sends forms by mail
+        metadata:
+          tags: office
+        ---
+        ",
+    ));
+    catalog(vec![
+        Root::new(Scope::User, "home", source),
+        root(Scope::Project, "here", &["mail"]),
+    ])
+}
+
+fn ids(catalog: &Catalog, filter: &Filter) -> String {
+    let page = catalog.page(filter, None, 100);
+    let ids: Vec<_> = page.entries.iter().map(Entry::id).collect();
+    ids.join(" ")
+}
+
+#[test]
+fn filters_need_metadata_only() {
+    let catalog = tagged();
+    let filter = Filter::default;
+    assert_eq!(
+        ids(&catalog, &filter()),
+        "mail pdf-forms pdf-merge user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().scope("personal".parse().unwrap())),
+        "pdf-forms pdf-merge user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().scope(Scope::User).scope(Scope::Project)),
+        "mail pdf-forms pdf-merge user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().name("^pdf-(merge|x)").unwrap()),
+        "pdf-merge"
+    );
+    assert_eq!(ids(&catalog, &filter().words("FORMS pdf")), "pdf-forms");
+    assert_eq!(
+        ids(&catalog, &filter().tag("office")),
+        "pdf-forms user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().tag("office").words("mail")),
+        "user:mail"
+    );
+    assert_eq!(ids(&catalog, &filter().query("PDF")), "pdf-forms pdf-merge");
+    assert_eq!(
+        ids(&catalog, &filter().query("offi")),
+        "pdf-forms user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().query(" ")),
+        "mail pdf-forms pdf-merge user:mail"
+    );
+    assert_eq!(
+        ids(&catalog, &filter().standing(Standing::Shadowed)),
+        "user:mail"
+    );
+}
+
+#[test]
+fn bad_name_pattern_is_an_error_that_says_why() {
+    let error = Filter::default().name("pdf-(").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    insta::assert_snapshot!(error, @"Could not understand `pdf-(`: unclosed group");
+    let error = Filter::default()
+        .name(&"\\w{1000}".repeat(100))
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn pages_hold_every_skill_once_in_order() {
+    let catalog = tagged();
+    let mut cursor: Option<Cursor> = None;
+    let mut pages = String::new();
+    loop {
+        let page = catalog.page(&Filter::default(), cursor.as_ref(), 3);
+        let ids: Vec<_> = page.entries.iter().map(Entry::id).collect();
+        pages += &format!("{}\n", ids.join(" "));
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, "mail pdf-forms pdf-merge\nuser:mail\n");
+    // A cursor of a skill that is gone goes on after the place where it was.
+    let gone = Cursor::after("pdf-later");
+    let page = catalog.page(&Filter::default(), Some(&gone), 1);
+    assert_eq!(page.entries[0].id(), "pdf-merge");
+}
+
+#[test]
+fn nearest_ids_are_what_was_meant() {
+    let catalog = tagged();
+    assert_eq!(catalog.nearest("pdf-from", 1), ["pdf-forms"]);
+    assert_eq!(catalog.nearest("plugin:mial", 2), ["mail", "user:mail"]);
+    assert!(catalog.nearest("zzz", 3).is_empty());
+}
+
+/// Scope, trust, and skills as folder and name.
+type MadeRoot = (Scope, bool, Vec<(String, String)>);
+
+fn roots() -> impl Strategy<Value = Vec<MadeRoot>> {
+    let scope = prop::sample::select(Scope::ALL.to_vec());
+    let name = "[ab_A]{1,2}|user:a|project:[ab]|p[0-3]:[ab]";
+    let skills = prop::collection::vec(("[ab]/[ab]|[ab]{1,2}", name), 0..5);
+    prop::collection::vec((scope, any::<bool>(), skills), 0..5)
+}
+
+proptest! {
+    /// The one string that the catalog prints leads back to the skill, and no two skills share it.
+    #[test]
+    fn every_id_leads_to_its_skill_and_to_no_other(roots in roots()) {
+        let roots = roots.into_iter().enumerate().map(|(at, (scope, is_trusted, skills))| {
+            let skills = skills.into_iter().map(|(folder, name)| {
+                (format!("{folder}/SKILL.md"), format!("---\nname: \"{name}\"\ndescription: x\n---\n"))
+            });
+            let source = MemorySource::new(skills);
+            let root = match scope {
+                Scope::Plugin => Root::plugin(format!("p{at}").parse().unwrap(), "same", source),
+                _ => Root::new(scope, "same", source),
+            };
+            root.with_trust(if is_trusted { Trust::Trusted } else { Trust::Untrusted })
+        });
+        let catalog = catalog(roots.collect());
+        let mut seen = HashSet::new();
+        for entry in catalog.entries() {
+            prop_assert!(seen.insert(entry.id()), "{} twice", entry.id());
+            prop_assert_eq!(catalog.get(entry.id()), Some(entry), "{}", entry.id());
+            if let Some(winner) = entry.shadowed_by() {
+                prop_assert!(winner.shadowed_by().is_none());
+                prop_assert!(winner.shadows().any(|loser| loser == entry));
+            }
+        }
+        let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();
+        prop_assert!(ids.is_sorted());
+        prop_assert_eq!(ids.len(), catalog.len());
+    }
+}

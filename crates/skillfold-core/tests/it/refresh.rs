@@ -1,0 +1,472 @@
+//! A refresh reads what changed and nothing else, and never keeps what is stale.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use skillfold_core::{
+    Catalog, Changes, Choice, Content, Cursor, Error, Folder, FsSource, Limits, Listed, Listing,
+    Refreshed, ResourceKind, ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State,
+    Steadiness, Trust, Walk,
+};
+use skillfold_testkit::{files, folder, write};
+
+const SECOND: i64 = 1_000_000_000;
+/// The time of the first look; files are a minute older unless a test says otherwise.
+const NOW: i64 = 1_000 * SECOND;
+
+/// A source whose files and revisions a test chooses, and which counts how often a file is read.
+#[derive(Clone, Debug, Default)]
+struct Told(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    files: BTreeMap<String, File>,
+    reads: usize,
+    /// What happens to a file after it was listed and before it is read.
+    between: Option<(String, File)>,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    text: String,
+    revision: Revision,
+    steadiness: Steadiness,
+}
+
+impl File {
+    /// A skill `folder` with a description, last changed a minute before the first look.
+    fn new(folder: &str, description: &str) -> Self {
+        let text = format!("---\nname: {folder}\ndescription: {description}\n---\n");
+        let revision = Revision {
+            device: 1,
+            inode: 7,
+            size: text.len() as u64,
+            modified_ns: NOW - 60 * SECOND,
+            changed_ns: NOW - 60 * SECOND,
+        };
+        Self {
+            text,
+            revision,
+            steadiness: Steadiness::Steady,
+        }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Revision)) -> Self {
+        change(&mut self.revision);
+        self
+    }
+}
+
+impl Told {
+    fn put(&self, folder: &str, file: File) {
+        self.0.lock().unwrap().files.insert(folder.to_owned(), file);
+    }
+
+    fn remove(&self, folder: &str) {
+        self.0.lock().unwrap().files.remove(folder);
+    }
+
+    /// Returns how many files were read since the last time.
+    fn reads(&self) -> usize {
+        std::mem::take(&mut self.0.lock().unwrap().reads)
+    }
+
+    fn roots(&self) -> Vec<Root> {
+        vec![Root::new(Scope::User, "told", self.clone())]
+    }
+
+    fn discover(&self, now_ns: i64) -> Catalog {
+        Catalog::discover(self.roots(), Rules::default(), now_ns)
+    }
+
+    fn refresh(&self, catalog: &Catalog, now_ns: i64) -> Refreshed {
+        catalog.refresh(self.roots(), Rules::default(), now_ns)
+    }
+}
+
+impl Source for Told {
+    fn list(&self, _: &Walk, _: Option<&Cursor>) -> Result<Listing, Error> {
+        let mut listing = Listing::default();
+        for (folder, file) in &self.0.lock().unwrap().files {
+            let folder = Folder::new(folder.as_str()).unwrap();
+            listing.folders.push(Listed::new(folder, file.revision));
+        }
+        Ok(listing)
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        let mut inner = self.0.lock().unwrap();
+        if let Some((folder, file)) = inner.between.take() {
+            inner.files.insert(folder, file);
+        }
+        inner.reads += 1;
+        let file = inner.files.get(folder.path());
+        let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
+        into.extend_from_slice(&file.text.as_bytes()[..bytes.min(file.text.len())]);
+        Ok(State {
+            revision: file.revision,
+            steadiness: file.steadiness,
+        })
+    }
+
+    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<Content, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+
+    fn resources(
+        &self,
+        folder: &Folder,
+        _: &Limits,
+        _: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+
+    fn kind(&self, folder: &Folder, _: &ResourcePath) -> Result<ResourceKind, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+}
+
+fn told(skills: &[&str]) -> Told {
+    let told = Told::default();
+    for skill in skills {
+        told.put(skill, File::new(skill, "old"));
+    }
+    told
+}
+
+fn description<'a>(catalog: &'a Catalog, id: &str) -> &'a str {
+    catalog.get(id).unwrap().manifest().description()
+}
+
+fn shown(changes: &Changes) -> String {
+    let line = |word: &str, ids: &[Box<str>]| match ids {
+        [] => String::new(),
+        ids => format!("{word} {}\n", ids.join(" ")),
+    };
+    line("added", &changes.added)
+        + &line("removed", &changes.removed)
+        + &line("changed", &changes.changed)
+        + &line("refused", &changes.refused)
+}
+
+#[test]
+fn refresh_reads_nothing_where_nothing_changed() {
+    let told = told(&["a", "b", "c"]);
+    let old = told.discover(NOW);
+    assert_eq!(told.reads(), 3);
+    let new = told.refresh(&old, NOW + SECOND);
+    assert!(new.changes.is_empty());
+    assert_eq!(told.reads(), 0);
+    assert_eq!(new.catalog.get("a"), old.get("a"), "the snapshot is shared");
+}
+
+#[test]
+fn refresh_reads_what_changed_and_says_so() {
+    let told = told(&["a", "b", "c", "d"]);
+    let old = told.discover(NOW);
+    told.reads();
+    told.put("b", File::new("b", "new and longer"));
+    told.put("b2", File::new("b2", "added"));
+    told.remove("c");
+    let mut broken = File::new("d", "x");
+    broken.text = "no frontmatter".to_owned();
+    told.put("d", broken.with(|revision| revision.size = 14));
+    let new = told.refresh(&old, NOW + SECOND);
+    assert_eq!(told.reads(), 3);
+    insta::assert_snapshot!(shown(&new.changes), @"
+    added b2
+    removed c d
+    changed b
+    refused d
+    ");
+    assert_eq!(description(&new.catalog, "b"), "new and longer");
+    assert_eq!(
+        description(&old, "b"),
+        "old",
+        "the old snapshot stays as it was"
+    );
+    // What was refused is not read again either.
+    assert!(
+        told.refresh(&new.catalog, NOW + 2 * SECOND)
+            .changes
+            .is_empty()
+    );
+    assert_eq!(told.reads(), 0);
+}
+
+/// Replaces the text of a skill under a revision that differs from the old as `change` says; the new text must be seen.
+fn check_is_seen(change: impl FnOnce(&mut Revision)) {
+    let told = told(&["a", "b"]);
+    let old = told.discover(NOW);
+    told.reads();
+    told.put("a", File::new("a", "new").with(change));
+    let new = told.refresh(&old, NOW + 60 * SECOND);
+    assert_eq!(description(&new.catalog, "a"), "new");
+    assert_eq!(shown(&new.changes), "changed a\n");
+    assert_eq!(told.reads(), 1);
+}
+
+#[test]
+fn same_size_and_same_mtime_do_not_hide_a_change() {
+    check_is_seen(|revision| revision.changed_ns += SECOND);
+}
+
+#[test]
+fn restored_older_mtime_does_not_hide_a_change() {
+    check_is_seen(|revision| {
+        revision.modified_ns -= 3_600 * SECOND;
+        revision.changed_ns += 5 * SECOND;
+    });
+}
+
+#[test]
+fn older_mtime_alone_does_not_hide_a_change() {
+    check_is_seen(|revision| revision.modified_ns -= 3_600 * SECOND);
+}
+
+#[test]
+fn replaced_inode_does_not_hide_a_change() {
+    check_is_seen(|revision| revision.inode += 1);
+}
+
+#[test]
+fn another_device_does_not_hide_a_change() {
+    check_is_seen(|revision| revision.device += 1);
+}
+
+#[test]
+fn change_between_the_two_looks_is_not_taken_for_what_was_listed() {
+    let told = told(&["a"]);
+    // The first look lists the old file and reads the new one.
+    let new_file = File::new("a", "new").with(|revision| revision.inode += 1);
+    told.0.lock().unwrap().between = Some(("a".to_owned(), new_file));
+    let old = told.discover(NOW);
+    assert_eq!(description(&old, "a"), "new");
+    told.reads();
+    assert!(told.refresh(&old, NOW + SECOND).changes.is_empty());
+    assert_eq!(
+        told.reads(),
+        0,
+        "the revision that is kept is the one that was read"
+    );
+    // The old file comes back under its old revision.
+    told.put("a", File::new("a", "old"));
+    let back = told.refresh(&old, NOW + 2 * SECOND);
+    assert_eq!(description(&back.catalog, "a"), "old");
+}
+
+#[test]
+fn unsettled_revision_is_compared_by_content() {
+    let told = Told::default();
+    let recent = |description: &str| {
+        File::new("a", description).with(|revision| revision.modified_ns = NOW - SECOND)
+    };
+    told.put("a", recent("old"));
+    told.put("b", File::new("b", "old"));
+    let old = told.discover(NOW);
+    told.reads();
+    // A second write within the tick of the clock: nothing of the revision differs.
+    told.put("a", recent("new"));
+    let new = told.refresh(&old, NOW + SECOND);
+    assert_eq!(description(&new.catalog, "a"), "new");
+    assert_eq!(shown(&new.changes), "changed a\n");
+    assert_eq!(told.reads(), 1);
+    // At the second look it was still too fresh, at the third it is not, and from then on it is trusted.
+    let later = told.refresh(&new.catalog, NOW + 10 * SECOND);
+    assert!(later.changes.is_empty());
+    assert_eq!(told.reads(), 0, "two seconds had passed at the second look");
+}
+
+#[test]
+fn unsettled_revision_is_read_until_it_settles() {
+    let told = Told::default();
+    told.put(
+        "a",
+        File::new("a", "old").with(|revision| revision.changed_ns = NOW),
+    );
+    let mut catalog = told.discover(NOW);
+    let mut reads = Vec::new();
+    for seconds in 0..5 {
+        told.reads();
+        let new = told.refresh(&catalog, NOW + seconds * SECOND);
+        assert!(new.changes.is_empty(), "equal content is no change");
+        catalog = new.catalog;
+        reads.push(told.reads());
+    }
+    assert_eq!(reads, [1, 1, 1, 0, 0]);
+}
+
+#[test]
+fn file_from_the_future_is_always_compared() {
+    let told = Told::default();
+    told.put(
+        "a",
+        File::new("a", "old").with(|revision| revision.modified_ns = i64::MAX),
+    );
+    let old = told.discover(NOW);
+    told.put(
+        "a",
+        File::new("a", "new").with(|revision| revision.modified_ns = i64::MAX),
+    );
+    let new = told.refresh(&old, NOW + 60 * SECOND);
+    assert_eq!(description(&new.catalog, "a"), "new");
+}
+
+#[test]
+fn file_that_changed_while_it_was_read_is_read_again() {
+    let told = Told::default();
+    let mut torn = File::new("a", "half");
+    torn.steadiness = Steadiness::Changing;
+    told.put("a", torn);
+    let old = told.discover(NOW);
+    // The revision was taken after the last byte and is already that of the whole file.
+    told.put("a", File::new("a", "whole"));
+    let new = told.refresh(&old, NOW + 60 * SECOND);
+    assert_eq!(description(&new.catalog, "a"), "whole");
+}
+
+#[test]
+fn refusal_without_a_revision_is_looked_at_again() {
+    let told = told(&["a"]);
+    told.0.lock().unwrap().between = None;
+    let catalog = told.discover(NOW);
+    told.remove("a");
+    let gone = told.refresh(&catalog, NOW);
+    assert_eq!(shown(&gone.changes), "removed a\n");
+    told.put("a", File::new("a", "old"));
+    let back = told.refresh(&gone.catalog, NOW);
+    assert_eq!(shown(&back.changes), "added a\n");
+}
+
+#[test]
+fn root_that_comes_or_goes_changes_only_its_own_skills() {
+    let (first, second) = (told(&["a", "b"]), told(&["b", "c"]));
+    let root = |label: &str, told: &Told| Root::new(Scope::User, label, told.clone());
+    let rules = Rules::default;
+    let one = Catalog::discover(vec![root("second", &second)], rules(), NOW);
+    second.reads();
+    let both = one.refresh(
+        vec![root("first", &first), root("second", &second)],
+        rules(),
+        NOW,
+    );
+    insta::assert_snapshot!(shown(&both.changes), @"
+    added a user:second/b
+    changed b
+    ");
+    assert_eq!(second.reads(), 0, "a root is known again by its label");
+    let gone = both
+        .catalog
+        .refresh(vec![root("first", &first)], rules(), NOW);
+    assert_eq!(shown(&gone.changes), "removed c user:second/b\n");
+    assert_eq!(first.reads(), 2);
+}
+
+#[test]
+fn change_of_rules_or_trust_reads_no_file_and_is_a_change() {
+    let told = told(&["a", "b"]);
+    let old = told.discover(NOW);
+    told.reads();
+    let mut rules = Rules::default();
+    rules.enablement.set("a", Choice::Off);
+    let off = old.refresh(told.roots(), rules.clone(), NOW);
+    assert_eq!(shown(&off.changes), "changed a\n");
+    let untrusted = told
+        .roots()
+        .into_iter()
+        .map(|root| root.with_trust(Trust::Untrusted));
+    let distrusted = off.catalog.refresh(untrusted.collect(), rules, NOW);
+    assert_eq!(shown(&distrusted.changes), "changed a b\n");
+    assert_eq!(told.reads(), 0);
+    // Other limits read everything again: they decide what is read.
+    let mut rules = Rules::default();
+    rules.reading.walk.limits.yaml_keys = 1;
+    old.refresh(told.roots(), rules, NOW);
+    assert_eq!(told.reads(), 2);
+}
+
+#[test]
+fn refresh_on_disk_follows_the_files() {
+    let root = folder(
+        "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: old
+        ---
+        //- group/b/SKILL.md
+        ---
+        name: b
+        description: old
+        ---
+        ",
+    );
+    let roots = || {
+        vec![Root::new(
+            Scope::User,
+            "disk",
+            FsSource::open(root.path()).unwrap(),
+        )]
+    };
+    // Nothing that was just written is settled, and everything is compared by content.
+    let now = i64::MAX;
+    let catalog = Catalog::discover(roots(), Rules::default(), now);
+    assert!(
+        catalog
+            .refresh(roots(), Rules::default(), now)
+            .changes
+            .is_empty()
+    );
+    write(
+        root.path(),
+        &files(
+            "
+            //- group/b/SKILL.md
+            ---
+            name: b
+            description: now longer
+            ---
+            //- group/c/SKILL.md
+            ---
+            name: c
+            description: new
+            ---
+            ",
+        ),
+    );
+    let new = catalog.refresh(roots(), Rules::default(), now);
+    insta::assert_snapshot!(shown(&new.changes), @"
+    added c
+    changed b
+    ");
+    assert_eq!(description(&new.catalog, "b"), "now longer");
+}
+
+#[cfg(unix)]
+#[test]
+fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
+    let root = folder(
+        "
+        //- z/SKILL.md
+        ---
+        name: z
+        description: reached by its folder and by a link that sorts before it
+        ---
+        ",
+    );
+    std::os::unix::fs::symlink(root.path().join("z"), root.path().join("a")).unwrap();
+    let roots = || {
+        vec![Root::new(
+            Scope::User,
+            "disk",
+            FsSource::open(root.path()).unwrap(),
+        )]
+    };
+    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let new = catalog.refresh(roots(), Rules::default(), i64::MAX);
+    assert!(new.changes.is_empty());
+    assert_eq!(new.catalog.get("z").unwrap().skill().folder.path(), "z");
+    assert_eq!(new.catalog.findings(), catalog.findings());
+}
