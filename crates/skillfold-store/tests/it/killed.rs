@@ -1,0 +1,78 @@
+//! A process that writes is killed.
+//!
+//! The process is this test binary, told to run [`writes_until_it_is_killed`] alone, in a folder made for it.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+use skillfold_store::replace;
+
+use crate::names;
+
+const KILLS: u64 = 100;
+
+/// The file that is written, in the folder that the writer is started in.
+const FILE: &str = "written-until-killed";
+
+fn contents() -> [Vec<u8>; 2] {
+    [vec![b'a'; 1 << 20], vec![b'b'; (1 << 20) + 4_321]]
+}
+
+#[test]
+fn killed_writer_leaves_old_or_new_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE);
+    let contents = contents();
+    let mut kills_with_leftovers = 0;
+    for kill in 0..KILLS {
+        replace(&file, &contents[0]).unwrap();
+        assert_eq!(names(folder.path()), [FILE], "after kill {kill}");
+        let mut writer = start_writer(folder.path());
+        // One write takes some milliseconds.
+        thread::sleep(Duration::from_micros(kill * 317 % 10_000));
+        assert!(writer.try_wait().unwrap().is_none(), "ended by itself");
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let content = fs::read(&file).unwrap();
+        assert!(contents.contains(&content), "kill {kill} left a part");
+        kills_with_leftovers += u32::from(names(folder.path()).len() > 1);
+    }
+    replace(&file, b"last").unwrap();
+    assert_eq!(names(folder.path()), [FILE]);
+    assert!(
+        kills_with_leftovers > 0,
+        "no kill came in the middle of a write"
+    );
+}
+
+/// Starts a writer and returns when it is in the middle of its first write.
+fn start_writer(folder: &Path) -> Child {
+    let mut writer = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "killed::writes_until_it_is_killed", "--ignored"])
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while names(folder) == [FILE] {
+        assert!(writer.try_wait().unwrap().is_none(), "did not write");
+        thread::yield_now();
+    }
+    writer
+}
+
+/// Ends by itself where there is no file to write, or when the folder is removed.
+#[test]
+#[ignore = "the process that another test kills"]
+fn writes_until_it_is_killed() {
+    let file = Path::new(FILE);
+    let contents = contents();
+    for content in contents.iter().cycle() {
+        if !file.exists() {
+            return;
+        }
+        replace(file, content).unwrap();
+    }
+}

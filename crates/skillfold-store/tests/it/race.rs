@@ -1,0 +1,69 @@
+//! Several writers at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs, thread};
+
+use skillfold_store::{ErrorKind, create, replace};
+
+use crate::names;
+
+#[test]
+fn two_writers_of_a_file_leave_one_content_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    let contents = [vec![b'a'; 200_000], vec![b'b'; 300_000]];
+    replace(&file, &contents[0]).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                assert!(contents.contains(&fs::read(&file).unwrap()));
+            }
+        });
+        let writers = contents
+            .each_ref()
+            .map(|content| scope.spawn(|| (0..50).for_each(|_| replace(&file, content).unwrap())));
+        let results = writers.map(thread::ScopedJoinHandle::join);
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        for result in results {
+            result.unwrap();
+        }
+    });
+    assert!(contents.contains(&fs::read(&file).unwrap()));
+    assert_eq!(names(folder.path()), ["a"]);
+}
+
+#[test]
+fn many_writers_do_not_take_each_other_for_dead() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<String> = (0..8).map(|number| format!("file-{number}")).collect();
+    thread::scope(|scope| {
+        for file in &files {
+            let file = folder.path().join(file);
+            scope.spawn(move || (0..40).for_each(|_| replace(&file, b"whole").unwrap()));
+        }
+    });
+    assert_eq!(names(folder.path()), files);
+}
+
+#[test]
+fn one_of_many_creators_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new/folder/a");
+    let contents: [Vec<u8>; 8] = std::array::from_fn(|index| vec![b'a'; 10_000 + index]);
+    let results = thread::scope(|scope| {
+        contents
+            .each_ref()
+            .map(|content| scope.spawn(|| create(&file, content).map_err(|error| error.kind())))
+            .map(|creator| creator.join().unwrap())
+    });
+    let winners: Vec<usize> = (0..8).filter(|index| results[*index].is_ok()).collect();
+    let [winner] = winners[..] else {
+        panic!("{winners:?} won");
+    };
+    for (index, result) in results.into_iter().enumerate() {
+        assert!(index == winner || result == Err(ErrorKind::Exists));
+    }
+    assert_eq!(fs::read(&file).unwrap(), contents[winner]);
+}

@@ -1,0 +1,223 @@
+//! One write, and what it refuses.
+
+use std::error::Error as _;
+use std::path::Path;
+use std::{fs, io};
+
+use skillfold_store::{Error, ErrorKind, create, replace};
+
+use crate::names;
+
+/// Returns an error as a caller sees it, with `ROOT` for the folder.
+fn show(error: &Error, root: &Path) -> String {
+    let text = format!("{:?}: {error} ({})", error.kind(), error.hint());
+    text.replace(root.to_str().unwrap(), "ROOT")
+}
+
+#[test]
+fn replace_creates_and_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    replace(&file, b"a longer first content").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"a longer first content");
+    replace(&file, b"second").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"second");
+    replace(&file, b"").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"");
+    assert_eq!(names(folder.path()), ["a"]);
+}
+
+#[test]
+fn create_does_not_overwrite() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    create(&file, b"old").unwrap();
+    let error = create(&file, b"new").unwrap_err();
+    assert_eq!(
+        show(&error, folder.path()),
+        "Exists: File is there already: `ROOT/a` (Choose another name, or replace the file)"
+    );
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+}
+
+#[test]
+fn create_makes_folders_and_replace_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new/folder/a");
+    let error = replace(&file, b"first").unwrap_err();
+    assert_eq!(
+        show(&error, folder.path()),
+        "Failed: Could not write `ROOT/new/folder/a` (Check that the folder is there and may be written to, and that \
+         the disk has room)"
+    );
+    let cause = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
+    assert_eq!(cause.kind(), io::ErrorKind::NotFound);
+    assert_eq!(names(folder.path()), [""; 0]);
+    create(&file, b"first").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"first");
+}
+
+#[test]
+fn file_in_the_place_of_a_folder_is_an_error_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    fs::write(&file, "old").unwrap();
+    for write in [create, replace] {
+        let error = write(&file.join("b"), b"new").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Failed);
+    }
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+}
+
+#[test]
+fn only_regular_files_with_a_name_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("a")).unwrap();
+    let show_both = |path: &str| {
+        let path = folder.path().join(path);
+        let errors = [create, replace].map(|write| write(&path, b"new").unwrap_err());
+        let [created, replaced] = errors.map(|error| show(&error, folder.path()));
+        assert_eq!(created, replaced);
+        created
+    };
+    assert_eq!(
+        show_both("a"),
+        "Refused: Refused to write `ROOT/a` (Only regular files are written)"
+    );
+    assert_eq!(
+        show_both("a/.."),
+        "Refused: Refused to write `ROOT/a/..` (A path ends in the name of a file)"
+    );
+    assert_eq!(
+        show_both(".skillfold-write-a"),
+        "Refused: Refused to write `ROOT/.skillfold-write-a` (Names that start with `.skillfold-write-` are those of \
+         temporary files)"
+    );
+}
+
+#[test]
+fn message_cannot_carry_a_terminal_escape() {
+    let error = replace(Path::new("no-such-folder/a\u{1b}[31m\n\u{202e}b"), b"").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Could not write `no-such-folder/a\\u{1b}[31m\\u{a}\\u{202e}b`"
+    );
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
+
+    use skillfold_store::{ErrorKind, create, replace};
+
+    use super::show;
+    use crate::names;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn permissions_of_a_replaced_file_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        fs::write(&file, "old").unwrap();
+        for kept in [0o600, 0o640, 0o755, 0o666, 0o400] {
+            fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();
+            replace(&file, b"new").unwrap();
+            assert_eq!(mode(&file), kept, "{kept:o}");
+        }
+    }
+
+    #[test]
+    fn replaced_program_does_not_lend_its_writer_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o6755)).unwrap();
+        replace(&file, b"new").unwrap();
+        assert_eq!(mode(&file), 0o755);
+    }
+
+    #[test]
+    fn new_file_has_ordinary_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        let expected = mode(&plain) & 0o644;
+        for (write, name) in [
+            (create as fn(&Path, &[u8]) -> _, "created"),
+            (replace, "replaced"),
+        ] {
+            let file = folder.path().join(name);
+            write(&file, b"new").unwrap();
+            assert_eq!(mode(&file), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn link_is_refused_and_its_target_untouched() {
+        let outside = tempfile::tempdir().unwrap();
+        let target = outside.path().join("target");
+        fs::write(&target, "old").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        symlink(&target, folder.path().join("link")).unwrap();
+        symlink(outside.path(), folder.path().join("folder")).unwrap();
+        symlink(outside.path().join("no"), folder.path().join("dangling")).unwrap();
+        // A trailing slash would lead through the link.
+        for name in ["link", "folder", "folder/", "dangling"] {
+            for write in [create, replace] {
+                let error = write(&folder.path().join(name), b"new").unwrap_err();
+                assert_eq!(
+                    show(&error, folder.path()),
+                    format!(
+                        "Refused: Refused to write `ROOT/{name}` (Links are not written through; name the file that \
+                         the link leads to)"
+                    )
+                );
+            }
+        }
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(names(outside.path()), ["target"]);
+        assert_eq!(names(folder.path()), ["dangling", "folder", "link"]);
+    }
+
+    #[test]
+    fn other_hard_links_keep_the_old_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&file, "old").unwrap();
+        fs::hard_link(&file, &other).unwrap();
+        replace(&file, b"new").unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"old");
+    }
+
+    #[test]
+    fn read_only_folder_is_an_error_that_names_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let locked = folder.path().join("locked");
+        fs::create_dir(&locked).unwrap();
+        fs::write(locked.join("a"), "old").unwrap();
+        fs::set_permissions(&locked, Permissions::from_mode(0o555)).unwrap();
+        if fs::write(locked.join("probe"), "").is_ok() {
+            eprintln!(
+                "skipped: run as an ordinary user to see a folder that may not be written to"
+            );
+            return;
+        }
+        for (write, name) in [(create as fn(&Path, &[u8]) -> _, "b"), (replace, "a")] {
+            let error = write(&locked.join(name), b"new").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Failed);
+            let shown = error
+                .to_string()
+                .replace(folder.path().to_str().unwrap(), "ROOT");
+            assert_eq!(shown, format!("Could not write `ROOT/locked/{name}`"));
+        }
+        assert_eq!(names(&locked), ["a"]);
+        assert_eq!(fs::read(locked.join("a")).unwrap(), b"old");
+        // Otherwise it could not be removed.
+        fs::set_permissions(&locked, Permissions::from_mode(0o755)).unwrap();
+    }
+}
