@@ -236,6 +236,20 @@ codes! {
         "Look at the skill, then trust the folder";
     Disabled "SF605" Info "The skill is switched off",
         "Switch it on in the settings";
+
+    // Settings.
+    UnknownSetting "SF701" Warning "A setting is not known",
+        "Correct its name, or remove it";
+    SettingForm "SF702" Error "A setting has a value that it cannot have",
+        "Write the value as the documentation of the setting shows";
+    SettingNotAllowed "SF703" Error "A project's settings file has a setting that only the person may make",
+        "Make the setting in your own file";
+    SettingsUnreadable "SF704" Error "A settings file could not be read",
+        "Correct the file; none of it is used";
+    RootMissing "SF705" Warning "A root that settings name is not there or cannot be read",
+        "Create the folder, or correct the path";
+    PatternMatchesNothing "SF706" Warning "A setting switches a skill on or off that is not there",
+        "Correct the name, or remove it";
 }
 
 impl fmt::Display for Code {

@@ -1,9 +1,32 @@
 //! The skills engine for AI agents: what a host adds to its program.
 //!
-//! This crate assembles the engine with the world: it will find the roots of skills, read settings and watch for
-//! changes. For now it carries the engine, [`skillfold_core`], under its own name.
+//! This crate assembles the engine, [`core`], with the world: it finds the roots of skills, reads settings, and holds the
+//! live catalog. It is the only part that looks at the environment, the home and the clock.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = folder.path();
+//! let skills = skillfold::Skills::discover(directory)?;
+//! for entry in skills.catalog().entries() {
+//!     println!("{}: {}", entry.id(), entry.manifest().brief());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
 
+mod environment;
+
+mod settings;
+
+mod roots;
+
+mod skills;
+
+pub use environment::Environment;
+pub use roots::{FOLDERS, Outcome, SearchedRoot};
+pub use settings::{ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings};
 pub use skillfold_core as core;
+pub use skills::{Host, Report, Skills};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

@@ -1,0 +1,252 @@
+//! What surrounds a host: folders, home, variables and the clock. The one place that asks the system for them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use skillfold_core::Error;
+
+/// The prefix of the variables that are settings.
+pub(crate) const PREFIX: &str = "SKILLFOLD_";
+
+/// Bytes of a settings file that are read at most.
+const SETTINGS_BYTES: u64 = 1024 * 1024;
+
+/// What surrounds a host: the folder it works in, the person's home, and variables.
+///
+/// [`Environment::of_process`] asks the system. A server of many projects, and a test, say it themselves:
+///
+/// ```
+/// use skillfold::Environment;
+///
+/// let environment = Environment::new("/srv/projects/app").home("/srv/people/ada").variable("SKILLFOLD_LINKS", "refuse");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    directory: PathBuf,
+    home: Option<PathBuf>,
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Creates surroundings with a working folder, without a home and without variables.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            home: None,
+            variables: BTreeMap::new(),
+        }
+    }
+
+    /// Asks the system for the home, the variables, and for the whole path of a folder that is relative to the one that
+    /// the process works in.
+    pub fn of_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
+        let directory = directory.as_ref();
+        let absolute = std::path::absolute(directory)
+            .map_err(|error| Error::read(directory.to_string_lossy(), error))?;
+        let home = home().filter(|home| home.is_absolute());
+        Ok(Self {
+            directory: through_links(absolute),
+            home: home.map(through_links),
+            variables: variables(),
+        })
+    }
+
+    /// Says where the person's home is.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// Says a variable, such as `SKILLFOLD_PRECEDENCE`.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// Returns the folder that is worked in.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Returns the person's home.
+    pub fn home_dir(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Returns the variables that are settings, in order.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables
+            .iter()
+            .filter(|(name, _)| name.starts_with(PREFIX))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns where the person's settings are: `SKILLFOLD_CONFIG`, or the system's folder for settings.
+    pub fn user_settings(&self) -> Option<PathBuf> {
+        if let Some(path) = self.folder_in("SKILLFOLD_CONFIG") {
+            return Some(path);
+        }
+        let folder = if cfg!(windows) {
+            self.folder_in("APPDATA")
+        } else {
+            self.folder_in("XDG_CONFIG_HOME")
+        };
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
+        Some(folder.join("skillfold").join("config.toml"))
+    }
+
+    /// Returns where the project's settings are.
+    pub fn project_settings(&self) -> PathBuf {
+        self.project().join(".skillfold").join("config.toml")
+    }
+
+    /// Returns the project's folder: the nearest one from the working folder up that holds `.git`, or else the working
+    /// folder itself.
+    pub fn project(&self) -> &Path {
+        let mut folders = self.directory.ancestors();
+        folders
+            .find(|folder| folder.join(".git").exists())
+            .unwrap_or(&self.directory)
+    }
+
+    /// Returns the folders from the working one up to the project's, without the person's home: what is there is the
+    /// person's and not the project's.
+    pub(crate) fn project_folders(&self) -> Vec<&Path> {
+        let project = self.project();
+        let folders = self.directory.ancestors();
+        folders
+            .take_while(|folder| folder.starts_with(project))
+            .filter(|folder| Some(*folder) != self.home.as_deref())
+            .collect()
+    }
+
+    /// Returns a path that a person wrote: `~` is their home, and a relative one starts at `base`.
+    pub(crate) fn path(&self, written: &str, base: &Path) -> PathBuf {
+        let from_home = written
+            .strip_prefix('~')
+            .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
+        match (from_home, &self.home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
+            _ => base.join(written),
+        }
+    }
+
+    /// Returns a path as it is shown to the person: from the project, from home, or whole.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let project = self.project();
+        if let Ok(inside) = path.strip_prefix(project)
+            && inside.components().next().is_some()
+        {
+            return slashes(inside);
+        }
+        match self
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok())
+        {
+            Some(inside) if inside.components().next().is_some() => {
+                format!("~/{}", slashes(inside))
+            }
+            Some(_) => "~".to_owned(),
+            None => slashes(path),
+        }
+    }
+
+    fn folder_in(&self, variable: &str) -> Option<PathBuf> {
+        let path = PathBuf::from(self.variables.get(variable)?);
+        path.is_absolute().then_some(path)
+    }
+}
+
+/// Returns a path with `/`, as ids and labels have it.
+fn slashes(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if cfg!(windows) {
+        text.replace('\\', "/")
+    } else {
+        text.into_owned()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the environment"
+)]
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let is_wanted =
+                name.starts_with(PREFIX) || name == "XDG_CONFIG_HOME" || name == "APPDATA";
+            // A value that is no text is passed on as well as it can be, so that it is reported and not ignored.
+            is_wanted.then(|| (name, value.to_string_lossy().into_owned()))
+        })
+        .collect()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the home"
+)]
+fn home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
+/// Returns where a folder really is, so that a project and a home are told apart however they were reached. Windows
+/// writes such paths in a form that other programs do not take.
+fn through_links(path: PathBuf) -> PathBuf {
+    if cfg!(windows) {
+        return path;
+    }
+    resolved(&path).unwrap_or(path)
+}
+
+/// Returns the time in nanoseconds since 1970.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the clock"
+)]
+pub(crate) fn now_ns() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
+}
+
+/// Returns the text of a settings file, if it is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads settings"
+)]
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+    let size = match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
+        }
+        Ok(metadata) => metadata.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if size > SETTINGS_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "larger than 1 MiB",
+        ));
+    }
+    std::fs::read_to_string(path).map(Some)
+}
+
+/// Returns where a path leads, through links, if it is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "two paths are compared to say whose they are; nothing is opened by the answer"
+)]
+pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}

@@ -1,0 +1,153 @@
+//! Which folders are searched, and what became of each.
+
+use std::path::{Path, PathBuf};
+
+use skillfold_core::{
+    Code, Diagnostic, Error, ErrorKind, FsSource, PluginName, Root, Scope, Trust,
+};
+
+use crate::environment::{Environment, resolved};
+use crate::settings::{Origin, Settings};
+
+/// Folders of skills inside a project or a home, the first of which wins a name.
+pub const FOLDERS: [&str; 4] = [
+    ".agents/skills",
+    ".claude/skills",
+    ".agent/skills",
+    ".skillfold/skills",
+];
+
+/// A folder that was looked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SearchedRoot {
+    /// Its path.
+    pub path: PathBuf,
+    /// What people see of the path.
+    pub label: String,
+    /// Where its skills belong.
+    pub scope: Scope,
+    /// The plugin that it is of.
+    pub plugin: Option<PluginName>,
+    /// Whether what it holds may be given to a model.
+    pub trust: Trust,
+    /// Who named it.
+    pub origin: Origin,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a folder that was looked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was searched.
+    Searched,
+    /// It is not there, and need not be.
+    Absent,
+    /// It is not there or could not be read, and should be.
+    Missing(Diagnostic),
+    /// It is another root by another path.
+    Same(String),
+}
+
+/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope.
+pub(crate) fn find(
+    environment: &Environment,
+    settings: &Settings,
+) -> (Vec<Root>, Vec<SearchedRoot>) {
+    let mut roots = Vec::new();
+    let mut searched: Vec<SearchedRoot> = Vec::new();
+    let mut known: Vec<(PathBuf, String)> = Vec::new();
+    for mut root in candidates(environment, settings) {
+        let real = resolved(&root.path);
+        let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
+        if let Some((_, label)) = same {
+            root.outcome = Outcome::Same(label.clone());
+        } else {
+            match FsSource::open_with(&root.path, settings.links.value) {
+                Ok(source) => {
+                    roots.push(root.open(source));
+                    known.extend(real.map(|path| (path, root.label.clone())));
+                }
+                Err(error) => root.outcome = outcome(&root, &error),
+            }
+        }
+        searched.push(root);
+    }
+    (roots, searched)
+}
+
+impl SearchedRoot {
+    fn open(&self, source: FsSource) -> Root {
+        let root = match &self.plugin {
+            Some(plugin) => Root::plugin(plugin.clone(), &*self.label, source),
+            None => Root::new(self.scope, &*self.label, source),
+        };
+        root.with_trust(self.trust)
+    }
+}
+
+fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
+    if error.kind() == ErrorKind::NotFound && root.origin == Origin::Default {
+        return Outcome::Absent;
+    }
+    let message = match std::error::Error::source(error) {
+        Some(cause) => format!("Root could not be read ({cause}): `{}`", root.label),
+        None => format!("Root is not there: `{}`", root.label),
+    };
+    Outcome::Missing(Diagnostic::new(Code::RootMissing, None, message))
+}
+
+/// Returns the folders to look for: configured ones, then default ones, the nearest first.
+fn candidates(environment: &Environment, settings: &Settings) -> Vec<SearchedRoot> {
+    let project_trust = trust(environment, settings);
+    let root = |path: PathBuf, scope: Scope, origin: Origin| SearchedRoot {
+        label: environment.shown(&path),
+        trust: if scope == Scope::Project {
+            project_trust
+        } else {
+            Trust::Trusted
+        },
+        path,
+        scope,
+        plugin: None,
+        origin,
+        outcome: Outcome::Searched,
+    };
+    let configured = settings.roots.iter().map(|setting| {
+        let value = &setting.value;
+        let mut root = root(value.path.clone(), value.scope, setting.origin.clone());
+        root.plugin.clone_from(&value.plugin);
+        // A root that the person names is theirs, wherever it is; one that a project names is the project's.
+        if !matches!(setting.origin, Origin::Project(..)) {
+            root.trust = Trust::Trusted;
+        }
+        root
+    });
+    let mut roots: Vec<SearchedRoot> = configured.collect();
+    if settings.default_roots.value {
+        let projects = environment.project_folders();
+        let projects = projects.into_iter().map(|folder| (folder, Scope::Project));
+        let home = environment.home_dir().map(|home| (home, Scope::User));
+        for (folder, scope) in projects.chain(home) {
+            let paths = FOLDERS.iter().map(|name| folder.join(name));
+            roots.extend(paths.map(|path| root(path, scope, Origin::Default)));
+        }
+    }
+    roots
+}
+
+/// Returns whether the person trusts the project: by word for this run, or because its folder or one above it is trusted.
+fn trust(environment: &Environment, settings: &Settings) -> Trust {
+    let is_trusted = |folder: &Path| match (resolved(folder), resolved(environment.project())) {
+        (Some(folder), Some(project)) => project.starts_with(folder),
+        _ => false,
+    };
+    let mut trusted = settings.trusted.iter();
+    if settings.trust_project.value || trusted.any(|setting| is_trusted(&setting.value)) {
+        Trust::Trusted
+    } else {
+        Trust::Untrusted
+    }
+}

@@ -1,0 +1,279 @@
+//! One layer of settings: what one file, the variables or the arguments say.
+
+use std::path::{Component, Path, PathBuf};
+
+use skillfold_core::{
+    Choice, Code, Hidden, Links, PluginName, Precedence, Profile, Scope, Span, nearest,
+};
+
+use crate::environment::{Environment, PREFIX, resolved};
+use crate::settings::key::{KEYS, Key, Reach};
+use crate::settings::value::Written;
+use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding};
+
+/// What one layer says.
+#[derive(Debug, Default)]
+pub(crate) struct Layer {
+    pub(super) precedence: Option<Setting<Precedence>>,
+    pub(super) roots: Vec<Setting<ConfiguredRoot>>,
+    pub(super) default_roots: Option<Setting<bool>>,
+    pub(super) enablement: Vec<Setting<(String, Choice)>>,
+    pub(super) trusted: Vec<Setting<PathBuf>>,
+    pub(super) trust_project: Option<Setting<bool>>,
+    pub(super) links: Option<Setting<Links>>,
+    pub(super) hidden: Option<Setting<Hidden>>,
+    pub(super) max_depth: Option<Setting<usize>>,
+    pub(super) profile: Option<Setting<Profile>>,
+    pub(super) findings: Vec<SettingFinding>,
+}
+
+/// The key and the place of what is set.
+pub(super) struct Place<'a> {
+    pub(super) environment: &'a Environment,
+    /// Where relative paths start.
+    pub(super) base: &'a Path,
+    pub(super) origin: Origin,
+    pub(super) span: Option<Span>,
+}
+
+impl Place<'_> {
+    fn set<T>(&self, value: T) -> Setting<T> {
+        Setting {
+            value,
+            origin: self.origin.clone(),
+        }
+    }
+}
+
+impl Layer {
+    pub(crate) fn of_variables(environment: &Environment) -> Self {
+        let mut layer = Self::default();
+        for (variable, text) in environment.settings() {
+            if variable == "SKILLFOLD_CONFIG" {
+                continue;
+            }
+            let place = Place {
+                environment,
+                base: environment.directory(),
+                origin: Origin::Variable(variable.to_owned()),
+                span: None,
+            };
+            let name = variable[PREFIX.len()..].to_ascii_lowercase();
+            layer.set(&name, Written::Text(text), &place);
+        }
+        layer
+    }
+
+    pub(crate) fn of_arguments(environment: &Environment, arguments: &[(String, String)]) -> Self {
+        let mut layer = Self::default();
+        for (name, text) in arguments {
+            let place = Place {
+                environment,
+                base: environment.directory(),
+                origin: Origin::Argument,
+                span: None,
+            };
+            layer.set(name, Written::Text(text), &place);
+        }
+        layer
+    }
+
+    /// Takes a setting, or reports what is wrong with it.
+    pub(super) fn set(&mut self, name: &str, written: Written<'_>, place: &Place<'_>) {
+        let Some(key) = Key::find(name) else {
+            return self.findings.push(unknown(name, place));
+        };
+        if matches!(place.origin, Origin::Project(..)) && key.reach == Reach::Person {
+            let message = format!("A project may not set `{}`", key.name);
+            return self.findings.push(finding(
+                Code::SettingNotAllowed,
+                &place.origin,
+                place.span,
+                message,
+            ));
+        }
+        if let Err(why) = self.take(key, written, place) {
+            let message = format!("Setting `{}` is not usable: {why}", key.name);
+            self.findings.push(finding(
+                Code::SettingForm,
+                &place.origin,
+                place.span,
+                message,
+            ));
+        }
+    }
+
+    fn take(&mut self, key: &Key, written: Written<'_>, place: &Place<'_>) -> Result<(), String> {
+        match key.name {
+            "precedence" => self.precedence = Some(place.set(precedence(written)?)),
+            "default_roots" => self.default_roots = Some(place.set(written.boolean()?)),
+            "trust_project" => self.trust_project = Some(place.set(written.boolean()?)),
+            "links" => {
+                let choices = [("follow", Links::Follow), ("refuse", Links::Refuse)];
+                self.links = Some(place.set(one_of(written, &choices)?));
+            }
+            "hidden" => {
+                let choices = [("skip", Hidden::Skip), ("search", Hidden::Search)];
+                self.hidden = Some(place.set(one_of(written, &choices)?));
+            }
+            "profile" => {
+                let choices = [("lenient", Profile::Lenient), ("spec", Profile::Spec)];
+                self.profile = Some(place.set(one_of(written, &choices)?));
+            }
+            "max_depth" => self.max_depth = Some(place.set(written.number()?)),
+            "enable" => self.choose(written, Choice::On, place)?,
+            "disable" => self.choose(written, Choice::Off, place)?,
+            "trusted" => {
+                for entry in written.list(PATHS)? {
+                    let value = place.environment.path(entry.text()?, place.base);
+                    self.trusted.push(place.set(value));
+                }
+            }
+            "roots" => {
+                for entry in written.list(PATHS)? {
+                    let value = root(entry, place)?;
+                    self.roots.push(place.set(value));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn choose(
+        &mut self,
+        written: Written<'_>,
+        choice: Choice,
+        place: &Place<'_>,
+    ) -> Result<(), String> {
+        for entry in written.list(',')? {
+            let value = (entry.text()?.to_owned(), choice);
+            self.enablement.push(place.set(value));
+        }
+        Ok(())
+    }
+}
+
+/// What stands between paths in a variable.
+const PATHS: char = if cfg!(windows) { ';' } else { ':' };
+
+fn unknown(name: &str, place: &Place<'_>) -> SettingFinding {
+    let meant = nearest(name, KEYS.iter().map(|key| key.name), 1);
+    let message = match meant.first() {
+        Some(meant) => format!("Setting `{name}` is not known; `{meant}` may be meant"),
+        None => format!("Setting `{name}` is not known"),
+    };
+    finding(Code::UnknownSetting, &place.origin, place.span, message)
+}
+
+/// Reads a client's name, or scopes in their order.
+fn precedence(written: Written<'_>) -> Result<Precedence, String> {
+    let scopes = match written.text() {
+        Ok(text) => {
+            if let Some(preset) = Precedence::preset(text) {
+                return Ok(preset);
+            }
+            Written::Text(text).list(',')?
+        }
+        Err(_) => written.list(',')?,
+    };
+    let scope = |word: Written<'_>| {
+        let word = word.text()?;
+        word.parse::<Scope>().map_err(|_| {
+            let clients = Precedence::PRESETS.iter().map(|(client, _)| *client);
+            let words = clients.chain(Scope::ALL.iter().map(|scope| scope.as_str()));
+            let words: Vec<_> = words.map(|word| format!("`{word}`")).collect();
+            format!("`{word}` is none of {}", words.join(", "))
+        })
+    };
+    let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
+    Ok(Precedence::new(&scopes))
+}
+
+fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {
+    let text = written.text()?;
+    let choice = choices.iter().find(|(word, _)| *word == text);
+    choice.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = choices
+            .iter()
+            .map(|(word, _)| format!("`{word}`"))
+            .collect();
+        format!("`{text}` is none of {}", words.join(", "))
+    })
+}
+
+/// Reads a root: a path, or a table of path, scope and plugin.
+fn root(written: Written<'_>, place: &Place<'_>) -> Result<ConfiguredRoot, String> {
+    let is_project = matches!(place.origin, Origin::Project(..));
+    let own_scope = if is_project {
+        Scope::Project
+    } else {
+        Scope::User
+    };
+    let (path, scope, plugin) = match written {
+        Written::Toml(value) if value.is_table() => {
+            let field = |name: &str| value.get(name).map(|value| Written::Toml(value.get_ref()));
+            let known = ["path", "scope", "plugin"];
+            let keys = value.as_table().into_iter().flat_map(|table| table.keys());
+            if let Some(odd) = keys
+                .map(|key| &**key.get_ref())
+                .find(|key| !known.contains(key))
+            {
+                return Err(format!(
+                    "a root has no `{odd}`; it has `path`, `scope` and `plugin`"
+                ));
+            }
+            let path = field("path").ok_or("a root needs a `path`")?.text()?;
+            let plugin = field("plugin").map(Written::text).transpose()?;
+            let plugin: Option<PluginName> = plugin
+                .map(|name| {
+                    name.parse()
+                        .map_err(|error| format!("plugin `{name}`: {error}"))
+                })
+                .transpose()?;
+            let scope = field("scope").map(Written::text).transpose()?;
+            let scope = scope
+                .map(|word| word.parse::<Scope>().map_err(|error| error.to_string()))
+                .transpose()?;
+            let scope = match (&plugin, scope) {
+                (Some(_), None | Some(Scope::Plugin)) => Scope::Plugin,
+                (Some(_), Some(_)) => {
+                    return Err("a plugin's root has the scope `plugin`".to_owned());
+                }
+                (None, Some(Scope::Plugin)) => {
+                    return Err("a root of the scope `plugin` needs a `plugin`".to_owned());
+                }
+                (None, scope) => scope.unwrap_or(own_scope),
+            };
+            (path, scope, plugin)
+        }
+        _ => (written.text()?, own_scope, None),
+    };
+    if path.is_empty() {
+        return Err("a root's path is empty".to_owned());
+    }
+    if is_project && scope != Scope::Project {
+        return Err("a project's root has the scope `project`".to_owned());
+    }
+    let whole = place.environment.path(path, place.base);
+    if is_project && !is_inside(Path::new(path), &whole, place.environment.project()) {
+        return Err(format!("`{path}` leads out of the project"));
+    }
+    Ok(ConfiguredRoot {
+        path: whole,
+        scope,
+        plugin,
+    })
+}
+
+/// Returns whether a path stays inside the project, by its words and through links.
+fn is_inside(written: &Path, whole: &Path, project: &Path) -> bool {
+    let is_plain =
+        |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
+    let stays = || match (resolved(whole), resolved(project)) {
+        (Some(whole), Some(project)) => whole.starts_with(project),
+        // What is not there cannot lead anywhere.
+        _ => true,
+    };
+    written.components().all(is_plain) && !written.starts_with("~") && stays()
+}

@@ -1,0 +1,252 @@
+//! Settings in layers: defaults, the person's file, the project's file, variables, arguments.
+
+mod file;
+mod key;
+mod value;
+
+pub(crate) mod layer;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use skillfold_core::{
+    Catalog, Choice, Code, Diagnostic, Enablement, Hidden, Limits, Links, Lookup, Precedence,
+    Profile, Reading, Rules, Scope, Severity, Walk,
+};
+
+use crate::environment::Environment;
+use crate::settings::layer::Layer;
+
+pub use key::{KEYS, Key};
+
+/// Where a setting was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Nowhere; it is as it comes.
+    Default,
+    /// In the person's file, at a line.
+    User(PathBuf, u32),
+    /// In the project's file, at a line.
+    Project(PathBuf, u32),
+    /// By a variable.
+    Variable(String),
+    /// By an argument or by the host.
+    Argument,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::User(path, line) | Self::Project(path, line) => {
+                write!(formatter, "{}:{line}", path.display())
+            }
+            Self::Variable(name) => formatter.write_str(name),
+            Self::Argument => formatter.write_str("argument"),
+        }
+    }
+}
+
+/// A value, and where it was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a setting is a value and an origin"
+)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was set.
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    fn default(value: T) -> Self {
+        Self {
+            value,
+            origin: Origin::Default,
+        }
+    }
+}
+
+/// A root that settings name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfiguredRoot {
+    /// Its path, whole.
+    pub path: PathBuf,
+    /// Where its skills belong.
+    pub scope: Scope,
+    /// The plugin that it is of.
+    pub plugin: Option<skillfold_core::PluginName>,
+}
+
+/// Something that is wrong with a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SettingFinding {
+    /// Where the setting was made.
+    pub origin: Origin,
+    /// What is wrong with it.
+    pub diagnostic: Diagnostic,
+}
+
+impl SettingFinding {
+    /// Returns whether the person said something that cannot be done. What a project says wrong is left out and is no
+    /// reason to stop.
+    pub fn is_fatal(&self) -> bool {
+        self.diagnostic.severity == Severity::Error && !matches!(self.origin, Origin::Project(..))
+    }
+}
+
+/// The settings of all layers together, with the origin of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Which scope wins a name.
+    pub precedence: Setting<Precedence>,
+    /// Roots beside the default ones, the last layer's first.
+    pub roots: Vec<Setting<ConfiguredRoot>>,
+    /// Whether the default roots are searched.
+    pub default_roots: Setting<bool>,
+    /// Which skills are on and off, in the order of the layers.
+    pub enablement: Vec<Setting<(String, Choice)>>,
+    /// Folders whose projects are trusted.
+    pub trusted: Vec<Setting<PathBuf>>,
+    /// Whether the project is trusted, whichever it is.
+    pub trust_project: Setting<bool>,
+    /// What is done with links to folders.
+    pub links: Setting<Links>,
+    /// What is done with folders whose name starts with a dot.
+    pub hidden: Setting<Hidden>,
+    /// Folders between a root and a skill.
+    pub max_depth: Setting<usize>,
+    /// How strictly skills are judged.
+    pub profile: Setting<Profile>,
+    /// What is wrong with the settings.
+    pub findings: Vec<SettingFinding>,
+}
+
+impl Settings {
+    /// Reads the settings of all layers. Never fails: what is wrong is in the findings, and left out.
+    pub fn load(environment: &Environment, arguments: &[(String, String)]) -> Self {
+        let layers = [
+            file::user(environment),
+            file::project(environment),
+            Layer::of_variables(environment),
+            Layer::of_arguments(environment, arguments),
+        ];
+        let mut settings = Self::default();
+        for layer in layers {
+            settings.add(layer);
+        }
+        settings
+    }
+
+    /// Puts a layer over those before it: single values replace, lists grow.
+    fn add(&mut self, layer: Layer) {
+        fn put<T>(setting: &mut Setting<T>, new: Option<Setting<T>>) {
+            if let Some(new) = new {
+                *setting = new;
+            }
+        }
+        put(&mut self.precedence, layer.precedence);
+        put(&mut self.default_roots, layer.default_roots);
+        put(&mut self.trust_project, layer.trust_project);
+        put(&mut self.links, layer.links);
+        put(&mut self.hidden, layer.hidden);
+        put(&mut self.max_depth, layer.max_depth);
+        put(&mut self.profile, layer.profile);
+        self.roots.splice(..0, layer.roots);
+        self.trusted.extend(layer.trusted);
+        self.enablement.extend(layer.enablement);
+        self.findings.extend(layer.findings);
+    }
+
+    /// Returns how a catalog is made by these settings.
+    pub fn rules(&self) -> Rules {
+        let mut enablement = Enablement::default();
+        for setting in &self.enablement {
+            let (pattern, choice) = &setting.value;
+            enablement.set(pattern, *choice);
+        }
+        Rules {
+            reading: Reading {
+                walk: Walk {
+                    hidden: self.hidden.value,
+                    limits: Limits {
+                        walk_depth: self.max_depth.value,
+                        ..Limits::default()
+                    },
+                    ..Walk::default()
+                },
+                ..Reading::default()
+            },
+            precedence: self.precedence.value,
+            enablement,
+        }
+    }
+
+    /// Reports the patterns that switch on or off what is not there.
+    pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
+        for setting in &self.enablement {
+            let (pattern, _) = &setting.value;
+            if pattern.ends_with('*') || !matches!(catalog.find(pattern), Lookup::Nothing) {
+                continue;
+            }
+            let message = match catalog.nearest(pattern, 1).first() {
+                Some(meant) => format!("There is no skill `{pattern}`; `{meant}` may be meant"),
+                None => format!("There is no skill `{pattern}`"),
+            };
+            let code = Code::PatternMatchesNothing;
+            self.findings
+                .push(finding(code, &setting.origin, None, message));
+        }
+    }
+
+    /// Returns each setting as text with its origin, in the order of the keys; a list has a row for each entry.
+    pub fn explain(&self) -> Vec<(&'static str, String, Origin)> {
+        let mut rows = Vec::new();
+        for key in KEYS {
+            let given = key.rows(self);
+            if given.is_empty() {
+                rows.push((key.name, "none".to_owned(), Origin::Default));
+            }
+            let given = given.into_iter();
+            rows.extend(given.map(|(value, origin)| (key.name, value, origin)));
+        }
+        rows
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            precedence: Setting::default(Precedence::default()),
+            roots: Vec::new(),
+            default_roots: Setting::default(true),
+            enablement: Vec::new(),
+            trusted: Vec::new(),
+            trust_project: Setting::default(false),
+            links: Setting::default(Links::default()),
+            hidden: Setting::default(Hidden::default()),
+            max_depth: Setting::default(Limits::default().walk_depth),
+            profile: Setting::default(Profile::default()),
+            findings: Vec::new(),
+        }
+    }
+}
+
+/// Creates a finding about a setting.
+fn finding(
+    code: Code,
+    origin: &Origin,
+    span: impl Into<Option<skillfold_core::Span>>,
+    message: String,
+) -> SettingFinding {
+    SettingFinding {
+        origin: origin.clone(),
+        diagnostic: Diagnostic::new(code, span, message),
+    }
+}

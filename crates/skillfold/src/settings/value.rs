@@ -1,0 +1,79 @@
+//! A setting as it was written, in a file or as text.
+
+use toml::de::DeValue;
+
+/// A value as it was written.
+#[derive(Clone, Copy)]
+pub(super) enum Written<'a> {
+    /// In a TOML file.
+    Toml(&'a DeValue<'a>),
+    /// As the text of a variable or argument.
+    Text(&'a str),
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn text(self) -> Result<&'a str, String> {
+        match self {
+            Self::Text(text) => Ok(text.trim()),
+            Self::Toml(value) => value.as_str().ok_or_else(|| expected("a string", value)),
+        }
+    }
+
+    pub(super) fn boolean(self) -> Result<bool, String> {
+        match self {
+            Self::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => Ok(true),
+                "false" | "no" | "off" | "0" | "" => Ok(false),
+                _ => Err("expected `true` or `false`".to_owned()),
+            },
+            Self::Toml(value) => value
+                .as_bool()
+                .ok_or_else(|| expected("`true` or `false`", value)),
+        }
+    }
+
+    pub(super) fn number(self) -> Result<usize, String> {
+        let text = match self {
+            Self::Text(text) => text.trim(),
+            Self::Toml(value) => match value.as_integer() {
+                Some(integer) if integer.radix() == 10 => integer.as_str(),
+                _ => return Err(expected("a whole number", value)),
+            },
+        };
+        text.parse()
+            .map_err(|_| "expected a whole number".to_owned())
+    }
+
+    /// Returns the entries of a list; a text is split at `separator`.
+    pub(super) fn list(self, separator: char) -> Result<Vec<Self>, String> {
+        match self {
+            Self::Text(text) => {
+                let entries = text.split(separator).map(str::trim);
+                let entries = entries.filter(|entry| !entry.is_empty());
+                Ok(entries.map(Written::Text).collect())
+            }
+            Self::Toml(value) => {
+                let entries = value.as_array().ok_or_else(|| expected("a list", value))?;
+                Ok(entries
+                    .iter()
+                    .map(|entry| Written::Toml(entry.get_ref()))
+                    .collect())
+            }
+        }
+    }
+}
+
+fn expected(what: &str, value: &DeValue<'_>) -> String {
+    format!("expected {what}, found {}", kind(value))
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "`true` or `false`",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

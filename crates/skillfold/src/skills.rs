@@ -1,0 +1,205 @@
+//! The live handle that a host holds.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use skillfold_core::{Catalog, Changes, Error, Root, Scope, Source};
+
+use crate::environment::{Environment, now_ns};
+use crate::roots::{self, SearchedRoot};
+use crate::settings::Settings;
+
+/// All skills of a host, live: a clone is the same handle, and every thread may hold one.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let directory = folder.path();
+/// let skills = skillfold::Skills::discover(directory)?;
+/// for entry in skills.catalog().entries() {
+///     println!("{}: {}", entry.id(), entry.manifest().brief());
+/// }
+/// let changes = skills.refresh()?;
+/// assert!(changes.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Skills {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    host: Host,
+    /// What readers see: one pointer, so that they see a whole.
+    now: ArcSwap<State>,
+    /// Held by the one that makes the next state; readers never wait for it.
+    refreshing: Mutex<()>,
+}
+
+/// What was found at one time.
+#[derive(Debug)]
+struct State {
+    catalog: Arc<Catalog>,
+    report: Arc<Report>,
+}
+
+/// What a catalog was made from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// The settings, with the origin of each, and what is wrong with them.
+    pub settings: Settings,
+    /// The folders that were looked for, in the order in which they win names.
+    pub roots: Vec<SearchedRoot>,
+}
+
+impl Skills {
+    /// Finds the skills that are seen from a folder: those of its project, of the person, and of what settings name.
+    ///
+    /// Skills of the project are found and listed; they are given to a model only after the person trusts the project.
+    pub fn discover(directory: impl AsRef<Path>) -> Result<Self, Error> {
+        Host::new(Environment::of_process(directory)?).discover()
+    }
+
+    /// Returns the snapshot of now. It stays as it is, whatever happens later.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.shared.now.load().catalog)
+    }
+
+    /// Returns what the snapshot of now was made from.
+    pub fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.shared.now.load().report)
+    }
+
+    /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
+    ///
+    /// Where settings cannot be followed, the snapshot stays as it was and the error says why.
+    pub fn refresh(&self) -> Result<Changes, Error> {
+        let shared = &*self.shared;
+        // A thread that panicked here has swapped nothing in; the next one may try.
+        let _one = shared
+            .refreshing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let now_ns = now_ns();
+        let (roots, mut report) = shared.host.look()?;
+        let old = shared.now.load();
+        let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
+        report.settings.check_patterns(&refreshed.catalog);
+        shared.now.store(Arc::new(State {
+            catalog: Arc::new(refreshed.catalog),
+            report: Arc::new(report),
+        }));
+        Ok(refreshed.changes)
+    }
+}
+
+/// What a host adds to what is found: settings, roots, bundled skills.
+///
+/// ```
+/// use skillfold::{Environment, Host};
+/// use skillfold::core::MemorySource;
+///
+/// let bundled = MemorySource::new([("greet/SKILL.md", "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n")]);
+/// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", bundled).discover()?;
+/// assert_eq!(skills.catalog().get("greet").unwrap().id(), "greet");
+/// # Ok::<(), skillfold::core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Host {
+    environment: Environment,
+    arguments: Vec<(String, String)>,
+    roots: Vec<Root>,
+}
+
+impl Host {
+    /// Creates a host in some surroundings.
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            arguments: Vec::new(),
+            roots: Vec::new(),
+        }
+    }
+
+    /// Makes a setting that wins over files and variables. The keys are those of a settings file; lists are written as in
+    /// a variable.
+    #[must_use]
+    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.arguments.push((key.into(), value.into()));
+        self
+    }
+
+    /// Adds a root, which wins over those that are found in the same scope.
+    #[must_use]
+    pub fn root(mut self, root: Root) -> Self {
+        self.roots.push(root);
+        self
+    }
+
+    /// Adds skills that come with the host, from a folder or from memory.
+    #[must_use]
+    pub fn bundled(self, label: impl Into<Box<str>>, source: impl Source + 'static) -> Self {
+        self.root(Root::new(Scope::Bundled, label, source))
+    }
+
+    /// Finds all skills.
+    ///
+    /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
+    pub fn discover(self) -> Result<Skills, Error> {
+        let now_ns = now_ns();
+        let (roots, report) = self.look()?;
+        Ok(self.skills(roots, report, now_ns))
+    }
+
+    /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
+    pub fn discover_anyway(self) -> Skills {
+        let now_ns = now_ns();
+        let (roots, report) = self.look_anyway();
+        self.skills(roots, report, now_ns)
+    }
+
+    fn skills(self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Skills {
+        let catalog = Catalog::discover(roots, report.settings.rules(), now_ns);
+        report.settings.check_patterns(&catalog);
+        let state = State {
+            catalog: Arc::new(catalog),
+            report: Arc::new(report),
+        };
+        Skills {
+            shared: Arc::new(Shared {
+                host: self,
+                now: ArcSwap::from_pointee(state),
+                refreshing: Mutex::new(()),
+            }),
+        }
+    }
+
+    fn look(&self) -> Result<(Vec<Root>, Report), Error> {
+        let (roots, report) = self.look_anyway();
+        match report
+            .settings
+            .findings
+            .iter()
+            .find(|finding| finding.is_fatal())
+        {
+            Some(fatal) => Err(Error::invalid(
+                fatal.origin.to_string(),
+                fatal.diagnostic.message.clone(),
+            )),
+            None => Ok((roots, report)),
+        }
+    }
+
+    fn look_anyway(&self) -> (Vec<Root>, Report) {
+        let settings = Settings::load(&self.environment, &self.arguments);
+        let (found, searched) = roots::find(&self.environment, &settings);
+        let roots = self.roots.iter().cloned().chain(found).collect();
+        let report = Report {
+            settings,
+            roots: searched,
+        };
+        (roots, report)
+    }
+}
