@@ -319,6 +319,16 @@ fn healthy_items_beside_a_broken_one_stay_mappings() {
 }
 
 #[test]
+fn white_space_at_the_end_of_a_line_of_a_healthy_block_is_kept() {
+    insta::assert_snapshot!(check("---\nname: a\ndescription: |\n  two spaces  \n  at an end\nmodel: x: y\n---\n"), @r#"
+    a: "two spaces  \nat an end"
+      model = "x: y"
+    6:9-6:9 warning[SF010]: Mapping values are not allowed in this context
+    6:8-6:12 warning[SF101]: Value of `model` has an unquoted `: `
+    "#);
+}
+
+#[test]
 fn escapes_outside_of_quotes_are_left_alone() {
     insta::assert_snapshot!(check("---\nname: x: y\ndescription: |\n  Matches \\ud83d\\ude00 escapes\nother: {\"a\": \"\\uD83D\\uDE00 and \\ud83d\\ude00\"}\n---\n"), @r#"
     x: y: "Matches \\ud83d\\ude00 escapes"

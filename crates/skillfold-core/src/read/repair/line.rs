@@ -21,6 +21,8 @@ const MAX_KEY: usize = 64;
 pub(super) struct Line<'a> {
     /// The text without the indentation and without white space at the end.
     pub(super) text: &'a str,
+    /// The text with the white space at its end, which belongs to a block scalar.
+    pub(super) whole: &'a str,
     /// The characters before it.
     pub(super) indent: usize,
     /// Whether there are tabs among them.
@@ -34,6 +36,7 @@ impl<'a> Line<'a> {
         let before = &line[..line.len() - text.len()];
         Self {
             text: text.trim_end(),
+            whole: text,
             indent: before.len(),
             tabs: before.contains('\t'),
             number,

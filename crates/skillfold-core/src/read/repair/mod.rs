@@ -377,7 +377,7 @@ fn append_below(text: &mut String, indent: usize, lines: &[Line<'_>]) {
     for line in lines {
         text.push('\n');
         text.extend(std::iter::repeat_n(' ', indent_below(indent, *line)));
-        text.push_str(line.text);
+        text.push_str(line.whole);
     }
     text.push('\n');
 }
