@@ -29,8 +29,8 @@
 //!
 //! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
 //! a [`Manifest`] each; [`parse`] does the same for bytes at hand. [`read_body`] reads the instructions when they are
-//! wanted. [`lint`] judges a file by the specification. Everything that is odd is a [`Diagnostic`] with a [`Code`], a
-//! place and a way out; an [`Error`] means that something could not be tried.
+//! wanted. [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is
+//! odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that something could not be tried.
 #![forbid(unsafe_code)]
 
 mod limits;
@@ -61,6 +61,7 @@ pub use limits::Limits;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;
 pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
+pub use read::fix::{Fixed, fix};
 pub use read::lint::{lint, lint_skill};
 pub use read::manifest::{Manifest, Triggers};
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Whether the bytes at hand are all of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

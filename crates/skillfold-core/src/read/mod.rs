@@ -1,4 +1,4 @@
-//! Files into skills: find, cut, parse, repair, convert, judge.
+//! Files into skills: find, cut, parse, repair, convert, judge, correct.
 //!
 //! Reading order is dependency order.
 
@@ -20,6 +20,8 @@ pub(crate) mod parse;
 pub(crate) mod links;
 
 pub(crate) mod lint;
+
+pub(crate) mod fix;
 
 pub(crate) mod discover;
 

@@ -8,7 +8,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use skillfold_core::{Agreement, Limits, Parsed, Reader, parse_with, readers_agree};
+use skillfold_core::{
+    Agreement, Limits, Parsed, Profile, Reader, fix, parse, parse_with, readers_agree,
+};
 
 /// Calls `check` with the folder and text of every file, or says that there is no corpus.
 fn for_each_file(mut check: impl FnMut(&str, &str)) -> bool {
@@ -109,5 +111,35 @@ fn at_least_99_of_100_real_files_with_a_description_are_read() {
     assert!(
         !present || read * 100 >= with_description * 99,
         "{read} of {with_description}"
+    );
+}
+
+#[test]
+fn at_least_95_of_100_repaired_files_are_in_order_once_they_are_corrected() {
+    let (mut files, mut repaired, mut in_order) = (0, 0, 0);
+    let present = for_each_file(|folder, text| {
+        files += 1;
+        let before = parse(text.as_bytes(), folder);
+        // Most files need no correction; a part of them shows that they get none.
+        if !before.repaired && files % 10 != 0 {
+            return;
+        }
+        let fixed = fix(text.as_bytes(), folder, Profile::Lenient);
+        let corrected = fixed.bytes.as_deref().unwrap_or(text.as_bytes());
+        let after = parse(corrected, folder);
+        assert_eq!(before.manifest, after.manifest, "{text}");
+        if files % 10 == 0 {
+            let again = fix(corrected, folder, Profile::Lenient);
+            assert_eq!((again.bytes, again.left), (None, fixed.left), "{text}");
+        }
+        if before.repaired {
+            repaired += 1;
+            in_order += u32::from(!after.repaired);
+        }
+    });
+    eprintln!("{in_order} of {repaired} repaired files are in order once they are corrected");
+    assert!(
+        !present || in_order * 100 >= repaired * 95,
+        "{in_order} of {repaired}"
     );
 }

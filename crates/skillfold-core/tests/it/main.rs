@@ -11,6 +11,7 @@ mod catalog;
 mod codes;
 mod corpus;
 mod discover;
+mod fix;
 mod lint;
 mod manifest;
 mod refresh;

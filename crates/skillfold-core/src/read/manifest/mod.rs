@@ -5,6 +5,7 @@ mod convert;
 use std::borrow::Cow;
 
 use crate::name::SkillName;
+use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
 
 pub(crate) use convert::convert;
@@ -165,6 +166,21 @@ impl Manifest {
     /// Returns the fields that the engine does not read, verbatim: other clients' fields, second values, odd values.
     pub fn other(&self) -> &Fields {
         self.details().map_or(&NO_FIELDS, |details| &details.other)
+    }
+
+    /// Returns whether another manifest says the same, but for extensions that stand under `metadata` in only one.
+    pub(crate) fn is_same_but_moved(&self, other: &Self) -> bool {
+        let with_shared_metadata = |manifest: &Self, other: &Self| {
+            let mut manifest = manifest.clone();
+            if let Some(details) = &mut manifest.details {
+                let shared = details.metadata.iter().filter(|(name, _)| {
+                    Field::named(name).is_none() || other.metadata().get(name).is_some()
+                });
+                details.metadata = shared.map(|(name, value)| (name, value.clone())).collect();
+            }
+            manifest
+        };
+        with_shared_metadata(self, other) == with_shared_metadata(other, self)
     }
 
     fn details(&self) -> Option<&Details> {

@@ -27,6 +27,8 @@ pub(super) struct Line<'a> {
     pub(super) indent: usize,
     /// Whether there are tabs among them.
     pub(super) tabs: bool,
+    /// Whether the dash of a list's item stands before the text.
+    pub(super) behind_dash: bool,
     pub(super) number: u32,
 }
 
@@ -39,6 +41,7 @@ impl<'a> Line<'a> {
             whole: text,
             indent: before.len(),
             tabs: before.contains('\t'),
+            behind_dash: false,
             number,
         }
     }
@@ -53,12 +56,18 @@ impl<'a> Line<'a> {
         Self {
             text,
             indent: self.indent + self.text.len() - text.len(),
+            behind_dash: true,
             ..*self
         }
     }
 
     pub(super) fn is_blank(&self) -> bool {
         self.text.is_empty()
+    }
+
+    /// Returns whether the line is a comment that does not belong to a value whose field or item stands at `base`.
+    pub(super) fn is_comment(&self, base: usize) -> bool {
+        self.indent <= base && self.text.starts_with('#')
     }
 
     pub(super) fn start(&self) -> Position {
@@ -78,6 +87,8 @@ pub(super) struct Head<'a> {
     pub(super) key: &'a str,
     /// What stands after the colon, without white space around it.
     pub(super) rest: &'a str,
+    /// Where the colon stands.
+    pub(super) colon: u32,
     /// Where `rest` starts.
     pub(super) column: u32,
     pub(super) form: Form,
@@ -118,6 +129,7 @@ impl<'a> Head<'a> {
         Some(Self {
             key: bare,
             rest,
+            colon: count(line.indent + line.text[..colon].chars().count()) + 1,
             column: count(line.indent + before) + 1,
             form,
         })
@@ -161,6 +173,13 @@ pub(super) fn field_start<'a>(
         return None;
     }
     Some(head)
+}
+
+/// Returns the indentation of the field that is indented least; a tab is none.
+pub(super) fn least_indent(lines: &[Line<'_>]) -> usize {
+    let heads = lines.iter().filter(|line| Head::of(**line).is_some());
+    let indents = heads.map(|line| if line.tabs { 0 } else { line.indent });
+    indents.min().unwrap_or(0)
 }
 
 /// Returns the index of the line after the last one of the field that starts at `at`.

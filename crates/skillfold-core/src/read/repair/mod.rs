@@ -3,6 +3,9 @@
 //! The block is split into fields by its lines. Each field is read as YAML on its own; only a field that fails is read
 //! as the text that stands there. The original error is reported first, then each repair with its place.
 
+mod alone;
+mod change;
+mod comment;
 mod line;
 mod value;
 
@@ -10,11 +13,13 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
 use crate::read::frontmatter::count;
-use crate::read::lines;
-use crate::read::repair::line::{
-    Form, Head, Line, field_end, field_start, indent_below, is_item, plain_key,
-};
+use crate::read::repair::change::Notes;
+use crate::read::repair::line::{Form, Head, Line, field_end, field_start, indent_below, is_item};
 use crate::read::yaml::{self, Entry, Fault, Kind, Node, Style};
+
+pub(crate) use change::{Broken, Change};
+pub(crate) use comment::commented_description;
+pub(crate) use value::closing_quote;
 
 /// How deep broken lists and mappings are followed; below, they are text.
 const MAX_DEPTH: usize = 4;
@@ -28,18 +33,14 @@ pub(crate) fn repair(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Node<'static>> {
     let original = fault.clone().into_diagnostic();
-    let lines: Vec<Line<'_>> = text
-        .split('\n')
-        .zip(first_line..)
-        .map(|(text, number)| Line::new(text, number))
-        .collect();
     let mut repair = Repair {
         limits,
         original: fault.at,
         findings: Vec::new(),
         fields: 0,
+        notes: Notes::Off,
     };
-    let entries = repair.mapping(&lines, 0);
+    let entries = repair.mapping(&numbered(text, first_line), Level::default());
     if entries.is_empty() {
         return None;
     }
@@ -48,38 +49,41 @@ pub(crate) fn repair(
     Some(Node::map(entries, Position::new(first_line, 1)))
 }
 
-/// Reads a description that starts with `#` as text; to YAML it is a comment, and the description empty.
-pub(crate) fn commented_description(
-    root: &mut Node<'_>,
-    text: &str,
-    first_line: u32,
-    findings: &mut Vec<Diagnostic>,
-) {
-    let Kind::Map(entries) = &mut root.kind else {
-        return;
+/// Returns what has to change so that YAML reads a block as [`repair`] and [`commented_description`] did, by field.
+pub(crate) fn changes(text: &str, first_line: u32, limits: &Limits) -> Vec<Vec<Change>> {
+    let mut notes = Notes::On(Vec::new());
+    let mut root = match yaml::parse(text, first_line, limits) {
+        Ok(root) => root,
+        Err(fault) => {
+            let lines = numbered(text, first_line);
+            let level = Level {
+                depth: 0,
+                indent: line::least_indent(&lines),
+            };
+            let mut repair = Repair {
+                limits,
+                original: fault.at,
+                findings: Vec::new(),
+                fields: 0,
+                notes,
+            };
+            let entries = repair.mapping(&lines, level);
+            notes = repair.notes;
+            Node::map(entries, Position::new(first_line, 1))
+        }
     };
-    let Some(entry) = entries
-        .iter_mut()
-        .find(|entry| entry.key == "description" && entry.value.is_null())
-    else {
-        return;
-    };
-    let number = entry.key_span.start.line;
-    let Some(line) = text.split('\n').nth((number - first_line) as usize) else {
-        return;
-    };
-    let Some(head) = Head::of(Line::new(line, number)).filter(|head| head.rest.starts_with('#'))
-    else {
-        return;
-    };
-    let start = Position::new(number, head.column);
-    let span = Span::new(
-        start,
-        Position::new(number, head.column + count(head.rest.chars().count())),
-    );
-    let message = "Value of `description` starts with a character YAML reserves";
-    findings.push(Diagnostic::new(Code::RepairedReserved, span, message));
-    entry.value = Node::scalar(head.rest.to_owned(), Style::Quoted, span);
+    if let Some((line, head)) = comment::line(&mut root, text, first_line) {
+        notes.start_field();
+        notes.value(&[line], &head, line.indent, &comment::value(line, &head));
+    }
+    notes.into_changes()
+}
+
+fn numbered(text: &str, first_line: u32) -> Vec<Line<'_>> {
+    text.split('\n')
+        .zip(first_line..)
+        .map(|(text, number)| Line::new(text, number))
+        .collect()
 }
 
 struct Repair<'l> {
@@ -88,11 +92,30 @@ struct Repair<'l> {
     original: Position,
     findings: Vec<Diagnostic>,
     fields: usize,
+    notes: Notes,
+}
+
+/// Where the fields of a mapping or the items of a list stand.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    depth: usize,
+    /// The indentation that they should have.
+    indent: usize,
+}
+
+impl Level {
+    /// Returns the level of what stands `by` characters further in.
+    fn below(self, by: usize) -> Self {
+        Self {
+            depth: self.depth + 1,
+            indent: self.indent + by,
+        }
+    }
 }
 
 impl Repair<'_> {
     /// Reads lines as the fields of one mapping.
-    fn mapping(&mut self, lines: &[Line<'_>], depth: usize) -> Vec<Entry<'static>> {
+    fn mapping(&mut self, lines: &[Line<'_>], level: Level) -> Vec<Entry<'static>> {
         let Some(base) = lines
             .iter()
             .find(|line| Head::of(**line).is_some())
@@ -104,10 +127,13 @@ impl Repair<'_> {
         let mut at = 0;
         while at < lines.len() {
             let Some(head) = field_start(lines[at], base, None) else {
-                self.stray(lines[at]);
+                self.stray(lines[at], level);
                 at += 1;
                 continue;
             };
+            if level.depth == 0 {
+                self.notes.start_field();
+            }
             let next = field_end(lines, at, base, &head);
             if self.fields >= self.limits.yaml_keys {
                 let message = format!(
@@ -130,14 +156,17 @@ impl Repair<'_> {
                     message,
                 ));
             }
-            entries.push(self.field(&lines[at..next], &head, depth));
+            entries.push(self.field(&lines[at..next], &head, level));
             at = next;
         }
         entries
     }
 
     /// Reports a line that belongs to no field.
-    fn stray(&mut self, line: Line<'_>) {
+    fn stray(&mut self, line: Line<'_>, level: Level) {
+        if line.tabs {
+            self.notes.indentation(&[line], level.indent);
+        }
         if !line.is_blank()
             && !line.text.starts_with('#')
             && !matches!(line.text, "..." | "---" | "{" | "}")
@@ -152,7 +181,7 @@ impl Repair<'_> {
     }
 
     /// Reads the lines of one field: as YAML if possible, else as what stands there.
-    fn field(&mut self, lines: &[Line<'_>], head: &Head<'_>, depth: usize) -> Entry<'static> {
+    fn field(&mut self, lines: &[Line<'_>], head: &Head<'_>, level: Level) -> Entry<'static> {
         let first = lines[0];
         let key_span = Span::new(
             first.start(),
@@ -165,10 +194,14 @@ impl Repair<'_> {
             let message = format!("No space after the colon of {}", quoted(head.key));
             self.findings
                 .push(Diagnostic::new(Code::RepairedSpace, key_span, message));
+            self.notes.colon(first, head);
         }
         let value = match self.as_yaml(lines, head) {
-            Ok(value) => value,
-            Err(fault) => self.broken(lines, head, &fault, depth),
+            Ok(value) => {
+                self.notes.indentation(lines, level.indent);
+                value
+            }
+            Err(fault) => self.broken(lines, head, &fault, level),
         };
         Entry {
             key: head.key.to_owned().into(),
@@ -177,107 +210,28 @@ impl Repair<'_> {
         }
     }
 
-    /// Reads the lines of one field as a YAML document of its own, with tabs read as spaces.
-    fn as_yaml(&mut self, lines: &[Line<'_>], head: &Head<'_>) -> Result<Node<'static>, Fault> {
-        let first = lines[0];
-        let nothing_below = lines[1..].iter().all(Line::is_blank);
-        if let (true, Some(value)) = (
-            nothing_below,
-            lines::value(head.rest, Position::new(first.number, head.column)),
-        ) {
-            return Ok(value.into_owned());
-        }
-        // Two forms that YAML certainly refuses; there is no need to ask.
-        if value::is_refused(head.rest) {
-            return Err(not_one_field(first));
-        }
-        let mut text = plain_key(head).to_owned();
-        text.push_str(if head.rest.is_empty() { ":" } else { ": " });
-        let before = text.chars().count();
-        text.push_str(head.rest);
-        append_below(&mut text, first.indent, &lines[1..]);
-        let value = match self.document(&text, first.number)?.kind {
-            Kind::Map(mut entries) if entries.len() == 1 => entries.swap_remove(0).value,
-            _ => return Err(not_one_field(first)),
-        };
-        Ok(self.accepted(
-            value,
-            lines,
-            i64::from(head.column) - i64::from(count(before) + 1),
-        ))
-    }
-
-    /// Reads the lines of one item of a list as a YAML document of its own.
-    fn item_as_yaml(&mut self, lines: &[Line<'_>]) -> Result<Node<'static>, Fault> {
-        let first = lines[0];
-        let mut text = first.text.to_owned();
-        append_below(&mut text, first.indent, &lines[1..]);
-        let value = match self.document(&text, first.number)?.kind {
-            Kind::List(mut items) if items.len() == 1 => items.swap_remove(0),
-            _ => return Err(not_one_field(first)),
-        };
-        Ok(self.accepted(value, lines, i64::from(count(first.indent))))
-    }
-
-    /// Reads a text as YAML; characters that JSON escapes in two halves are joined where YAML refuses them.
-    fn document(&self, text: &str, first_line: u32) -> Result<Node<'static>, Fault> {
-        if let lines::Reading::Tree(root) = lines::read(text, first_line, self.limits) {
-            return Ok(root.into_owned());
-        }
-        match yaml::parse(text, first_line, self.limits) {
-            Ok(root) => Ok(root.into_owned()),
-            Err(fault) => match value::join_surrogates(text) {
-                Some(joined) => yaml::parse(&joined, first_line, self.limits).map(Node::into_owned),
-                None => Err(fault),
-            },
-        }
-    }
-
-    /// Takes a value that YAML read from lines that were moved to the first column, and puts its places right again.
-    fn accepted(
-        &mut self,
-        mut value: Node<'static>,
-        lines: &[Line<'_>],
-        moved: i64,
-    ) -> Node<'static> {
-        if let Some(line) = lines.iter().find(|line| line.tabs) {
-            let span = Span::new(Position::new(line.number, 1), line.start());
-            self.findings.push(Diagnostic::new(
-                Code::RepairedTabs,
-                span,
-                "Tabs in the indentation",
-            ));
-        }
-        self.fields += value.keys();
-        let first = lines[0];
-        value.move_columns(&|line| {
-            if line == first.number {
-                moved
-            } else {
-                i64::from(count(first.indent))
-            }
-        });
-        value
-    }
-
     /// Reads a field that is not YAML: nested lines one by one, everything else as text.
     fn broken(
         &mut self,
         lines: &[Line<'_>],
         head: &Head<'_>,
         fault: &Fault,
-        depth: usize,
+        level: Level,
     ) -> Node<'static> {
+        self.notes.indentation(&lines[..1], level.indent);
         let below = &lines[1..];
         let first_below = below
             .iter()
             .find(|line| !line.is_blank() && !line.text.starts_with('#'));
-        if let (true, Some(first), true) = (head.rest.is_empty(), first_below, depth < MAX_DEPTH) {
+        if let (true, Some(first), true) =
+            (head.rest.is_empty(), first_below, level.depth < MAX_DEPTH)
+        {
+            let level = level.below(indent_below(lines[0].indent, *first));
             if is_item(first.text) {
-                return self.list(below, first.indent, depth + 1);
+                return self.list(below, first.indent, level);
             }
             if Head::of(*first).is_some() {
-                let entries = self.mapping(below, depth + 1);
+                let entries = self.mapping(below, level);
                 return Node::map(entries, first.start());
             }
         }
@@ -292,10 +246,9 @@ impl Repair<'_> {
             self.findings.push(fault.clone().into_diagnostic());
         }
         let base = lines[0].indent;
-        let is_comment = |line: &&Line<'_>| line.indent <= base && line.text.starts_with('#');
         let text = below
             .iter()
-            .filter(|line| !is_comment(line))
+            .filter(|line| !line.is_comment(base))
             .map(|line| line.text);
         let (kind, code) = value::read(head.key, head.rest, text);
         let what = quoted(head.key);
@@ -323,11 +276,13 @@ impl Repair<'_> {
                     .collect(),
             ),
         };
-        Node { span, kind: owned }
+        let node = Node { span, kind: owned };
+        self.notes.value(lines, head, level.indent, &node);
+        node
     }
 
     /// Reads lines as the items of one list.
-    fn list(&mut self, lines: &[Line<'_>], indent: usize, depth: usize) -> Node<'static> {
+    fn list(&mut self, lines: &[Line<'_>], indent: usize, level: Level) -> Node<'static> {
         let mut items = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -339,9 +294,9 @@ impl Repair<'_> {
                     .unwrap_or(lines.len() - at - 1);
             let line = lines[at];
             if is_item(line.text) {
-                items.push(self.item(&lines[at..next], depth));
+                items.push(self.item(&lines[at..next], level));
             } else {
-                self.stray(line);
+                self.stray(line, level);
             }
             at = next;
         }
@@ -349,43 +304,32 @@ impl Repair<'_> {
     }
 
     /// Reads the lines of one item of a list: as YAML, as a mapping whose first field stands behind the dash, or as text.
-    fn item(&mut self, lines: &[Line<'_>], depth: usize) -> Node<'static> {
+    fn item(&mut self, lines: &[Line<'_>], level: Level) -> Node<'static> {
         let fault = match self.item_as_yaml(lines) {
-            Ok(value) => return value,
+            Ok(value) => {
+                self.notes.indentation(lines, level.indent);
+                return value;
+            }
             Err(fault) => fault,
         };
         let behind = lines[0].behind_dash();
-        if depth < MAX_DEPTH && Head::of(behind).is_some_and(|head| head.form == Form::Proper) {
+        if level.depth < MAX_DEPTH && Head::of(behind).is_some_and(|head| head.form == Form::Proper)
+        {
+            self.notes.indentation(&lines[..1], level.indent);
+            let level = level.below(behind.indent - lines[0].indent);
             let lines: Vec<_> = std::iter::once(behind)
                 .chain(lines[1..].iter().copied())
                 .collect();
-            let entries = self.mapping(&lines, depth + 1);
+            let entries = self.mapping(&lines, level);
             return Node::map(entries, behind.start());
         }
         let head = Head {
             key: "item",
             rest: behind.text,
+            colon: behind.start().column,
             column: behind.start().column,
             form: Form::Proper,
         };
-        self.broken(lines, &head, &fault, depth)
-    }
-}
-
-/// Appends lines as they stand below a field or item that was moved to the first column.
-fn append_below(text: &mut String, indent: usize, lines: &[Line<'_>]) {
-    for line in lines {
-        text.push('\n');
-        text.extend(std::iter::repeat_n(' ', indent_below(indent, *line)));
-        text.push_str(line.whole);
-    }
-    text.push('\n');
-}
-
-fn not_one_field(line: Line<'_>) -> Fault {
-    Fault {
-        code: Code::YamlSyntax,
-        at: line.start(),
-        message: "More than one field on the lines of one".to_owned(),
+        self.broken(lines, &head, &fault, level)
     }
 }

@@ -1,7 +1,5 @@
 //! Reads one value that is not YAML as the text that its author meant.
 
-use std::fmt::Write;
-
 use crate::codes::Code;
 
 /// What a broken value was read as.
@@ -56,6 +54,11 @@ pub(super) fn is_refused(rest: &str) -> bool {
     let text =
         block_scalar(rest).is_some_and(|(_, text)| !text.is_empty() && !text.starts_with('#'));
     text || (plain && !rest.contains(" #") && rest.contains(": "))
+}
+
+/// Returns a value without the mark of a block scalar.
+pub(super) fn without_mark(rest: &str) -> &str {
+    block_scalar(rest).map_or(rest, |(_, text)| text)
 }
 
 /// Takes the mark of a block scalar off a value; what follows it is text.
@@ -127,7 +130,7 @@ fn has_even_quotes(enclosed: &str, quote: char) -> bool {
 }
 
 /// Returns the offset of the first quote that is not escaped.
-fn closing_quote(inner: &str, quote: char) -> Option<usize> {
+pub(crate) fn closing_quote(inner: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     inner.char_indices().find_map(|(offset, c)| {
         let closes = c == quote && !escaped;
@@ -210,7 +213,7 @@ fn split_outside(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Replaces the two halves of a character that JSON escapes by the one escape that YAML knows; `None` if there are none.
+/// Replaces the two halves of a character that JSON escapes by the character; `None` if there are none.
 ///
 /// Only quotes have escapes. The caller asks after YAML refused the text, and reads it again.
 pub(super) fn join_surrogates(text: &str) -> Option<String> {
@@ -228,7 +231,7 @@ pub(super) fn join_surrogates(text: &str) -> Option<String> {
             .and_then(|(high, low)| char::decode_utf16([high, low]).next()?.ok())
             .filter(|c| c.len_utf16() == 2);
         let length = if let Some(c) = c {
-            let _ = write!(joined, "\\U{:08x}", u32::from(c));
+            joined.push(c);
             found = true;
             12
         } else {

@@ -1,0 +1,57 @@
+//! A description that starts with `#`: to YAML it is a comment.
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Position, Span};
+use crate::read::frontmatter::count;
+use crate::read::repair::line::{Head, Line};
+use crate::read::yaml::{Entry, Kind, Node, Style};
+
+/// Reads a description that starts with `#` as text; to YAML it is a comment, and the description empty.
+pub(crate) fn commented_description(
+    root: &mut Node<'_>,
+    text: &str,
+    first_line: u32,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some((line, head)) = line(root, text, first_line) else {
+        return;
+    };
+    let value = value(line, &head);
+    let message = "Value of `description` starts with a character YAML reserves";
+    findings.push(Diagnostic::new(Code::RepairedReserved, value.span, message));
+    if let Some(entry) = empty_description(root) {
+        entry.value = value;
+    }
+}
+
+fn empty_description<'a, 'n>(root: &'a mut Node<'n>) -> Option<&'a mut Entry<'n>> {
+    let Kind::Map(entries) = &mut root.kind else {
+        return None;
+    };
+    entries
+        .iter_mut()
+        .find(|entry| entry.key == "description" && entry.value.is_null())
+}
+
+/// Returns the line of a description that is a comment to YAML.
+pub(super) fn line<'a>(
+    root: &mut Node<'_>,
+    text: &'a str,
+    first_line: u32,
+) -> Option<(Line<'a>, Head<'a>)> {
+    let number = empty_description(root)?.key_span.start.line;
+    let line = text.split('\n').nth((number - first_line) as usize)?;
+    let line = Line::new(line, number);
+    let head = Head::of(line).filter(|head| head.rest.starts_with('#'))?;
+    Some((line, head))
+}
+
+pub(super) fn value(line: Line<'_>, head: &Head<'_>) -> Node<'static> {
+    let start = Position::new(line.number, head.column);
+    let end = head.column + count(head.rest.chars().count());
+    Node::scalar(
+        head.rest.to_owned(),
+        Style::Quoted,
+        Span::new(start, Position::new(line.number, end)),
+    )
+}
