@@ -1,6 +1,7 @@
 //! What has to change in a block so that YAML reads it as the repair did.
 
 use crate::diagnostic::{Position, Span};
+use crate::read::frontmatter::count;
 use crate::read::repair::line::{Head, Line, indent_below};
 use crate::read::repair::value;
 use crate::read::yaml::Node;
@@ -93,9 +94,12 @@ impl Notes {
     /// Notes the colon of a field whose name is not followed by a colon and a space.
     pub(super) fn colon(&mut self, line: Line<'_>, head: &Head<'_>) {
         let at = |column| Position::new(line.number, column);
-        self.push(|| Change::Colon {
-            span: Span::new(at(head.colon), at(head.column)),
-            text: if head.rest.is_empty() { ":" } else { ": " },
+        self.push(|| {
+            let before = line.indent + line.text[..head.colon].chars().count();
+            Change::Colon {
+                span: Span::new(at(count(before) + 1), at(head.column)),
+                text: if head.rest.is_empty() { ":" } else { ": " },
+            }
         });
     }
 
@@ -117,11 +121,11 @@ impl Notes {
         indent: usize,
         node: &Node<'static>,
     ) {
-        let base = lines[0].indent;
-        let is_text = |line: &Line<'_>| !line.is_blank() && !line.is_comment(base);
-        let last = lines[1..].iter().rposition(is_text).map_or(0, |at| at + 1);
-        let (below, end) = (&lines[1..=last], lines[last].end());
         self.push(|| {
+            let base = lines[0].indent;
+            let is_text = |line: &Line<'_>| !line.is_blank() && !line.is_comment(base);
+            let last = lines[1..].iter().rposition(is_text).map_or(0, |at| at + 1);
+            let (below, end) = (&lines[1..=last], lines[last].end());
             let text = below.iter().filter(|line| !line.is_comment(base));
             let comments = below.iter().filter(|line| line.is_comment(base));
             Change::Value(Broken {

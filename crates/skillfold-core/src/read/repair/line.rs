@@ -87,8 +87,8 @@ pub(super) struct Head<'a> {
     pub(super) key: &'a str,
     /// What stands after the colon, without white space around it.
     pub(super) rest: &'a str,
-    /// Where the colon stands.
-    pub(super) colon: u32,
+    /// The offset of the colon in the line's text.
+    pub(super) colon: usize,
     /// Where `rest` starts.
     pub(super) column: u32,
     pub(super) form: Form,
@@ -129,7 +129,7 @@ impl<'a> Head<'a> {
         Some(Self {
             key: bare,
             rest,
-            colon: count(line.indent + line.text[..colon].chars().count()) + 1,
+            colon,
             column: count(line.indent + before) + 1,
             form,
         })

@@ -326,7 +326,7 @@ impl Repair<'_> {
         let head = Head {
             key: "item",
             rest: behind.text,
-            colon: behind.start().column,
+            colon: 0,
             column: behind.start().column,
             form: Form::Proper,
         };
