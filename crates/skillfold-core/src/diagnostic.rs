@@ -160,12 +160,27 @@ pub(crate) fn quoted(text: &str) -> String {
         }
         match c {
             '\n' | '\t' => shown.push(' '),
-            c if c.is_control() || is_invisible(c) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
+            c => push_visible(c, &mut shown),
         }
     }
     shown.push('`');
     shown
+}
+
+/// Returns a path as it is shown in a message: in backticks, escaped, and whole, because half a path names nothing.
+pub(crate) fn whole(path: &str) -> String {
+    let mut shown = String::from("`");
+    path.chars().for_each(|c| push_visible(c, &mut shown));
+    shown.push('`');
+    shown
+}
+
+fn push_visible(c: char, shown: &mut String) {
+    if c.is_control() || is_invisible(c) {
+        shown.extend(c.escape_unicode());
+    } else {
+        shown.push(c);
+    }
 }
 
 /// Returns whether a person cannot see the character, or sees the text around it in another order.

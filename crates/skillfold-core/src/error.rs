@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::diagnostic::quoted;
+use crate::diagnostic::whole;
 
 /// Why the engine could not do what it was asked to.
 ///
@@ -25,6 +25,10 @@ pub enum ErrorKind {
     Unreadable,
     /// What was asked for makes no sense as it is written.
     Invalid,
+    /// There is a file already, and it stays as it is.
+    Exists,
+    /// It could not be written.
+    Unwritable,
 }
 
 #[derive(Debug)]
@@ -33,6 +37,9 @@ enum Repr {
     Refused { what: Box<str>, rule: &'static str },
     Read { what: Box<str>, source: io::Error },
     Invalid { what: Box<str>, why: Box<str> },
+    Exists { what: Box<str> },
+    RefusedWrite { what: Box<str>, rule: &'static str },
+    Write { what: Box<str>, source: io::Error },
 }
 
 impl Error {
@@ -40,9 +47,11 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match *self.repr {
             Repr::NotFound { .. } => ErrorKind::NotFound,
-            Repr::Refused { .. } => ErrorKind::Refused,
+            Repr::Refused { .. } | Repr::RefusedWrite { .. } => ErrorKind::Refused,
             Repr::Read { .. } => ErrorKind::Unreadable,
             Repr::Invalid { .. } => ErrorKind::Invalid,
+            Repr::Exists { .. } => ErrorKind::Exists,
+            Repr::Write { .. } => ErrorKind::Unwritable,
         }
     }
 
@@ -50,7 +59,11 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match *self.repr {
             Repr::NotFound { .. } => "Check the name; the list of skills may have changed since",
-            Repr::Refused { rule, .. } => rule,
+            Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
+            Repr::Exists { .. } => "Choose another name, or replace the file",
+            Repr::Write { .. } => {
+                "Check that the folder is there and may be written to, and that the disk has room"
+            }
             Repr::Read { .. } => "Check that the file may be read",
             Repr::Invalid { .. } => "Correct it and try again",
         }
@@ -74,6 +87,23 @@ impl Error {
     pub fn invalid(what: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
         let (what, why) = (what.into(), why.into());
         Repr::Invalid { what, why }.into()
+    }
+
+    /// Creates an error for a file that is there already.
+    pub fn exists(what: impl Into<Box<str>>) -> Self {
+        Repr::Exists { what: what.into() }.into()
+    }
+
+    /// Creates an error for a file that a rule forbids to write; `rule` says which, as a sentence.
+    pub fn refused_write(what: impl Into<Box<str>>, rule: &'static str) -> Self {
+        let what = what.into();
+        Repr::RefusedWrite { what, rule }.into()
+    }
+
+    /// Creates an error from what the system answered to a write.
+    pub fn write(what: impl Into<Box<str>>, source: io::Error) -> Self {
+        let what = what.into();
+        Repr::Write { what, source }.into()
     }
 
     /// Creates an error from what the system answered; not-found becomes [`ErrorKind::NotFound`].
@@ -100,12 +130,17 @@ impl From<Repr> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.repr {
-            Repr::NotFound { what } => write!(formatter, "Could not find {}", quoted(what)),
-            Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", quoted(what)),
-            Repr::Read { what, .. } => write!(formatter, "Could not read {}", quoted(what)),
+            Repr::NotFound { what } => write!(formatter, "Could not find {}", whole(what)),
+            Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
+            Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
             Repr::Invalid { what, why } => {
-                write!(formatter, "Could not understand {}: {why}", quoted(what))
+                write!(formatter, "Could not understand {}: {why}", whole(what))
             }
+            Repr::Exists { what } => write!(formatter, "File is there already: {}", whole(what)),
+            Repr::RefusedWrite { what, .. } => {
+                write!(formatter, "Refused to write {}", whole(what))
+            }
+            Repr::Write { what, .. } => write!(formatter, "Could not write {}", whole(what)),
         }
     }
 }
@@ -113,8 +148,12 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.repr {
-            Repr::Read { source, .. } => Some(source),
-            Repr::NotFound { .. } | Repr::Refused { .. } | Repr::Invalid { .. } => None,
+            Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
+            Repr::NotFound { .. }
+            | Repr::Refused { .. }
+            | Repr::Invalid { .. }
+            | Repr::Exists { .. }
+            | Repr::RefusedWrite { .. } => None,
         }
     }
 }

@@ -47,6 +47,8 @@ mod read;
 
 mod catalog;
 
+pub mod view;
+
 pub use catalog::enablement::{Choice, Enablement};
 pub use catalog::filter::{Filter, Page};
 pub use catalog::nearest::nearest;

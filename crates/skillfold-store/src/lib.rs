@@ -4,7 +4,8 @@
 //! or the new, and never a part of it.
 //!
 //! ```
-//! use skillfold_store::{ErrorKind, create, replace};
+//! use skillfold_core::ErrorKind;
+//! use skillfold_store::{create, replace};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = tempfile::tempdir()?;
@@ -21,9 +22,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod error;
-
 mod write;
 
-pub use error::{Error, ErrorKind};
 pub use write::{create, replace};

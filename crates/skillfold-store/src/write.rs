@@ -16,9 +16,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use skillfold_core::Error;
 use tempfile::{Builder, NamedTempFile};
-
-use crate::error::Error;
 
 /// How the name of a temporary file starts.
 const PREFIX: &str = ".skillfold-write-";
@@ -41,12 +40,12 @@ const ATTEMPTS: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Refused`](crate::ErrorKind::Refused) if the path is a symbolic link or no regular file, does not end in a name, or
-/// has the name of a temporary file. Links above the last component are followed. [`Failed`](crate::ErrorKind::Failed)
+/// [`Refused`](skillfold_core::ErrorKind::Refused) if the path is a symbolic link or no regular file, does not end in a name, or
+/// has the name of a temporary file. Links above the last component are followed. [`Unwritable`](skillfold_core::ErrorKind::Unwritable)
 /// if the system could not do it; the old content is in place then, or, if only the last step of bringing the folder to
 /// the disk failed, the new.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let failed = |cause| Error::failed(path, cause);
+    let failed = |cause| Error::write(path.to_string_lossy(), cause);
     let target = Target::new(path)?;
     let rights = match target.existing()? {
         Some(metadata) => Rights::kept(&metadata),
@@ -67,13 +66,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Exists`](crate::ErrorKind::Exists) if there is a file already; it stays as it is. Otherwise as [`replace`], with no
+/// [`Exists`](skillfold_core::ErrorKind::Exists) if there is a file already; it stays as it is. Otherwise as [`replace`], with no
 /// file in place of the old content.
 pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let failed = |cause| Error::failed(path, cause);
+    let failed = |cause| Error::write(path.to_string_lossy(), cause);
     let target = Target::new(path)?;
     if target.existing()?.is_some() {
-        return Err(Error::exists(path));
+        return Err(Error::exists(path.to_string_lossy()));
     }
     make_folder(target.folder).map_err(failed)?;
     let folder = Folder::open(target.folder).map_err(failed)?;
@@ -81,7 +80,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     staged
         .persist_noclobber(&target.file)
         .map_err(|error| match error.error.kind() {
-            io::ErrorKind::AlreadyExists => Error::exists(path),
+            io::ErrorKind::AlreadyExists => Error::exists(path.to_string_lossy()),
             _ => failed(error.error),
         })?;
     folder.sync().map_err(failed)
@@ -99,11 +98,14 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn new(path: &'a Path) -> Result<Self, Error> {
         let Some(name) = path.file_name() else {
-            return Err(Error::refused(path, "A path ends in the name of a file"));
+            return Err(Error::refused_write(
+                path.to_string_lossy(),
+                "A path ends in the name of a file",
+            ));
         };
         if is_temporary(name) {
-            return Err(Error::refused(
-                path,
+            return Err(Error::refused_write(
+                path.to_string_lossy(),
                 "Names that start with `.skillfold-write-` are those of temporary files",
             ));
         }
@@ -122,14 +124,17 @@ impl<'a> Target<'a> {
         let metadata = match self.file.symlink_metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::failed(self.path, error)),
+            Err(error) => return Err(Error::write(self.path.to_string_lossy(), error)),
         };
         if metadata.is_symlink() {
             let rule = "Links are not written through; name the file that the link leads to";
-            return Err(Error::refused(self.path, rule));
+            return Err(Error::refused_write(self.path.to_string_lossy(), rule));
         }
         if !metadata.is_file() {
-            return Err(Error::refused(self.path, "Only regular files are written"));
+            return Err(Error::refused_write(
+                self.path.to_string_lossy(),
+                "Only regular files are written",
+            ));
         }
         Ok(Some(metadata))
     }

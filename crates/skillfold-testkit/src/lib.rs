@@ -1,8 +1,12 @@
-//! Text fixtures for tests: a little tree of files written as text.
+//! Text fixtures for tests: a little tree of files written as text, and the cases that every face passes.
+
+mod case;
 
 use std::path::Path;
 
 use tempfile::TempDir;
+
+pub use case::{Case, cases};
 
 /// Takes a tree written as text apart into paths and contents.
 ///

@@ -134,24 +134,20 @@ impl Environment {
         }
     }
 
-    /// Returns a path as it is shown to the person: from the project, from home, or whole.
+    /// Returns a path as it is shown to the person: from the project or from home, whichever is nearer, or whole.
     pub(crate) fn shown(&self, path: &Path) -> String {
-        let project = self.project();
-        if let Ok(inside) = path.strip_prefix(project)
-            && inside.components().next().is_some()
-        {
-            return slashes(inside);
-        }
-        match self
-            .home
-            .as_ref()
-            .and_then(|home| path.strip_prefix(home).ok())
-        {
-            Some(inside) if inside.components().next().is_some() => {
-                format!("~/{}", slashes(inside))
+        let inside = |base: &Path| Some(slashes(path.strip_prefix(base).ok()?));
+        let home = self.home.as_deref().filter(|home| path.starts_with(home));
+        let project = Some(self.project()).filter(|project| path.starts_with(project));
+        match (home, project) {
+            (Some(home), project)
+                if project.is_none_or(|project| home.starts_with(project) && home != project) =>
+            {
+                let inside = inside(home).unwrap_or_default();
+                format!("~/{inside}").trim_end_matches('/').to_owned()
             }
-            Some(_) => "~".to_owned(),
-            None => slashes(path),
+            (_, Some(project)) if path != project => inside(project).unwrap_or_default(),
+            _ => slashes(path),
         }
     }
 

@@ -22,8 +22,17 @@ mod roots;
 
 mod skills;
 
+mod check;
+#[cfg(feature = "store")]
+mod scaffold;
+
+pub mod view;
+
+pub use check::{Checked, Target};
 pub use environment::Environment;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
+#[cfg(feature = "store")]
+pub use scaffold::{Home, scaffold};
 pub use settings::{ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};

@@ -33,13 +33,19 @@ pub fn nearest<'a>(
 /// Returns how alike two words are. What was meant may be only a part of the word, or qualified by another scope.
 fn likeness(word: &str, candidate: &str) -> f64 {
     let tail = |text: &str| text.rfind(':').map_or(0, |colon| colon + 1);
-    let (word_tail, candidate_tail) = (&word[tail(word)..], &candidate[tail(candidate)..]);
-    let by_letters = strsim::jaro_winkler(word, candidate);
-    let by_tail = 0.95 * strsim::jaro_winkler(word_tail, candidate_tail);
+    let by_tail = 0.95 * by_letters(&word[tail(word)..], &candidate[tail(candidate)..]);
     let is_part = word.len() > 2 && (candidate.contains(word) || word.contains(candidate));
-    by_letters
+    by_letters(word, candidate)
         .max(by_tail)
         .max(if is_part { 0.85 } else { 0.0 })
+}
+
+/// Returns how alike two words are by their letters; a slip of the fingers in a short word is one too.
+fn by_letters(word: &str, candidate: &str) -> f64 {
+    let slips = strsim::osa_distance(word, candidate);
+    let is_slip = slips <= (word.chars().count() / 4).max(1) && word.len() > 1;
+    let likeness = strsim::jaro_winkler(word, candidate);
+    if is_slip { likeness.max(0.9) } else { likeness }
 }
 
 impl Catalog {

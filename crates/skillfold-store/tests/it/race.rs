@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, thread};
 
-use skillfold_store::{ErrorKind, create, replace};
+use skillfold_core::ErrorKind;
+use skillfold_store::{create, replace};
 
 use crate::names;
 

@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::path::Path;
 use std::{fs, io};
 
-use skillfold_store::{Error, ErrorKind, create, replace};
+use skillfold_core::{Error, ErrorKind};
+use skillfold_store::{create, replace};
 
 use crate::names;
 
@@ -47,7 +48,7 @@ fn create_makes_folders_and_replace_does_not() {
     let error = replace(&file, b"first").unwrap_err();
     assert_eq!(
         show(&error, folder.path()),
-        "Failed: Could not write `ROOT/new/folder/a` (Check that the folder is there and may be written to, and that \
+        "Unwritable: Could not write `ROOT/new/folder/a` (Check that the folder is there and may be written to, and that \
          the disk has room)"
     );
     let cause = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
@@ -64,7 +65,7 @@ fn file_in_the_place_of_a_folder_is_an_error_and_stays() {
     fs::write(&file, "old").unwrap();
     for write in [create, replace] {
         let error = write(&file.join("b"), b"new").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Failed);
+        assert_eq!(error.kind(), ErrorKind::Unwritable);
     }
     assert_eq!(fs::read(&file).unwrap(), b"old");
 }
@@ -110,7 +111,8 @@ mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
 
-    use skillfold_store::{ErrorKind, create, replace};
+    use skillfold_core::ErrorKind;
+    use skillfold_store::{create, replace};
 
     use super::show;
     use crate::names;
@@ -209,7 +211,7 @@ mod unix {
         }
         for (write, name) in [(create as fn(&Path, &[u8]) -> _, "b"), (replace, "a")] {
             let error = write(&locked.join(name), b"new").unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Failed);
+            assert_eq!(error.kind(), ErrorKind::Unwritable);
             let shown = error
                 .to_string()
                 .replace(folder.path().to_str().unwrap(), "ROOT");

@@ -6,7 +6,12 @@ use crate::tree::files;
 use crate::use_tree::paths_from;
 
 /// Crates of others that the engine is built with; their major versions are no business of a host.
-const THIRD_PARTY: [&str; 7] = [
+const THIRD_PARTY: [&str; 12] = [
+    "arc_swap",
+    "hashbrown",
+    "regex",
+    "schemars",
+    "toml",
     "rustix",
     "saphyr_parser",
     "pulldown_cmark",

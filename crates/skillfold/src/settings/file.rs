@@ -65,7 +65,9 @@ fn read(
             return layer;
         }
     };
-    for (key, value) in table.get_ref() {
+    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    for (key, value) in entries {
         let range = key.span();
         let span = span(&text, range.start, range.end);
         let place = Place {

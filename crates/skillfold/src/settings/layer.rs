@@ -1,15 +1,13 @@
 //! One layer of settings: what one file, the variables or the arguments say.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use skillfold_core::{
-    Choice, Code, Hidden, Links, PluginName, Precedence, Profile, Scope, Span, nearest,
-};
+use skillfold_core::{Choice, Code, Hidden, Links, Precedence, Profile, Scope, Span, nearest};
 
-use crate::environment::{Environment, PREFIX, resolved};
+use crate::environment::{Environment, PREFIX};
 use crate::settings::key::{KEYS, Key, Reach};
 use crate::settings::value::Written;
-use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding};
+use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding, root};
 
 /// What one layer says.
 #[derive(Debug, Default)]
@@ -131,7 +129,7 @@ impl Layer {
             }
             "roots" => {
                 for entry in written.list(PATHS)? {
-                    let value = root(entry, place)?;
+                    let value = root::read(entry, place)?;
                     self.roots.push(place.set(value));
                 }
             }
@@ -200,80 +198,4 @@ fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, Str
             .collect();
         format!("`{text}` is none of {}", words.join(", "))
     })
-}
-
-/// Reads a root: a path, or a table of path, scope and plugin.
-fn root(written: Written<'_>, place: &Place<'_>) -> Result<ConfiguredRoot, String> {
-    let is_project = matches!(place.origin, Origin::Project(..));
-    let own_scope = if is_project {
-        Scope::Project
-    } else {
-        Scope::User
-    };
-    let (path, scope, plugin) = match written {
-        Written::Toml(value) if value.is_table() => {
-            let field = |name: &str| value.get(name).map(|value| Written::Toml(value.get_ref()));
-            let known = ["path", "scope", "plugin"];
-            let keys = value.as_table().into_iter().flat_map(|table| table.keys());
-            if let Some(odd) = keys
-                .map(|key| &**key.get_ref())
-                .find(|key| !known.contains(key))
-            {
-                return Err(format!(
-                    "a root has no `{odd}`; it has `path`, `scope` and `plugin`"
-                ));
-            }
-            let path = field("path").ok_or("a root needs a `path`")?.text()?;
-            let plugin = field("plugin").map(Written::text).transpose()?;
-            let plugin: Option<PluginName> = plugin
-                .map(|name| {
-                    name.parse()
-                        .map_err(|error| format!("plugin `{name}`: {error}"))
-                })
-                .transpose()?;
-            let scope = field("scope").map(Written::text).transpose()?;
-            let scope = scope
-                .map(|word| word.parse::<Scope>().map_err(|error| error.to_string()))
-                .transpose()?;
-            let scope = match (&plugin, scope) {
-                (Some(_), None | Some(Scope::Plugin)) => Scope::Plugin,
-                (Some(_), Some(_)) => {
-                    return Err("a plugin's root has the scope `plugin`".to_owned());
-                }
-                (None, Some(Scope::Plugin)) => {
-                    return Err("a root of the scope `plugin` needs a `plugin`".to_owned());
-                }
-                (None, scope) => scope.unwrap_or(own_scope),
-            };
-            (path, scope, plugin)
-        }
-        _ => (written.text()?, own_scope, None),
-    };
-    if path.is_empty() {
-        return Err("a root's path is empty".to_owned());
-    }
-    if is_project && scope != Scope::Project {
-        return Err("a project's root has the scope `project`".to_owned());
-    }
-    let whole = place.environment.path(path, place.base);
-    if is_project && !is_inside(Path::new(path), &whole, place.environment.project()) {
-        return Err(format!("`{path}` leads out of the project"));
-    }
-    Ok(ConfiguredRoot {
-        path: whole,
-        scope,
-        plugin,
-    })
-}
-
-/// Returns whether a path stays inside the project, by its words and through links.
-fn is_inside(written: &Path, whole: &Path, project: &Path) -> bool {
-    let is_plain =
-        |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    let stays = || match (resolved(whole), resolved(project)) {
-        (Some(whole), Some(project)) => whole.starts_with(project),
-        // What is not there cannot lead anywhere.
-        _ => true,
-    };
-    written.components().all(is_plain) && !written.starts_with("~") && stays()
 }

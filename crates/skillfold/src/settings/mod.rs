@@ -2,6 +2,7 @@
 
 mod file;
 mod key;
+mod root;
 mod value;
 
 pub(crate) mod layer;

@@ -76,11 +76,11 @@ fn project_may_not_set_trust_or_roots_outside_itself() {
         world.findings(&skills.report())
     };
     insta::assert_snapshot!(world.findings(&world.skills().report()), @"
-    /person/app/.skillfold/config.toml:4 error[SF703]: A project may not set `default_roots`
-    /person/app/.skillfold/config.toml:3 error[SF703]: A project may not set `links`
-    /person/app/.skillfold/config.toml:5 error[SF702]: Setting `roots` is not usable: `../elsewhere` leads out of the project
-    /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `trust_project`
     /person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `trusted`
+    /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `trust_project`
+    /person/app/.skillfold/config.toml:3 error[SF703]: A project may not set `links`
+    /person/app/.skillfold/config.toml:4 error[SF703]: A project may not set `default_roots`
+    /person/app/.skillfold/config.toml:5 error[SF702]: Setting `roots` is not usable: `../elsewhere` leads out of the project
     ");
     for root in ["/etc", "~/x", "a/../../b", "..", ""] {
         let found = findings(&format!("roots = [\"{root}\"]"));

@@ -1,0 +1,67 @@
+//! Values of the frontmatter as JSON.
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use crate::read::value::{Meaning, Scalar, Value};
+
+/// A value of the frontmatter as JSON, by the core schema of YAML: what is written without quotes may be a number, true,
+/// false or null; everything else is a string.
+#[derive(Clone, Debug)]
+pub struct Any(pub(super) Value);
+
+impl Serialize for Any {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(&self.0, serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Any {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Any".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!(true)
+    }
+}
+
+fn serialize<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Value::Scalar(scalar) => serialize_scalar(scalar, serializer),
+        Value::List(values) => {
+            let mut list = serializer.serialize_seq(Some(values.len()))?;
+            for value in values {
+                list.serialize_element(&Borrowed(value))?;
+            }
+            list.end()
+        }
+        Value::Map(fields) => {
+            let mut map = serializer.serialize_map(Some(fields.len()))?;
+            for (name, value) in fields.iter() {
+                map.serialize_entry(name, &Borrowed(value))?;
+            }
+            map.end()
+        }
+    }
+}
+
+fn serialize_scalar<S: Serializer>(scalar: &Scalar, serializer: S) -> Result<S::Ok, S::Error> {
+    match scalar.meaning() {
+        Meaning::Null => serializer.serialize_unit(),
+        Meaning::Bool(value) => serializer.serialize_bool(value),
+        Meaning::Integer(value) => serializer.serialize_i64(value),
+        Meaning::Float(value) if value.is_finite() => serializer.serialize_f64(value),
+        // JSON has no word for infinity.
+        Meaning::Float(_) => serializer.serialize_str(scalar.as_str()),
+        Meaning::Text(text) => serializer.serialize_str(text),
+    }
+}
+
+struct Borrowed<'a>(&'a Value);
+
+impl Serialize for Borrowed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize(self.0, serializer)
+    }
+}

@@ -1,0 +1,19 @@
+//! The JSON contract: what every face says about skills, in one form.
+//!
+//! Values here are plain copies for serialising, version 1 of the contract. Fields are added without a new version, and
+//! none is removed or changes its meaning. A field that has nothing to say is absent.
+
+mod any;
+mod finding;
+
+mod record;
+
+mod skill;
+
+pub use any::Any;
+pub use finding::{Diagnostic, Position, Span};
+pub use record::{Listing, RefusedRecord, SkillRecord};
+pub use skill::{Body, Skill, Triggers};
+
+/// The version of the contract.
+pub const VERSION: u32 = 1;

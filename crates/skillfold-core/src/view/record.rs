@@ -1,0 +1,162 @@
+//! Skills and refused folders as a listing has them.
+
+use std::path::Path;
+
+use crate::catalog::filter::Page;
+use crate::catalog::root::Root;
+use crate::catalog::snapshot::{Catalog, Entry};
+use crate::read::discover;
+use crate::read::source::SKILL_FILE;
+use crate::view::finding::Diagnostic;
+
+/// Characters of a description that a listing gives: as many as the specification allows.
+const LISTED_DESCRIPTION: usize = 1024;
+/// Tags that a listing gives.
+const LISTED_TAGS: usize = 16;
+
+/// A skill as a listing has it: a record of about 2 KB at most, without the body.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SkillRecord {
+    /// What leads to the skill and to no other.
+    pub id: String,
+    /// The name that the skill gives itself.
+    pub name: String,
+    /// What the skill does and when to use it; at most 1,024 characters in a listing.
+    pub description: String,
+    /// `project`, `user`, `plugin` or `bundled`.
+    pub scope: String,
+    /// The plugin that the skill came with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<String>,
+    /// `active`, `shadowed`, `disabled` or `untrusted`.
+    pub standing: String,
+    /// The id of the skill that won the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadowed_by: Option<String>,
+    /// Words for filter and search; at most 16 in a listing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// The version as it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Whether the frontmatter was not valid as it stands and was repaired.
+    pub repaired: bool,
+    /// The root that the skill was found in, as people see it.
+    pub root: String,
+    /// The path of the skill's `SKILL.md`, where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The fields that were cut to fit a listing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
+}
+
+impl SkillRecord {
+    /// Creates the record of a listing.
+    pub fn listed(entry: &Entry<'_>) -> Self {
+        let mut record = Self::whole(entry);
+        if let Some((end, _)) = record.description.char_indices().nth(LISTED_DESCRIPTION) {
+            record.description.truncate(end);
+            record.cut.push("description".to_owned());
+        }
+        if record.tags.len() > LISTED_TAGS {
+            record.tags.truncate(LISTED_TAGS);
+            record.cut.push("tags".to_owned());
+        }
+        record
+    }
+
+    pub(super) fn whole(entry: &Entry<'_>) -> Self {
+        let manifest = entry.manifest();
+        Self {
+            id: entry.id().to_owned(),
+            name: manifest.name().to_string(),
+            description: manifest.description().to_owned(),
+            scope: entry.scope().to_string(),
+            plugin: entry.plugin().map(ToString::to_string),
+            standing: entry.standing().to_string(),
+            shadowed_by: entry.shadowed_by().map(|winner| winner.id().to_owned()),
+            tags: strings(manifest.tags()),
+            version: manifest.version().map(str::to_owned),
+            repaired: entry.skill().repaired,
+            root: entry.root().label().to_owned(),
+            file: entry.file().map(|path| shown(&path)),
+            cut: Vec::new(),
+        }
+    }
+}
+
+/// A page of skills.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Listing {
+    /// The skills, ordered by id.
+    pub skills: Vec<SkillRecord>,
+    /// The folders that hold no skill, ordered by root and folder; only on the first page of a listing without a filter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedRecord>,
+    /// What to ask for the next page with, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl Listing {
+    /// Creates a listing of a page.
+    pub fn new(page: &Page<'_>) -> Self {
+        Self {
+            skills: page.entries.iter().map(SkillRecord::listed).collect(),
+            refused: Vec::new(),
+            next: page.next.as_ref().map(|next| next.as_str().to_owned()),
+        }
+    }
+
+    /// Adds the folders of a catalog that hold no skill.
+    #[must_use]
+    pub fn with_refused(mut self, catalog: &Catalog) -> Self {
+        let refused = catalog.refused().iter();
+        self.refused = refused
+            .map(|refused| RefusedRecord::new(refused, &catalog.roots()[refused.source]))
+            .collect();
+        self
+    }
+}
+
+/// A folder that holds a `SKILL.md` and no skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RefusedRecord {
+    /// The folder inside its root.
+    pub folder: String,
+    /// The root that it was found in, as people see it.
+    pub root: String,
+    /// The path of its `SKILL.md`, where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Why it is no skill.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl RefusedRecord {
+    /// Creates the record of a folder of a root.
+    pub fn new(refused: &discover::Refused, root: &Root) -> Self {
+        let file = root.path_of(&refused.folder);
+        Self {
+            folder: refused.folder.to_string(),
+            root: root.label().to_owned(),
+            file: file.map(|folder| shown(&folder.join(SKILL_FILE))),
+            diagnostics: Diagnostic::all(&refused.diagnostics),
+        }
+    }
+}
+
+pub(super) fn strings(texts: &[Box<str>]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+pub(super) fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,96 @@
+//! Cases that every face must pass: a tree of files, a request, and the answer.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A case: `input/`, `request.json` and `expected.json` in a folder.
+#[derive(Debug)]
+pub struct Case {
+    /// The name of its folder.
+    pub name: String,
+    /// The request as JSON.
+    pub request: String,
+    /// The answer as JSON, with `INPUT` for the folder that the input was laid out in.
+    pub expected: String,
+    folder: PathBuf,
+}
+
+/// Returns the cases below the workspace's `conformance/cases`, by name.
+///
+/// # Panics
+///
+/// Panics if there are none: a run without cases proves nothing.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cases are files of the workspace"
+)]
+pub fn cases() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
+    let entries = std::fs::read_dir(&root).expect("the workspace has cases");
+    let folders = entries.map(|entry| entry.expect("a case can be listed").path());
+    let mut cases: Vec<Case> = folders
+        .filter(|path| path.is_dir())
+        .map(Case::read)
+        .collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(!cases.is_empty(), "there are no cases");
+    cases
+}
+
+impl Case {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "cases are files of the workspace"
+    )]
+    fn read(folder: PathBuf) -> Self {
+        let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            name: name.into_owned(),
+            request: text("request.json"),
+            expected: text("expected.json"),
+            folder,
+        }
+    }
+
+    /// Copies the input into a temporary folder, away from the repository that the cases are in.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a file cannot be copied.
+    pub fn lay_out(&self) -> TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        copy(&self.folder.join("input"), folder.path());
+        folder
+    }
+
+    /// Writes the answer into the case, to be read before it is committed.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the file cannot be written.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "cases are files of the workspace"
+    )]
+    pub fn accept(&self, answer: &str) {
+        std::fs::write(self.folder.join("expected.json"), answer).expect("a case can be written");
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cases are files of the workspace"
+)]
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder can be made");
+    for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("a file can be copied");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A new skill that passes every check.
+
+use std::path::{Path, PathBuf};
+
+use skillfold_core::{Error, Profile, Severity, lint};
+
+use crate::environment::Environment;
+use crate::roots::FOLDERS;
+
+/// Where a new skill is put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Home {
+    /// The project's folder for skills.
+    Project,
+    /// The person's folder for skills.
+    User,
+    /// A folder of skills.
+    Folder(PathBuf),
+}
+
+/// Makes a new skill that passes every check, and returns its `SKILL.md`. What is there already stays as it is.
+///
+/// A name or description that would not pass is an error, with the nearest name that would.
+pub fn scaffold(
+    environment: &Environment,
+    home: &Home,
+    name: &str,
+    description: &str,
+) -> Result<PathBuf, Error> {
+    let root = match home {
+        Home::Project => environment.project().join(FOLDERS[0]),
+        Home::User => environment
+            .home_dir()
+            .ok_or_else(|| Error::not_found("home"))?
+            .join(FOLDERS[0]),
+        Home::Folder(path) => environment.directory().join(path),
+    };
+    let text = text(name, description);
+    if let Some(why) = wrong(name, &text) {
+        return Err(Error::invalid(name, why));
+    }
+    let path = root.join(name).join("SKILL.md");
+    skillfold_store::create(&path, text.as_bytes())?;
+    Ok(path)
+}
+
+/// Returns what is wrong with a new skill, and the name that would do.
+fn wrong(name: &str, text: &str) -> Option<String> {
+    let findings = lint(text.as_bytes(), name, Profile::Spec);
+    let is_plain_name = Path::new(name).components().count() == 1 && !name.is_empty();
+    let finding = findings
+        .iter()
+        .find(|finding| finding.severity == Severity::Error);
+    let why = match finding {
+        Some(finding) => finding.message.to_string(),
+        None if !is_plain_name => "Name has a slash".to_owned(),
+        None => return None,
+    };
+    let meant = meant(name);
+    Some(if meant.is_empty() || meant == name {
+        why
+    } else {
+        format!("{why}; `{meant}` would do")
+    })
+}
+
+/// Returns the nearest name that the specification allows: lower case, and single hyphens between words.
+fn meant(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let mut meant = words.join("-");
+    meant.truncate(64);
+    meant.trim_end_matches('-').to_owned()
+}
+
+fn text(name: &str, description: &str) -> String {
+    let title = name.replace('-', " ");
+    format!(
+        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{}",
+        quoted(description.trim()),
+        "Write here what the agent should do, step by step. It reads this only when it uses the skill.\n\n\
+         1. First step\n2. Second step\n\n\
+         Put long material into files beside this one, such as `references/details.md`, and say when to read them.\n"
+    )
+}
+
+/// Returns a description as YAML: plain where it can be, else in quotes.
+fn quoted(description: &str) -> String {
+    let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_plain = line
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.' | '-' | '(' | ')'))
+        && line.starts_with(char::is_alphabetic);
+    if is_plain && line.contains(' ') {
+        line
+    } else {
+        format!("'{}'", line.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{meant, quoted, text, wrong};
+    use skillfold_core::{Profile, lint};
+
+    #[test]
+    fn new_skill_has_no_findings_whatever_its_description() {
+        for description in [
+            "Greets people",
+            "Use when: it's \"odd\" # really",
+            "true",
+            "a\n\nb",
+            "- x",
+            "@x",
+            "[a",
+        ] {
+            let text = text("hello", description);
+            assert_eq!(
+                lint(text.as_bytes(), "hello", Profile::Spec),
+                [],
+                "{description}"
+            );
+        }
+    }
+
+    #[test]
+    fn name_that_would_not_pass_gets_the_nearest_that_would() {
+        assert_eq!(meant("My Great_Skill!"), "my-great-skill");
+        assert_eq!(meant("--"), "");
+        let why = wrong("My Skill", &text("My Skill", "Does things"));
+        assert_eq!(
+            why.unwrap(),
+            "Name has upper-case letters: `My Skill`; `my-skill` would do"
+        );
+        assert!(wrong("../x", &text("../x", "Does things")).is_some());
+        assert_eq!(quoted("It's: so"), "'It''s: so'");
+    }
+}

@@ -1,0 +1,237 @@
+//! What was looked at, and what became of it.
+
+use skillfold_core::view::{Diagnostic, RefusedRecord, SkillRecord};
+use skillfold_core::{Catalog, Standing, Trust};
+
+use crate::roots::{Outcome, SearchedRoot};
+use crate::skills::{Report, Skills};
+use crate::view::settings::SettingProblem;
+
+/// What was looked at, and what became of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Doctor {
+    /// What is wrong with the settings.
+    pub settings: Vec<SettingProblem>,
+    /// The roots, in the order in which they win names inside a scope.
+    pub roots: Vec<RootState>,
+    /// The skills, ordered by id.
+    pub skills: Vec<SkillState>,
+    /// The folders that hold no skill, ordered by root and folder.
+    pub refused: Vec<RefusedRecord>,
+    /// The counts.
+    pub summary: DoctorSummary,
+}
+
+/// A root, and what became of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RootState {
+    /// What people see of the root.
+    pub root: String,
+    /// The path, where it is a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `project`, `user`, `plugin` or `bundled`.
+    pub scope: String,
+    /// The plugin that it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<String>,
+    /// Whether what it holds may be given to a model.
+    pub trusted: bool,
+    /// Who named it: `default`, a settings file and line, a variable, `argument` or `host`.
+    pub origin: String,
+    /// `searched`, `absent`, `missing` or `same`.
+    pub outcome: String,
+    /// The root that it is the same as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
+    /// Skills that were found in it.
+    pub skills: usize,
+    /// Folders of it that hold no skill.
+    pub refused: usize,
+    /// What was passed over in it, and why.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// A skill, and what became of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SkillState {
+    /// What a listing has.
+    #[serde(flatten)]
+    pub record: SkillRecord,
+    /// What was odd about the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the catalog has to say about the skill.
+    pub notes: Vec<Diagnostic>,
+}
+
+/// Counts of what was looked at.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct DoctorSummary {
+    /// Folders with a `SKILL.md`.
+    pub found: usize,
+    /// Those that are skills.
+    pub parsed: usize,
+    /// Skills that were repaired.
+    pub repaired: usize,
+    /// Skills that another one of the same name shadows.
+    pub shadowed: usize,
+    /// Skills that are switched off.
+    pub disabled: usize,
+    /// Skills in roots that are not trusted.
+    pub untrusted: usize,
+    /// Skills that may be used under their own name.
+    pub active: usize,
+    /// Folders that hold no skill.
+    pub refused: usize,
+}
+
+impl Doctor {
+    /// Creates the view of everything that was looked at.
+    pub fn new(skills: &Skills) -> Self {
+        let (catalog, report) = (skills.catalog(), skills.report());
+        Self {
+            settings: report
+                .settings
+                .findings
+                .iter()
+                .map(SettingProblem::new)
+                .collect(),
+            roots: roots(&catalog, &report),
+            skills: catalog
+                .entries()
+                .map(|entry| SkillState {
+                    record: SkillRecord::listed(&entry),
+                    diagnostics: Diagnostic::all(&entry.skill().diagnostics),
+                    notes: Diagnostic::all(&entry.notes()),
+                })
+                .collect(),
+            refused: catalog
+                .refused()
+                .iter()
+                .map(|refused| RefusedRecord::new(refused, &catalog.roots()[refused.source]))
+                .collect(),
+            summary: summary(&catalog),
+        }
+    }
+}
+
+fn summary(catalog: &Catalog) -> DoctorSummary {
+    let standing = |standing| {
+        catalog
+            .entries()
+            .filter(|entry| entry.standing() == standing)
+            .count()
+    };
+    DoctorSummary {
+        found: catalog.len() + catalog.refused().len(),
+        parsed: catalog.len(),
+        repaired: catalog
+            .entries()
+            .filter(|entry| entry.skill().repaired)
+            .count(),
+        shadowed: catalog
+            .entries()
+            .filter(|entry| entry.shadowed_by().is_some())
+            .count(),
+        disabled: standing(Standing::Disabled),
+        untrusted: standing(Standing::Untrusted),
+        active: standing(Standing::Active),
+        refused: catalog.refused().len(),
+    }
+}
+
+/// Returns the roots of the host, and then those that were looked for.
+fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
+    let known = |label: &str| {
+        catalog
+            .roots()
+            .iter()
+            .position(|root| root.label() == label)
+    };
+    let is_searched = |label: &str| report.roots.iter().any(|root| root.label == label);
+    let host = catalog.roots().iter().enumerate();
+    let host = host
+        .filter(|(_, root)| !is_searched(root.label()))
+        .map(|(at, root)| RootState {
+            root: root.label().to_owned(),
+            path: root
+                .source()
+                .location()
+                .map(|path| path.to_string_lossy().into_owned()),
+            scope: root.scope().to_string(),
+            plugin: root.plugin_name().map(ToString::to_string),
+            trusted: root.trust() == Trust::Trusted,
+            origin: "host".to_owned(),
+            outcome: "searched".to_owned(),
+            same_as: None,
+            skills: count(catalog, at),
+            refused: count_refused(catalog, at),
+            findings: findings(catalog, at),
+        });
+    let searched = report.roots.iter().map(|root| {
+        let at = known(&root.label).filter(|_| matches!(root.outcome, Outcome::Searched));
+        let mut state = searched(root);
+        if let Some(at) = at {
+            state.skills = count(catalog, at);
+            state.refused = count_refused(catalog, at);
+            state.findings.extend(findings(catalog, at));
+        }
+        state
+    });
+    host.chain(searched).collect()
+}
+
+fn searched(root: &SearchedRoot) -> RootState {
+    let (outcome, same_as, findings) = match &root.outcome {
+        Outcome::Searched => ("searched", None, Vec::new()),
+        Outcome::Absent => ("absent", None, Vec::new()),
+        Outcome::Missing(diagnostic) => ("missing", None, vec![Diagnostic::new(diagnostic)]),
+        Outcome::Same(label) => ("same", Some(label.clone()), Vec::new()),
+    };
+    RootState {
+        root: root.label.clone(),
+        path: Some(root.path.to_string_lossy().into_owned()),
+        scope: root.scope.to_string(),
+        plugin: root.plugin.as_ref().map(ToString::to_string),
+        trusted: root.trust == Trust::Trusted,
+        origin: root.origin.to_string(),
+        outcome: outcome.to_owned(),
+        same_as,
+        skills: 0,
+        refused: 0,
+        findings,
+    }
+}
+
+fn count(catalog: &Catalog, root: usize) -> usize {
+    catalog
+        .entries()
+        .filter(|entry| entry.skill().source == root)
+        .count()
+}
+
+fn count_refused(catalog: &Catalog, root: usize) -> usize {
+    catalog
+        .refused()
+        .iter()
+        .filter(|refused| refused.source == root)
+        .count()
+}
+
+fn findings(catalog: &Catalog, root: usize) -> Vec<Diagnostic> {
+    let findings = catalog
+        .findings()
+        .iter()
+        .filter(|finding| finding.source == root);
+    findings
+        .map(|finding| Diagnostic::new(&finding.finding.diagnostic))
+        .collect()
+}

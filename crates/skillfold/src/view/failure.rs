@@ -1,0 +1,70 @@
+//! Why there is no answer.
+
+use skillfold_core::view::Diagnostic;
+use skillfold_core::{Catalog, Error, ErrorKind, Lookup};
+
+/// Why there is no answer, for a program or a model to act on.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Failure {
+    /// `not_found`, `refused`, `unreadable`, `invalid`, `exists` or `unwritable`.
+    pub error: String,
+    /// What could not be done.
+    pub message: String,
+    /// What can be done about it.
+    pub hint: String,
+    /// The ids that may have been meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+    /// Why a folder that was asked for holds no skill.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Failure {
+    /// Creates the view of an error.
+    pub fn new(error: &Error) -> Self {
+        let cause = std::error::Error::source(error);
+        Self {
+            error: word(error.kind()).to_owned(),
+            message: match cause {
+                Some(cause) => format!("{error}: {cause}"),
+                None => error.to_string(),
+            },
+            hint: error.hint().to_owned(),
+            nearest: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Creates the answer to an id that leads to no skill of a catalog.
+    pub fn no_skill(catalog: &Catalog, id: &str) -> Self {
+        if let Lookup::Refused(refused) = catalog.find(id) {
+            return Self {
+                error: word(ErrorKind::Invalid).to_owned(),
+                message: format!("`{id}` holds no skill"),
+                hint: "Correct its `SKILL.md`".to_owned(),
+                diagnostics: Diagnostic::all(&refused.diagnostics),
+                nearest: Vec::new(),
+            };
+        }
+        let mut failure = Self::new(&Error::not_found(id));
+        let nearest = catalog.nearest(id, 3).into_iter();
+        failure.message = format!("There is no skill `{id}`");
+        failure.nearest = nearest.map(str::to_owned).collect();
+        failure
+    }
+}
+
+fn word(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::NotFound => "not_found",
+        ErrorKind::Refused => "refused",
+        ErrorKind::Unreadable => "unreadable",
+        ErrorKind::Invalid => "invalid",
+        ErrorKind::Exists => "exists",
+        ErrorKind::Unwritable => "unwritable",
+        _ => "other",
+    }
+}

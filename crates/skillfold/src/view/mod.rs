@@ -1,0 +1,94 @@
+//! The JSON contract of every face, version 1. Its schema is `docs/schema/view-v1.json`.
+//!
+//! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
+
+mod check;
+mod failure;
+mod settings;
+
+mod doctor;
+
+pub use check::{Check, CheckSummary, CheckedFile};
+pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
+pub use failure::Failure;
+pub use settings::{SettingProblem, SettingRow, SettingsView};
+pub use skillfold_core::view::{
+    Any, Body, Diagnostic, Listing, Position, RefusedRecord, Skill, SkillRecord, Span, Triggers,
+    VERSION,
+};
+
+/// One answer of a face.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct View {
+    /// The version of the contract.
+    pub view: u32,
+    /// What is said.
+    #[serde(flatten)]
+    pub document: Document,
+}
+
+/// What a face says.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Document {
+    /// A page of skills.
+    Skills(Listing),
+    /// All about one skill.
+    Skill(Box<Skill>),
+    /// What was found in files.
+    Check(Check),
+    /// What was looked at, and what became of it.
+    Doctor(Doctor),
+    /// Every setting and its origin.
+    Settings(SettingsView),
+    /// Why there is no answer.
+    Error(Failure),
+}
+
+impl Document {
+    /// Returns the answer as JSON on several lines, with a line end.
+    pub fn to_json(self) -> String {
+        let view = View {
+            view: VERSION,
+            document: self,
+        };
+        // Everything in a view is text, numbers and lists of these, which can always be written.
+        serde_json::to_string_pretty(&view).unwrap_or_default() + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::View;
+    use schemars::generate::SchemaSettings;
+
+    /// Compares the schema of the types with the one that is checked in; `UPDATE_DOCS=1` writes it.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test reads and writes the schema"
+    )]
+    fn schema_is_the_one_that_is_checked_in() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/schema/view-v1.json"
+        );
+        let generator = SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator();
+        let schema = generator.into_root_schema_for::<View>();
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, &text).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            checked_in == text,
+            "the view changed; run UPDATE_DOCS=1 cargo test -p skillfold schema, and read the difference"
+        );
+    }
+}

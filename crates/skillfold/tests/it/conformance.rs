@@ -1,0 +1,102 @@
+//! The library passes the cases that every face passes.
+
+use std::path::Path;
+
+use serde_json::Value;
+use skillfold::core::{Cursor, Filter, Limits};
+use skillfold::view::{Check, Doctor, Document, Failure, Listing, SettingsView, Skill};
+use skillfold::{Environment, Host, Skills, Target};
+use skillfold_testkit::cases;
+
+#[test]
+fn every_case_has_its_answer() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let folder = case.lay_out();
+        // Where the folder is, without links: some systems keep temporary files behind one.
+        let input = Environment::of_process(folder.path())
+            .unwrap()
+            .directory()
+            .to_owned();
+        let answer = answer(&serde_json::from_str(&case.request).unwrap(), &input);
+        let answer = answer.to_json().replace(&*input.to_string_lossy(), "INPUT");
+        if is_accepting() {
+            case.accept(&answer);
+        } else if json(&answer) != json(&case.expected) {
+            wrong.push(format!("{}: {answer}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person asks for new answers by a variable"
+)]
+fn is_accepting() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or(Value::Null)
+}
+
+fn answer(request: &Value, input: &Path) -> Document {
+    let mut host = Host::new(Environment::new(input).home(input.join("person")));
+    for (key, value) in request["settings"].as_object().into_iter().flatten() {
+        host = host.set(key, value.as_str().unwrap());
+    }
+    let skills = host.discover_anyway();
+    let argument = |name: &str| request["arguments"][name].as_str();
+    match request["call"].as_str().unwrap() {
+        "list" => Document::Skills(list(&skills, request)),
+        "show" => {
+            let id = argument("id").unwrap();
+            let catalog = skills.catalog();
+            match catalog.get(id) {
+                Some(entry) => Document::Skill(Box::new(Skill::new(&entry))),
+                None => Document::Error(Failure::no_skill(&catalog, id)),
+            }
+        }
+        "check" => {
+            let profile = skills.report().settings.profile.value;
+            let targets = Target::all(&skills.catalog());
+            let check = |target: &Target| target.check(profile, &Limits::default()).unwrap();
+            let checked: Vec<_> = targets.iter().map(check).collect();
+            Document::Check(Check::new(&checked))
+        }
+        "doctor" => Document::Doctor(Doctor::new(&skills)),
+        "settings" => Document::Settings(SettingsView::new(&skills.report().settings)),
+        call => panic!("no such call: {call}"),
+    }
+}
+
+fn list(skills: &Skills, request: &Value) -> Listing {
+    let argument = |name: &str| request["arguments"][name].as_str();
+    let mut filter = Filter::default();
+    if let Some(scope) = argument("scope") {
+        filter = filter.scope(scope.parse().unwrap());
+    }
+    if let Some(pattern) = argument("name") {
+        filter = filter.name(pattern).unwrap();
+    }
+    if let Some(words) = argument("words") {
+        filter = filter.words(words);
+    }
+    if let Some(tag) = argument("tag") {
+        filter = filter.tag(tag);
+    }
+    if let Some(query) = argument("query") {
+        filter = filter.query(query);
+    }
+    let cursor = argument("cursor").map(Cursor::after);
+    let limit = request["arguments"]["limit"].as_u64().unwrap_or(1_000);
+    let catalog = skills.catalog();
+    let page = catalog.page(&filter, cursor.as_ref(), usize::try_from(limit).unwrap());
+    let listing = Listing::new(&page);
+    if request["arguments"].is_null() {
+        listing.with_refused(&catalog)
+    } else {
+        listing
+    }
+}
