@@ -1,12 +1,48 @@
 //! The `skillfold` command.
 
+mod arguments;
+
+mod failure;
+mod output;
+
+mod host;
+
+mod check;
+mod config;
+mod doctor;
+mod list;
+mod new;
+mod shell;
+mod show;
+
+use std::process::ExitCode;
+
 use clap::Parser;
 
-/// Work with agent skills
-#[derive(Debug, Parser)]
-#[command(name = "skillfold", version, arg_required_else_help = true)]
-struct Arguments {}
+use crate::arguments::{Arguments, Command};
+use crate::failure::{Failure, report};
+use crate::output::Output;
 
-fn main() {
-    Arguments::parse();
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    arguments.global.color.write_global();
+    let mut output = Output::new(&arguments.global);
+    match run(&arguments, &mut output).and_then(|code| output.finish().map(|()| code)) {
+        Ok(code) => code,
+        Err(failure) => report(&failure, &mut output),
+    }
+}
+
+fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
+    let global = &arguments.global;
+    match &arguments.command {
+        Command::List(options) => list::run(global, options, output),
+        Command::Show(options) => show::run(global, options, output),
+        Command::Check(options) => check::run(global, options, output),
+        Command::New(options) => new::run(global, options, output),
+        Command::Doctor => doctor::run(global, output),
+        Command::Config(options) => config::run(global, options, output),
+        Command::Completions { shell } => shell::completions(*shell, output),
+        Command::Man { command } => shell::man(command.as_deref(), output),
+    }
 }

@@ -233,9 +233,9 @@ codes! {
     AliasTaken "SF603" Info "The name of the folder is the name of another skill, and leads to that",
         "Name the folder like its skill";
     Untrusted "SF604" Info "The skill is in a folder that is not trusted; it is given to no model",
-        "Look at the skill, then trust the folder";
+        "Look at the skill; if it is good, add its project to `trusted` in your settings";
     Disabled "SF605" Info "The skill is switched off",
-        "Switch it on in the settings";
+        "Add it to `enable` in the settings, or take it out of `disable`";
 
     // Settings.
     UnknownSetting "SF701" Warning "A setting is not known",

@@ -1,5 +1,6 @@
 //! What was found in a file, where, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -144,6 +145,21 @@ impl fmt::Display for Diagnostic {
             self.severity, self.code, self.message
         )
     }
+}
+
+/// Returns a text as it may be shown on a terminal: on one line, with control and direction-changing characters escaped.
+///
+/// ```
+/// assert_eq!(skillfold_core::visible("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| c.is_control() || is_invisible(c);
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_visible(c, &mut shown));
+    Cow::Owned(shown)
 }
 
 /// Returns a value as it is shown in a message: in backticks, on one line, cut at 60 characters.

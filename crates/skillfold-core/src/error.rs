@@ -58,7 +58,7 @@ impl Error {
     /// Returns what the caller can do about it.
     pub fn hint(&self) -> &'static str {
         match *self.repr {
-            Repr::NotFound { .. } => "Check the name; the list of skills may have changed since",
+            Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
             Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
             Repr::Exists { .. } => "Choose another name, or replace the file",
             Repr::Write { .. } => {

@@ -57,7 +57,7 @@ pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Entry, Lookup, Rules, Standing};
 pub use codes::{Code, Severity};
-pub use diagnostic::{Diagnostic, Position, Span};
+pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};

@@ -34,6 +34,8 @@ pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};
 pub use settings::{ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings};
+#[cfg(feature = "store")]
+pub use settings::{SettingsFile, write_setting};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
 

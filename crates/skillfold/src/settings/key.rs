@@ -14,7 +14,26 @@ pub struct Key {
     pub meaning: &'static str,
     /// What it may be.
     pub form: &'static str,
+    #[cfg_attr(
+        not(feature = "store"),
+        expect(dead_code, reason = "only what writes asks for it")
+    )]
+    pub(super) kind: Form,
     pub(super) reach: Reach,
+}
+
+/// How a value is written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "store"),
+    expect(dead_code, reason = "only what writes asks for it")
+)]
+pub(super) enum Form {
+    Boolean,
+    Number,
+    Word,
+    Words,
+    Paths,
 }
 
 /// Who may make a setting.
@@ -32,66 +51,77 @@ pub const KEYS: &[Key] = &[
         name: "precedence",
         meaning: "Which scope wins a name",
         form: "a client (`default`, `claude-code`, ...) or scopes in their order",
+        kind: Form::Word,
         reach: Reach::Project,
     },
     Key {
         name: "roots",
         meaning: "Folders of skills beside the default ones",
         form: "paths, or tables of `path`, `scope` and `plugin`",
+        kind: Form::Paths,
         reach: Reach::Project,
     },
     Key {
         name: "default_roots",
         meaning: "Whether the default folders are searched",
         form: "`true` or `false`",
+        kind: Form::Boolean,
         reach: Reach::Person,
     },
     Key {
         name: "enable",
         meaning: "Skills that are on",
         form: "names, `scope:name`, `scope:*` or `*`",
+        kind: Form::Words,
         reach: Reach::Project,
     },
     Key {
         name: "disable",
         meaning: "Skills that are off",
         form: "names, `scope:name`, `scope:*` or `*`",
+        kind: Form::Words,
         reach: Reach::Project,
     },
     Key {
         name: "trusted",
         meaning: "Folders whose projects are trusted",
         form: "paths",
+        kind: Form::Paths,
         reach: Reach::Person,
     },
     Key {
         name: "trust_project",
         meaning: "Whether the project is trusted, whichever it is",
         form: "`true` or `false`",
+        kind: Form::Boolean,
         reach: Reach::Person,
     },
     Key {
         name: "links",
         meaning: "What is done with links to folders of skills",
         form: "`follow` or `refuse`",
+        kind: Form::Word,
         reach: Reach::Person,
     },
     Key {
         name: "hidden",
         meaning: "What is done with folders whose name starts with a dot",
         form: "`skip` or `search`",
+        kind: Form::Word,
         reach: Reach::Project,
     },
     Key {
         name: "max_depth",
         meaning: "Folders between a root and a skill",
         form: "a whole number",
+        kind: Form::Number,
         reach: Reach::Project,
     },
     Key {
         name: "profile",
         meaning: "How strictly `check` judges",
         form: "`lenient` or `spec`",
+        kind: Form::Word,
         reach: Reach::Project,
     },
 ];

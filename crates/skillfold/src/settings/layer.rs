@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{Choice, Code, Hidden, Links, Precedence, Profile, Scope, Span, nearest};
+use skillfold_core::{
+    Choice, Code, Hidden, Links, Precedence, Profile, Scope, Severity, Span, nearest,
+};
 
 use crate::environment::{Environment, PREFIX};
 use crate::settings::key::{KEYS, Key, Reach};
@@ -153,15 +155,20 @@ impl Layer {
 }
 
 /// What stands between paths in a variable.
-const PATHS: char = if cfg!(windows) { ';' } else { ':' };
+pub(super) const PATHS: char = if cfg!(windows) { ';' } else { ':' };
 
-fn unknown(name: &str, place: &Place<'_>) -> SettingFinding {
+pub(super) fn unknown(name: &str, place: &Place<'_>) -> SettingFinding {
     let meant = nearest(name, KEYS.iter().map(|key| key.name), 1);
     let message = match meant.first() {
         Some(meant) => format!("Setting `{name}` is not known; `{meant}` may be meant"),
         None => format!("Setting `{name}` is not known"),
     };
-    finding(Code::UnknownSetting, &place.origin, place.span, message)
+    let mut unknown = finding(Code::UnknownSetting, &place.origin, place.span, message);
+    // Who types a name waits for what it does; a file may be older or newer than the program.
+    if place.origin == Origin::Argument {
+        unknown.diagnostic.severity = Severity::Error;
+    }
+    unknown
 }
 
 /// Reads a client's name, or scopes in their order.

@@ -7,6 +7,9 @@ mod value;
 
 pub(crate) mod layer;
 
+#[cfg(feature = "store")]
+mod write;
+
 use std::fmt;
 use std::path::PathBuf;
 
@@ -19,6 +22,8 @@ use crate::environment::Environment;
 use crate::settings::layer::Layer;
 
 pub use key::{KEYS, Key};
+#[cfg(feature = "store")]
+pub use write::{SettingsFile, write_setting};
 
 /// Where a setting was made.
 #[derive(Clone, Debug, PartialEq, Eq)]

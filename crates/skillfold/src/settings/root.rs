@@ -86,6 +86,17 @@ fn text(text: &str) -> Words<'_> {
     }
 }
 
+/// Returns the text of a root with its path whole.
+#[cfg(feature = "store")]
+pub(super) fn whole(written: &str, place: &Place<'_>) -> String {
+    let words = text(written);
+    let path = place.environment.path(words.path, place.base);
+    match words.scope.or(words.plugin) {
+        Some(word) => format!("{word}={}", path.display()),
+        None => path.display().to_string(),
+    }
+}
+
 /// Returns where the skills of a root belong.
 fn belongs(words: &Words<'_>, own: Scope) -> Result<(Scope, Option<PluginName>), String> {
     let plugin: Option<PluginName> = words

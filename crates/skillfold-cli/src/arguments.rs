@@ -1,0 +1,225 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use skillfold::core::Scope;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, and nothing is wrong
+  1  done, and something is wrong: `check` found errors, `doctor` found what cannot be used
+  2  the command line or a setting cannot be followed
+  3  there is no such skill, file or folder
+  4  refused: a rule forbids it, or the file is there already
+  5  a file could not be read or written";
+
+/// Work with agent skills
+#[derive(Debug, Parser)]
+#[command(
+    name = "skillfold",
+    version,
+    after_help = EXIT_CODES,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    infer_long_args = true
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Work in this folder
+    #[arg(
+        short = 'C',
+        long,
+        global = true,
+        value_name = "FOLDER",
+        default_value = "."
+    )]
+    pub(crate) directory: PathBuf,
+    /// Search this folder of skills too: PATH, SCOPE=PATH or PLUGIN=PATH
+    #[arg(long, global = true, value_name = "ROOT")]
+    pub(crate) root: Vec<String>,
+    /// Make a setting: KEY=VALUE, as in a settings file
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Trust the skills of this project, for this run
+    #[arg(long, global = true)]
+    pub(crate) trust_project: bool,
+    /// Print JSON; docs/schema/view-v1.json is its schema
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(crate) fn write_global(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the skills that are found from here
+    List(List),
+    /// Show all that is known of a skill
+    Show(Show),
+    /// Judge skills, and correct what can be corrected safely
+    Check(Check),
+    /// Make a new skill
+    New(New),
+    /// Say for each root and each skill what became of it, and why
+    Doctor,
+    /// Show the settings, or make one
+    Config(Config),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// The page of one command
+        command: Option<String>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct List {
+    /// Only skills whose id or tags have this text
+    pub(crate) query: Option<String>,
+    /// Only skills of this scope: project, user (or personal), plugin, bundled
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    pub(crate) scope: Vec<Scope>,
+    /// Only skills whose name this regular expression matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) name: Option<String>,
+    /// Only skills whose description has all these words
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) words: Option<String>,
+    /// Only skills with this tag
+    #[arg(long)]
+    pub(crate) tag: Vec<String>,
+    /// At most so many
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit: Option<usize>,
+    /// From after this id on
+    #[arg(long, value_name = "ID")]
+    pub(crate) after: Option<String>,
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    text.parse()
+        .map_err(|error: skillfold::core::InvalidScope| error.to_string())
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The id, the name or the folder's name of a skill
+    pub(crate) id: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Skills to judge, by path or by id; all that are found from here if none is named
+    #[arg(value_name = "SKILL")]
+    pub(crate) skills: Vec<String>,
+    /// Correct what can be corrected without changing what the skill says
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// How strictly to judge
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileName>,
+    /// Take warnings for errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How to print what was found
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        conflicts_with = "json"
+    )]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// Warn about what the specification forbids
+    Lenient,
+    /// The letter of the specification
+    Spec,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, with the place underlined
+    Human,
+    /// The same as `--json`
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct New {
+    /// The name: lowercase letters, digits and single hyphens
+    pub(crate) name: String,
+    /// What the skill does and when to use it
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "Describe here what the skill does and when an agent should use it."
+    )]
+    pub(crate) description: String,
+    /// Put it into your own folder, for all projects
+    #[arg(long, conflicts_with = "into")]
+    pub(crate) user: bool,
+    /// Put it into this folder of skills
+    #[arg(long = "in", value_name = "FOLDER", id = "into")]
+    pub(crate) into: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Config {
+    /// Say where each value was set
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(subcommand)]
+    pub(crate) action: Option<ConfigAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Make a setting in your settings file, or in the project's
+    Set {
+        /// The setting
+        key: String,
+        /// Its value, as a variable would have it; lists replace what was there
+        value: String,
+        /// Write it into the project's file
+        #[arg(long)]
+        project: bool,
+    },
+}

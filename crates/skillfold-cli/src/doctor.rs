@@ -1,0 +1,190 @@
+//! `skillfold doctor`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Diagnostic, Entry, Standing, visible};
+use skillfold::view::{Doctor, DoctorSummary, Document, RootState};
+use skillfold::{Report, SettingFinding, Skills};
+
+use crate::arguments::Global;
+use crate::failure::{Failure, WRONG};
+use crate::host;
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, counted, finding, painted};
+
+pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+    let skills = host::host(global)?.discover_anyway();
+    let doctor = Doctor::new(&skills);
+    let report = skills.report();
+    let is_broken = doctor.summary.refused > 0
+        || report
+            .settings
+            .findings
+            .iter()
+            .any(SettingFinding::is_fatal);
+    if output.is_json() {
+        output.json(Document::Doctor(doctor))?;
+    } else {
+        settings(&report, output)?;
+        roots(&doctor.roots, output)?;
+        each_skill(&skills, output)?;
+        refused(&skills, output)?;
+        output.say(summary(&doctor.summary));
+    }
+    Ok(ExitCode::from(if is_broken { WRONG } else { 0 }))
+}
+
+fn settings(report: &Report, output: &mut Output) -> Result<(), Failure> {
+    if report.settings.findings.is_empty() {
+        return Ok(());
+    }
+    output.line(painted(BOLD, "Settings"))?;
+    for problem in &report.settings.findings {
+        output.line(format!("  {}", problem.origin))?;
+        detail(&problem.diagnostic, output)?;
+    }
+    output.line("")
+}
+
+fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
+    output.line(painted(BOLD, "Roots"))?;
+    let label_width = roots
+        .iter()
+        .map(|root| root.root.chars().count())
+        .max()
+        .unwrap_or_default();
+    for root in roots {
+        let owner = root.plugin.as_ref().unwrap_or(&root.scope);
+        let owner = if root.trusted {
+            owner.clone()
+        } else {
+            format!("{owner}, untrusted")
+        };
+        let state = match root.outcome.as_str() {
+            "searched" => painted(GOOD, found(root)),
+            "absent" => painted(DIM, "not there"),
+            "same" => painted(
+                DIM,
+                format!(
+                    "the same as {}",
+                    root.same_as.as_deref().unwrap_or_default()
+                ),
+            ),
+            _ => painted(BAD, "cannot be read"),
+        };
+        let label = format!("{:label_width$}", visible(&root.root));
+        output.line(format!("  {label}  {owner:18}  {state}"))?;
+        for diagnostic in &root.findings {
+            output.line(format!(
+                "      {}[{}]: {}",
+                diagnostic.severity, diagnostic.code, diagnostic.message
+            ))?;
+            output.line(format!(
+                "      {}: {}",
+                painted(DIM, "hint"),
+                diagnostic.hint
+            ))?;
+        }
+    }
+    output.line("")
+}
+
+fn found(root: &RootState) -> String {
+    let skills = counted(root.skills, "skill", "skills");
+    match root.refused {
+        0 => skills,
+        number => format!(
+            "{skills}, {} no skill",
+            counted(number, "folder holds", "folders hold")
+        ),
+    }
+}
+
+fn each_skill(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+    let catalog = skills.catalog();
+    if catalog.is_empty() {
+        return Ok(());
+    }
+    output.line(painted(BOLD, "Skills"))?;
+    let id_width = catalog
+        .entries()
+        .map(|entry| entry.id().chars().count())
+        .max()
+        .unwrap_or_default();
+    for entry in catalog.entries() {
+        let id = format!("{:id_width$}", visible(entry.id()));
+        output.line(format!("  {id}  {}", state(&entry)))?;
+        for diagnostic in entry.skill().diagnostics.iter().chain(&entry.notes()) {
+            detail(diagnostic, output)?;
+        }
+    }
+    output.line("")
+}
+
+/// Returns what became of a skill: how it was read, and how it stands.
+fn state(entry: &Entry<'_>) -> String {
+    let read = if entry.skill().repaired {
+        "repaired"
+    } else {
+        "parsed"
+    };
+    let style = match entry.standing() {
+        Standing::Active => GOOD,
+        _ => WARN,
+    };
+    let standing = match entry.shadowed_by() {
+        Some(winner) if entry.standing() != Standing::Shadowed => {
+            format!("{}, shadowed by {}", entry.standing(), visible(winner.id()))
+        }
+        Some(winner) => format!("shadowed by {}", visible(winner.id())),
+        None => entry.standing().to_string(),
+    };
+    format!("found, {read}, {}", painted(style, standing))
+}
+
+fn refused(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+    let catalog = skills.catalog();
+    if catalog.refused().is_empty() {
+        return Ok(());
+    }
+    output.line(painted(BOLD, "No skills"))?;
+    for refused in catalog.refused() {
+        let root = catalog.roots()[refused.source].label();
+        let folder = refused.folder.to_string();
+        let place = format!("{}/{}", visible(root), visible(&folder));
+        output.line(format!("  {place}  {}", painted(BAD, "found, refused")))?;
+        for diagnostic in &refused.diagnostics {
+            detail(diagnostic, output)?;
+        }
+    }
+    output.line("")
+}
+
+fn detail(diagnostic: &Diagnostic, output: &mut Output) -> Result<(), Failure> {
+    output.line(format!("      {}", finding(diagnostic)))?;
+    output.line(format!(
+        "      {}: {}",
+        painted(DIM, "hint"),
+        diagnostic.hint()
+    ))
+}
+
+fn summary(summary: &DoctorSummary) -> String {
+    let parts = [
+        (summary.parsed, "parsed"),
+        (summary.repaired, "repaired"),
+        (summary.active, "active"),
+        (summary.shadowed, "shadowed"),
+        (summary.disabled, "disabled"),
+        (summary.untrusted, "untrusted"),
+        (summary.refused, "refused"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    match summary.found {
+        0 => "There are no skills here. `skillfold new NAME` makes one".to_owned(),
+        found => format!("{found} found: {}", parts.join(", ")),
+    }
+}

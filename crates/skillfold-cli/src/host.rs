@@ -1,0 +1,62 @@
+//! The skills that the command looks at.
+
+use skillfold::core::{Diagnostic, Error};
+use skillfold::{Environment, Host, Origin, Outcome, Skills};
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+use crate::output::{DIM, Output, finding, painted};
+
+/// Returns the surroundings of the folder that is worked in.
+pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
+    let environment = Environment::of_process(&global.directory)?;
+    if environment.directory().is_dir() {
+        Ok(environment)
+    } else {
+        Err(Error::not_found(global.directory.to_string_lossy()).into())
+    }
+}
+
+/// Returns a host with the settings of the command line.
+pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
+    let mut host = Host::new(environment(global)?);
+    for root in &global.root {
+        host = host.set("roots", root);
+    }
+    for setting in &global.set {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Failure::Usage(format!(
+                "`--set {setting}` is not written as KEY=VALUE"
+            )));
+        };
+        host = host.set(key.trim(), value);
+    }
+    if global.trust_project {
+        host = host.set("trust_project", "true");
+    }
+    Ok(host)
+}
+
+/// Finds the skills, and says what is wrong with the settings.
+pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Failure> {
+    let skills = host(global)?.discover()?;
+    for root in &skills.report().roots {
+        match &root.outcome {
+            Outcome::Missing(_) if root.origin == Origin::Argument => {
+                return Err(Error::not_found(&*root.label).into());
+            }
+            Outcome::Missing(diagnostic) => say(diagnostic, &root.origin, output),
+            _ => {}
+        }
+    }
+    for problem in &skills.report().settings.findings {
+        say(&problem.diagnostic, &problem.origin, output);
+    }
+    Ok(skills)
+}
+
+/// Says what is wrong with a setting, and where it was made.
+pub(crate) fn say(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output) {
+    output.say(format!("{} ({origin})", finding(diagnostic)));
+    output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+}

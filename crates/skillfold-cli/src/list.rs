@@ -1,0 +1,144 @@
+//! `skillfold list`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Catalog, Cursor, Entry, Filter, Standing, visible};
+use skillfold::view::{Document, Listing};
+
+use crate::arguments::{Global, List};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{BOLD, DIM, Output, WARN, counted, painted};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &List,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let catalog = skills.catalog();
+    let filter = filter(options)?;
+    let cursor = options.after.as_deref().map(Cursor::after);
+    let limit = options.limit.unwrap_or(usize::MAX);
+    let page = catalog.page(&filter, cursor.as_ref(), limit);
+    if output.is_json() {
+        let listing = Listing::new(&page);
+        let listing = if is_whole(options) {
+            listing.with_refused(&catalog)
+        } else {
+            listing
+        };
+        output.json(Document::Skills(listing))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&page.entries, output)?;
+    if let Some(next) = &page.next {
+        output.say(format!("There are more: `--after {}`", next.as_str()));
+    }
+    talk(&catalog, page.entries.len(), is_whole(options), output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_whole(options: &List) -> bool {
+    let List {
+        query,
+        scope,
+        name,
+        words,
+        tag,
+        limit,
+        after,
+    } = options;
+    let texts = [query, name, words, after];
+    texts.iter().all(|text| text.is_none()) && scope.is_empty() && tag.is_empty() && limit.is_none()
+}
+
+fn filter(options: &List) -> Result<Filter, Failure> {
+    let mut filter = Filter::default();
+    for scope in &options.scope {
+        filter = filter.scope(*scope);
+    }
+    if let Some(pattern) = &options.name {
+        filter = filter.name(pattern)?;
+    }
+    if let Some(words) = &options.words {
+        filter = filter.words(words);
+    }
+    for tag in &options.tag {
+        filter = filter.tag(tag);
+    }
+    if let Some(query) = &options.query {
+        filter = filter.query(query);
+    }
+    Ok(filter)
+}
+
+fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+    let rows: Vec<_> = entries
+        .iter()
+        .map(|entry| (visible(entry.id()), place(entry), entry))
+        .collect();
+    let width =
+        |texts: &dyn Fn(usize) -> usize| (0..rows.len()).map(texts).max().unwrap_or_default();
+    let id_width = width(&|row| rows[row].0.chars().count());
+    let place_width = width(&|row| rows[row].1.chars().count());
+    for (id, place, entry) in &rows {
+        let style = if entry.standing() == Standing::Active {
+            DIM
+        } else {
+            WARN
+        };
+        let brief = entry.manifest().brief();
+        output.line(format!(
+            "{}  {}  {}",
+            painted(BOLD, format!("{id:id_width$}")),
+            painted(style, format!("{place:place_width$}")),
+            visible(&brief)
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns where a skill belongs, and how it stands if not as one expects.
+fn place(entry: &Entry<'_>) -> String {
+    let place = entry.root().qualifier();
+    match entry.standing() {
+        Standing::Active => place.to_owned(),
+        standing => format!("{place}, {standing}"),
+    }
+}
+
+/// Says how many there are, and what to do about those that cannot be used.
+fn talk(catalog: &Catalog, listed: usize, is_whole: bool, output: &mut Output) {
+    let refused = catalog.refused().len();
+    if catalog.is_empty() && refused == 0 {
+        return output.say(
+            "There are no skills here. `skillfold new NAME` makes one; `skillfold doctor` says where was looked",
+        );
+    }
+    if !is_whole {
+        return output.say(format!(
+            "{listed} of {}",
+            counted(catalog.len(), "skill", "skills")
+        ));
+    }
+    let mut odd = Vec::new();
+    for standing in [Standing::Untrusted, Standing::Disabled, Standing::Shadowed] {
+        let entries = catalog.entries();
+        match entries.filter(|entry| entry.standing() == standing).count() {
+            0 => {}
+            number => odd.push(format!("{number} {standing}")),
+        }
+    }
+    if refused > 0 {
+        let folders = counted(refused, "folder holds", "folders hold");
+        odd.push(format!("{folders} no skill"));
+    }
+    let skills = counted(listed, "skill", "skills");
+    if odd.is_empty() {
+        output.say(skills);
+    } else {
+        let odd = odd.join(", ");
+        output.say(format!("{skills}, {odd}; `skillfold doctor` says why"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Where data and talk go.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
+use skillfold::core::{Diagnostic, Severity};
+use skillfold::view::Document;
+
+use crate::arguments::Global;
+use crate::failure::Failure;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// Data goes to stdout, talk to stderr. Colours are left out where nobody sees them.
+pub(crate) struct Output {
+    data: Buffered,
+    talk: anstream::Stderr,
+    is_json: bool,
+}
+
+/// What is written line by line is passed on in larger parts.
+struct Buffered {
+    stream: AutoStream<io::Stdout>,
+    text: Vec<u8>,
+}
+
+impl Output {
+    pub(crate) fn new(global: &Global) -> Self {
+        Self {
+            data: Buffered {
+                stream: anstream::stdout(),
+                text: Vec::new(),
+            },
+            talk: anstream::stderr(),
+            is_json: global.json,
+        }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json
+    }
+
+    /// Prints a line of data.
+    pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
+        writeln!(self.data.text, "{line}")?;
+        self.pass_on(1 << 16)
+    }
+
+    /// Prints data as it is.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.data.text.extend_from_slice(bytes);
+        self.pass_on(1 << 16)
+    }
+
+    pub(crate) fn json(&mut self, document: Document) -> Result<(), Failure> {
+        self.bytes(document.to_json().as_bytes())
+    }
+
+    /// Says something that is no data. What cannot be said is no reason to fail.
+    pub(crate) fn say(&mut self, line: impl Display) {
+        let _ = self.pass_on(0);
+        let _ = writeln!(self.talk, "{line}");
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.pass_on(0)?;
+        Ok(self.data.stream.flush()?)
+    }
+
+    fn pass_on(&mut self, when_over: usize) -> Result<(), Failure> {
+        if self.data.text.len() > when_over {
+            self.data.stream.write_all(&self.data.text)?;
+            self.data.text.clear();
+        }
+        Ok(())
+    }
+}
+
+/// Returns a text in a style.
+pub(crate) fn painted(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+pub(crate) fn style_of(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => BAD,
+        Severity::Warning => WARN,
+        _ => DIM,
+    }
+}
+
+/// Returns a finding on one line, with its place where it has one.
+pub(crate) fn finding(diagnostic: &Diagnostic) -> String {
+    let head = format!("{}[{}]", diagnostic.severity, diagnostic.code);
+    let head = painted(style_of(diagnostic.severity), head);
+    match diagnostic.span {
+        Some(span) => format!("{head} at {}: {}", span.start, diagnostic.message),
+        None => format!("{head}: {}", diagnostic.message),
+    }
+}
+
+/// Returns a number with its word.
+pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

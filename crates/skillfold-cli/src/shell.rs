@@ -1,0 +1,42 @@
+//! `skillfold completions` and `skillfold man`
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use skillfold::core::nearest;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "skillfold", &mut text);
+    output.bytes(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn man(name: Option<&str>, output: &mut Output) -> Result<ExitCode, Failure> {
+    let mut command = Arguments::command();
+    command.build();
+    let command = match name {
+        None => command,
+        Some(name) => match command.find_subcommand(name) {
+            Some(found) => found.clone(),
+            None => return Err(Failure::Usage(unknown(&command, name))),
+        },
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    output.bytes(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(command: &clap::Command, name: &str) -> String {
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    match nearest(name, names, 1).first() {
+        Some(meant) => format!("There is no command `{name}`; `{meant}` may be meant"),
+        None => format!("There is no command `{name}`"),
+    }
+}

@@ -1,0 +1,93 @@
+//! `skillfold show`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Entry, visible};
+use skillfold::view::{Document, Failure as NoSkill, Skill};
+
+use crate::arguments::{Global, Show};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{BOLD, DIM, Output, finding, painted};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Show,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let catalog = skills.catalog();
+    let Some(entry) = catalog.get(&options.id) else {
+        return Err(Failure::NoSkill(NoSkill::no_skill(&catalog, &options.id)));
+    };
+    if output.is_json() {
+        output.json(Document::Skill(Box::new(Skill::new(&entry))))?;
+    } else {
+        print(&entry, output)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
+    let view = Skill::new(entry);
+    output.line(painted(BOLD, visible(entry.id())))?;
+    for line in view.record.description.lines() {
+        output.line(visible(line))?;
+    }
+    output.line("")?;
+    let mut row = |name: &str, value: Option<String>| match value {
+        Some(value) => output.line(format!(
+            "{}  {}",
+            painted(DIM, format!("{name:>13}")),
+            visible(&value)
+        )),
+        None => Ok(()),
+    };
+    let words = |words: &[String]| (!words.is_empty()).then(|| words.join(", "));
+    let standing = match entry.shadowed_by() {
+        Some(winner) => format!("{} by {}", entry.standing(), winner.id()),
+        None => entry.standing().to_string(),
+    };
+    row("standing", Some(standing))?;
+    row(
+        "scope",
+        Some(format!("{} ({})", entry.scope(), entry.root().label())),
+    )?;
+    row("plugin", view.record.plugin)?;
+    row(
+        "name",
+        (view.record.name != view.record.id).then_some(view.record.name),
+    )?;
+    row("also known as", view.alias)?;
+    row("file", view.record.file)?;
+    row(
+        "instructions",
+        Some(format!(
+            "{} bytes, about {} tokens",
+            view.body.bytes, view.body.tokens
+        )),
+    )?;
+    row("version", view.record.version)?;
+    row("license", view.license)?;
+    row("compatibility", view.compatibility)?;
+    row("model", view.model)?;
+    row("tools", words(&view.allowed_tools))?;
+    row("tags", words(&view.record.tags))?;
+    row("requires", words(&view.requires))?;
+    row("shadows", words(&view.shadows))?;
+    row(
+        "for a person",
+        view.disable_model_invocation
+            .then(|| "only; a model may not start it".to_owned()),
+    )?;
+    let notes = entry.notes();
+    let findings = entry.skill().diagnostics.iter().chain(&notes);
+    for (at, diagnostic) in findings.enumerate() {
+        if at == 0 {
+            output.line("")?;
+        }
+        output.line(finding(diagnostic))?;
+        output.line(format!("  {}: {}", painted(DIM, "hint"), diagnostic.hint()))?;
+    }
+    Ok(())
+}

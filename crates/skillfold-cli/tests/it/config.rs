@@ -1,0 +1,103 @@
+//! `config`
+
+use crate::command::World;
+
+#[test]
+fn explain_names_the_origin_of_each_value() {
+    let world = World::new("//- person/.config/skillfold/config.toml\nlinks = \"refuse\"\n");
+    insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @"
+    precedence     project > user > plugin > bundled  default
+    roots          none                               default
+    default_roots  true                               default
+    enable         none                               default
+    disable        none                               default
+    trusted        none                               default
+    trust_project  false                              default
+    links          refuse                             ROOT/person/.config/skillfold/config.toml:1
+    hidden         skip                               default
+    max_depth      2                                  argument
+    profile        lenient                            default
+    exit 0
+    ");
+}
+
+#[test]
+fn setting_is_written_beside_what_is_there() {
+    let world = World::new("//- app/README.md\n");
+    insta::assert_snapshot!(world.run(&["config", "set", "disable", "a, user:b"]), @"
+    ROOT/person/.config/skillfold/config.toml
+    exit 0
+    ");
+    world.write("\n//- person/.config/skillfold/config.toml\n# Mine\ndisable = [\"a\"] # not now\n\n[odd]\nx = 1\n");
+    world.run(&["config", "set", "disable", "b"]);
+    world.run(&["config", "set", "max_depth", "3"]);
+    world.run(&["config", "set", "trusted", "."]);
+    world.run(&["config", "set", "roots", "user=more:acme=plugins/acme"]);
+    world.run(&["config", "set", "precedence", "user,project"]);
+    let root = world.path("").canonicalize().unwrap();
+    let text = world
+        .read("person/.config/skillfold/config.toml")
+        .replace(&*root.to_string_lossy(), "ROOT");
+    insta::assert_snapshot!(text, @r#"
+    # Mine
+    disable = ["b"] # not now
+    max_depth = 3
+    trusted = ["ROOT/app/."]
+    roots = ["user=ROOT/app/more", "acme=ROOT/app/plugins/acme"]
+    precedence = ["user", "project"]
+
+    [odd]
+    x = 1
+    "#);
+    world.run(&["config", "set", "--project", "roots", "tools/skills"]);
+    assert_eq!(
+        world.read("app/.skillfold/config.toml"),
+        "roots = [\"tools/skills\"]\n"
+    );
+}
+
+#[test]
+fn setting_that_cannot_be_followed_is_not_written() {
+    let world = World::new("//- app/README.md\n");
+    insta::assert_snapshot!(world.run(&["config", "set", "links", "maybe"]), @"
+    ! error: Could not understand `links`: Setting `links` is not usable: `maybe` is none of `follow`, `refuse`
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["config", "set", "lniks", "follow"]), @"
+    ! error: Could not understand `lniks`: Setting `lniks` is not known; `links` may be meant
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["config", "set", "--project", "trusted", "."]), @"
+    ! error: Could not understand `trusted`: A project may not set `trusted`
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["config", "set", "--project", "roots", "../x"]), @"
+    ! error: Could not understand `roots`: Setting `roots` is not usable: `../x` leads out of the project
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    assert!(!world.path("person/.config").exists() && !world.path("app/.skillfold").exists());
+}
+
+#[test]
+fn broken_settings_stop_every_command_but_those_that_explain() {
+    let world = World::new("//- person/.config/skillfold/config.toml\ndisable = [\n");
+    insta::assert_snapshot!(world.run(&["list"]), @"
+    ! error: Could not understand `ROOT/person/.config/skillfold/config.toml:1`: Settings are not valid TOML: unclosed array, expected `]`
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    let explained = world.run(&["config", "--explain"]);
+    assert!(
+        explained.contains("SF704") && explained.ends_with("exit 1\n"),
+        "{explained}"
+    );
+    let doctor = world.run(&["doctor"]);
+    assert!(
+        doctor.contains("SF704") && doctor.ends_with("exit 1\n"),
+        "{doctor}"
+    );
+}

@@ -1,0 +1,50 @@
+//! The command passes the cases that every face passes.
+
+use serde_json::Value;
+use skillfold_testkit::cases;
+
+use crate::command::skillfold;
+
+#[test]
+fn every_case_has_its_answer() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let folder = case.lay_out();
+        let input = folder.path().canonicalize().unwrap();
+        let request: Value = serde_json::from_str(&case.request).unwrap();
+        let output = skillfold(&input, &input.join("person"))
+            .args(arguments(&request))
+            .output()
+            .unwrap();
+        let answer = String::from_utf8(output.stdout).unwrap();
+        let answer = answer.replace(&*input.to_string_lossy(), "INPUT");
+        let parsed = serde_json::from_str::<Value>(&answer).ok();
+        if parsed != serde_json::from_str(&case.expected).ok() {
+            let talk = String::from_utf8_lossy(&output.stderr).into_owned();
+            wrong.push(format!("{}: {answer}{talk}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns what a person would type for a request.
+fn arguments(request: &Value) -> Vec<String> {
+    let call = request["call"].as_str().unwrap();
+    let call = if call == "settings" { "config" } else { call };
+    let mut typed = vec![call.to_owned(), "--json".to_owned()];
+    for (key, value) in request["settings"].as_object().into_iter().flatten() {
+        typed.push(format!("--set={key}={}", value.as_str().unwrap()));
+    }
+    for (name, value) in request["arguments"].as_object().into_iter().flatten() {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        typed.push(match name.as_str() {
+            "id" | "query" => value,
+            "cursor" => format!("--after={value}"),
+            name => format!("--{name}={value}"),
+        });
+    }
+    typed
+}

@@ -1,0 +1,270 @@
+//! `list`, `show`, `new` and `doctor`
+
+use crate::command::{World, skill};
+
+fn world() -> World {
+    let world = World::new("//- app/README.md\nA project\n");
+    world.write(&format!(
+        "
+//- app/.agents/skills/pdf/SKILL.md
+{}
+//- app/.agents/skills/notes/SKILL.md
+no frontmatter
+//- person/.agents/skills/pdf/SKILL.md
+{}
+//- person/.agents/skills/mail/SKILL.md
+{}
+",
+        skill("pdf", "Fills in forms. Use it for PDF."),
+        skill("pdf", "Mine"),
+        skill("mail", "Sends: mail"),
+    ));
+    world
+}
+
+#[test]
+fn list_shows_where_skills_belong_and_how_they_stand() {
+    insta::assert_snapshot!(world().run(&["list"]), @"
+    mail         user                Sends: mail
+    pdf          user                Mine
+    project:pdf  project, untrusted  Fills in forms.
+    ! 3 skills, 1 untrusted, 1 folder holds no skill; `skillfold doctor` says why
+    exit 0
+    ");
+    insta::assert_snapshot!(world().run(&["list", "--trust-project"]), @"
+    mail      user            Sends: mail
+    pdf       project         Fills in forms.
+    user:pdf  user, shadowed  Mine
+    ! 3 skills, 1 shadowed, 1 folder holds no skill; `skillfold doctor` says why
+    exit 0
+    ");
+    insta::assert_snapshot!(world().run(&["list", "mai"]), @"
+    mail  user  Sends: mail
+    ! 1 of 3 skills
+    exit 0
+    ");
+    insta::assert_snapshot!(world().run(&["list", "--limit", "1"]), @"
+    mail  user  Sends: mail
+    ! There are more: `--after mail`
+    ! 1 of 3 skills
+    exit 0
+    ");
+}
+
+#[test]
+fn list_without_skills_says_what_to_do() {
+    let world = World::new("//- app/README.md\n");
+    insta::assert_snapshot!(world.run(&["list"]), @"
+    ! There are no skills here. `skillfold new NAME` makes one; `skillfold doctor` says where was looked
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["check"]), @"
+    ! There are no skills to judge
+    exit 0
+    ");
+}
+
+#[test]
+fn mistakes_get_the_nearest_right_thing() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["show", "mial"]), @"
+    ! error: There is no skill `mial`
+    ! hint: Did you mean `mail`?
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["show", "notes"]), @"
+    ! error: `notes` holds no skill
+    !   error[SF001] at 1:1: Expected `---`, found `no frontmatter`
+    !   hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+    exit 1
+    ");
+    insta::assert_snapshot!(world.run(&["check", "pfd"]), @"
+    ! error: There is no skill `pfd`
+    ! hint: Did you mean `pdf` or `project:pdf`?
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["lst"]), @"
+    ! error: unrecognized subcommand 'lst'
+    ! 
+    !   tip: a similar subcommand exists: 'list'
+    ! 
+    ! Usage: skillfold [OPTIONS] <COMMAND>
+    ! 
+    ! For more information, try '--help'.
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--scope", "team"]), @"
+    ! error: invalid value 'team' for '--scope <SCOPE>': Scope is not one of `project`, `user` (or `personal`), `plugin`, `bundled`
+    ! 
+    ! For more information, try '--help'.
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--name", "("]), @"
+    ! error: Could not understand `(`: unclosed group
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--set", "linsk=follow"]), @"
+    ! error: Could not understand `argument`: Setting `linsk` is not known; `links` may be meant
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--set", "links"]), @"
+    ! error: `--set links` is not written as KEY=VALUE
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--root", "nowhere"]), @"
+    ! error: Could not find `nowhere`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["-C", "nowhere", "list"]), @"
+    ! error: Could not find `nowhere`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["man", "lists"]), @"
+    ! error: There is no command `lists`; `list` may be meant
+    exit 2
+    ");
+}
+
+#[test]
+fn show_tells_all_about_a_skill() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["show", "pdf"]), @"
+    pdf
+    Mine
+
+         standing  active
+            scope  user (~/.agents/skills)
+             file  ROOT/person/.agents/skills/pdf/SKILL.md
+     instructions  8 bytes, about 2 tokens
+          shadows  project:pdf
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["show", "mail"]), @"
+    mail
+    Sends: mail
+
+         standing  active
+            scope  user (~/.agents/skills)
+             file  ROOT/person/.agents/skills/mail/SKILL.md
+     instructions  7 bytes, about 2 tokens
+
+    warning[SF010] at 3:19: A second `: ` on the line of a field
+      hint: Correct the line; other clients may drop this skill
+    warning[SF101] at 3:14: Value of `description` has an unquoted `: `
+      hint: Put the value in quotes
+    exit 0
+    ");
+}
+
+#[test]
+fn new_makes_a_skill_that_passes_and_overwrites_nothing() {
+    let world = World::new("//- app/README.md\n");
+    insta::assert_snapshot!(world.run(&["new", "hello"]), @"
+    .agents/skills/hello/SKILL.md
+    ! Write what the agent should do into it; `skillfold check` judges it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["check", "--profile", "spec", "--strict"]), @"
+    ! 1 skill, nothing to report
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["new", "hello"]), @"
+    ! error: File is there already: `ROOT/app/.agents/skills/hello/SKILL.md`
+    ! hint: Choose another name, or replace the file
+    exit 4
+    ");
+    insta::assert_snapshot!(world.run(&["new", "Hello World"]), @"
+    ! error: Could not understand `Hello World`: Name has upper-case letters: `Hello World`; `hello-world` would do
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["new", "odd", "--user", "--description", "It's: \"odd\""]), @"
+    ROOT/person/.agents/skills/odd/SKILL.md
+    ! Write what the agent should do into it; `skillfold check` judges it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["new", "third", "--in", "more/skills"]), @"
+    more/skills/third/SKILL.md
+    ! Write what the agent should do into it; `skillfold check` judges it
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["list"]), @r#"
+    hello  project, untrusted  Describe here what the skill does and when an agent should use it.
+    odd    user                It's: "odd"
+    ! 2 skills, 1 untrusted; `skillfold doctor` says why
+    exit 0
+    "#);
+}
+
+#[test]
+fn doctor_says_for_each_root_and_skill_what_became_of_it() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["doctor", "--set", "disable=mail,gone"]), @"
+    Settings
+      argument
+          warning[SF706]: There is no skill `gone`
+          hint: Correct the name, or remove it
+
+    Roots
+      .agents/skills       project, untrusted  1 skill, 1 folder holds no skill
+      .claude/skills       project, untrusted  not there
+      .agent/skills        project, untrusted  not there
+      .skillfold/skills    project, untrusted  not there
+      ~/.agents/skills     user                2 skills
+      ~/.claude/skills     user                not there
+      ~/.agent/skills      user                not there
+      ~/.skillfold/skills  user                not there
+
+    Skills
+      mail         found, repaired, disabled
+          warning[SF010] at 3:19: A second `: ` on the line of a field
+          hint: Correct the line; other clients may drop this skill
+          warning[SF101] at 3:14: Value of `description` has an unquoted `: `
+          hint: Put the value in quotes
+          info[SF605]: Skill `mail` is switched off by `mail`
+          hint: Add it to `enable` in the settings, or take it out of `disable`
+      pdf          found, parsed, active
+      project:pdf  found, parsed, untrusted, shadowed by pdf
+          warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
+          hint: Use the qualified id, rename one of the two, or change the precedence
+          info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
+          hint: Look at the skill; if it is good, add its project to `trusted` in your settings
+
+    No skills
+      .agents/skills/notes  found, refused
+          error[SF001] at 1:1: Expected `---`, found `no frontmatter`
+          hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+
+    ! 4 found: 3 parsed, 1 repaired, 1 active, 1 shadowed, 1 disabled, 1 untrusted, 1 refused
+    exit 1
+    ");
+}
+
+#[test]
+fn text_of_a_skill_cannot_speak_to_the_terminal() {
+    let world = World::new("//- app/README.md\n");
+    world.write(
+        "
+//- app/.agents/skills/evil/SKILL.md
+---
+name: evil
+description: \"a\\e[2J\\u202Eb\\u009Bc\"
+---
+",
+    );
+    for arguments in [
+        ["list", "--color=always"],
+        ["doctor", "--color=always"],
+        ["show", "evil"],
+    ] {
+        let shown = world.data(&arguments);
+        assert!(
+            !shown.contains("\u{1b}[2J") && !shown.contains(['\u{202e}', '\u{9b}']),
+            "{shown:?}"
+        );
+    }
+}

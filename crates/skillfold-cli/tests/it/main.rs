@@ -1,0 +1,17 @@
+//! What a person sees who types `skillfold`.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::format_collect,
+    reason = "tests start the command, may be slow with text, and fail by panicking"
+)]
+
+mod command;
+
+mod check;
+mod config;
+mod conformance;
+mod list;
+mod readme;
+mod terminal;

@@ -1,0 +1,132 @@
+//! Makes a setting in a settings file, and leaves everything else in it as it is.
+
+use std::path::PathBuf;
+
+use skillfold_core::{Error, Severity};
+use toml_edit::{Array, DocumentMut, Item, Value};
+
+use crate::environment::{Environment, read_settings};
+use crate::settings::key::{Form, Key};
+use crate::settings::layer::{Layer, PATHS, Place, unknown};
+use crate::settings::value::Written;
+use crate::settings::{Origin, SettingFinding, root};
+
+/// A settings file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SettingsFile {
+    /// The person's.
+    User,
+    /// The project's.
+    Project,
+}
+
+/// Makes a setting in a file and returns the file's path. Comments and other settings stay as they are.
+///
+/// The value is written as for a variable; a list replaces the one that was there. What could not be followed is refused
+/// with the reason, and the file stays as it is.
+pub fn write_setting(
+    environment: &Environment,
+    file: SettingsFile,
+    key: &str,
+    value: &str,
+) -> Result<PathBuf, Error> {
+    let (path, origin, base) = match file {
+        SettingsFile::Project => {
+            let path = environment.project_settings();
+            (
+                path.clone(),
+                Origin::Project(path, 1),
+                environment.project(),
+            )
+        }
+        SettingsFile::User => {
+            let path = environment
+                .user_settings()
+                .ok_or_else(|| Error::not_found("home"))?;
+            (path.clone(), Origin::User(path, 1), environment.directory())
+        }
+    };
+    let place = Place {
+        environment,
+        base,
+        origin,
+        span: None,
+    };
+    let item = checked(key, value, &place)?;
+    let text = read_settings(&path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
+    let mut document: DocumentMut =
+        text.clone()
+            .unwrap_or_default()
+            .parse()
+            .map_err(|error: toml_edit::TomlError| {
+                Error::invalid(path.to_string_lossy(), error.message().trim().to_owned())
+            })?;
+    match document.get_mut(key) {
+        Some(old) => replace(old, item),
+        None => {
+            document.insert(key, Item::Value(item));
+        }
+    }
+    let mut bytes = document.to_string();
+    if !bytes.ends_with('\n') {
+        bytes.push('\n');
+    }
+    if text.is_some() {
+        skillfold_store::replace(&path, bytes.as_bytes())?;
+    } else {
+        skillfold_store::create(&path, bytes.as_bytes())?;
+    }
+    Ok(path)
+}
+
+/// Puts a value in the place of another, with the comment that stands behind it.
+fn replace(old: &mut Item, mut new: Value) {
+    if let Some(value) = old.as_value() {
+        *new.decor_mut() = value.decor().clone();
+    }
+    *old = Item::Value(new);
+}
+
+/// Returns a setting as it is written in a file, if it can be followed.
+fn checked(name: &str, value: &str, place: &Place<'_>) -> Result<Value, Error> {
+    let invalid =
+        |finding: &SettingFinding| Error::invalid(name, finding.diagnostic.message.clone());
+    let Some(key) = Key::find(name) else {
+        return Err(invalid(&unknown(name, place)));
+    };
+    let mut layer = Layer::default();
+    layer.set(name, Written::Text(value), place);
+    let findings = layer.findings.iter();
+    let mut errors = findings.filter(|finding| finding.diagnostic.severity == Severity::Error);
+    match errors.next() {
+        Some(finding) => Err(invalid(finding)),
+        None => Ok(written(key, value, place)),
+    }
+}
+
+/// Writes a value in the form that its key has in a file. A path of the person is written whole: the file stands elsewhere
+/// than where it was typed.
+fn written(key: &Key, value: &str, place: &Place<'_>) -> Value {
+    let text = Written::Text(value);
+    let list = |separator: char| {
+        let entries = text.list(separator).unwrap_or_default();
+        let entries = entries.into_iter().filter_map(|entry| entry.text().ok());
+        entries.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let array = |entries: Vec<String>| Value::Array(entries.into_iter().collect::<Array>());
+    match key.kind {
+        Form::Words => array(list(',')),
+        Form::Paths if matches!(place.origin, Origin::Project(..)) => array(list(PATHS)),
+        Form::Paths => {
+            let entries = list(PATHS).into_iter();
+            array(entries.map(|entry| root::whole(&entry, place)).collect())
+        }
+        Form::Boolean => Value::from(text.boolean().unwrap_or_default()),
+        Form::Number => {
+            Value::from(i64::try_from(text.number().unwrap_or_default()).unwrap_or(i64::MAX))
+        }
+        Form::Word if value.contains(',') => array(list(',')),
+        Form::Word => Value::from(value.trim()),
+    }
+}
