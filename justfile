@@ -30,10 +30,15 @@ discover file=corpus:
     cargo run --release -p skillfold-bench -- discover --skills 10000
     cargo run --release -p skillfold-bench -- discover --skills 100 --runs 25
 
+# What look-ups and pages cost among 100,000 skills, and 1,000 refreshes while two threads read
+catalog:
+    cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 1000
+
 # The short form of the benches, as CI runs it
 bench-smoke file=corpus:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}
     cargo run --release -p skillfold-bench -- discover --skills 2000 --corpus {{file}} --at-most 4.5
+    cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
 agreement file=corpus every="1" python="python3":

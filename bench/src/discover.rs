@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     /// Put every frontmatter through the YAML parser
     #[arg(long)]
     yaml_only: bool,
-    /// Fail if the ratio is above this
+    /// Fail if the ratio is above this, if a refresh costs more than the floor, or if a skill takes over 1,024 bytes beyond
+    /// its text
     #[arg(long)]
     at_most: Option<f64>,
 }
@@ -110,19 +111,36 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         })
     )?;
     match arguments.at_most {
-        Some(limit) if ratio > limit => {
-            Err(format!("the ratio {ratio:.2} is above {limit}").into())
-        }
-        Some(_) if refresh_ratio > REFRESH_AT_MOST => Err(format!(
-            "the ratio {refresh_ratio:.2} of a refresh is above {REFRESH_AT_MOST}"
-        )
-        .into()),
-        _ => Ok(()),
+        Some(limit) => judge(
+            limit,
+            ratio,
+            refresh_ratio,
+            bytes_per_skill - isize::try_from(text_per_skill)?,
+        ),
+        None => Ok(()),
     }
+}
+
+/// Fails where a figure is above its limit; bytes are those of a skill beyond its text.
+fn judge(limit: f64, ratio: f64, refresh_ratio: f64, bytes: isize) -> Result<(), Box<dyn Error>> {
+    if ratio > limit {
+        return Err(format!("the ratio {ratio:.2} is above {limit}").into());
+    }
+    if refresh_ratio > REFRESH_AT_MOST {
+        let limit = REFRESH_AT_MOST;
+        return Err(format!("the ratio {refresh_ratio:.2} of a refresh is above {limit}").into());
+    }
+    if bytes > BYTES_AT_MOST {
+        return Err(format!("a skill takes {bytes} bytes beyond its text").into());
+    }
+    Ok(())
 }
 
 /// A refresh with nothing changed costs no more than opening and reading the files.
 const REFRESH_AT_MOST: f64 = 1.0;
+
+/// Bytes that a skill may take beyond its text.
+const BYTES_AT_MOST: isize = 1_024;
 
 /// A time after everything that was laid out, so that all revisions are settled.
 const NOW_NS: i64 = i64::MAX;
@@ -261,4 +279,26 @@ fn kept_text(catalog: &Catalog) -> usize {
                 + entry.skill().folder.path().len()
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOW_NS, made, roots};
+    use crate::allocator::held_by;
+    use crate::measure::measure;
+    use skillfold_core::{Catalog, Rules};
+
+    #[test]
+    fn a_hundred_skills_take_less_than_100_ms_and_2_5_mb() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..100 {
+            made(folder.path(), number).unwrap();
+        }
+        let discover =
+            || Catalog::discover(roots(folder.path()).unwrap(), Rules::default(), NOW_NS);
+        let ((catalog, held), sample) = measure(|| held_by(discover));
+        assert_eq!(catalog.len(), 100);
+        assert!(sample.cpu_ms < 100.0, "{} ms of CPU time", sample.cpu_ms);
+        assert!(held < 2_500_000, "{held} bytes");
+    }
 }

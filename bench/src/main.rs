@@ -2,6 +2,7 @@
 
 mod agreement;
 mod allocator;
+mod catalog;
 mod corpus;
 mod discover;
 mod measure;
@@ -22,6 +23,8 @@ struct Arguments {
 enum Question {
     /// Compare the linter's verdicts with the reference validator's
     Agreement(agreement::Arguments),
+    /// Look up skills and turn pages in a small and a large catalog, and read one while it is made anew
+    Catalog(catalog::Arguments),
     /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
     Corpus(corpus::Arguments),
     /// Find skills in a folder, against opening and reading the files
@@ -32,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     let result = match Arguments::parse().question {
         Question::Agreement(arguments) => agreement::run(&arguments, &mut out),
+        Question::Catalog(arguments) => catalog::run(&arguments, &mut out),
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
     };

@@ -17,6 +17,7 @@ mod manifest;
 mod refresh;
 mod repair;
 mod resources;
+mod scale;
 mod show;
 mod snippet;
 mod yaml;

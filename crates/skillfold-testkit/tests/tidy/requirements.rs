@@ -10,8 +10,7 @@ use crate::tree::{file, files, root};
 const PAGE: &str = "docs/requirements.md";
 
 /// The issues that a requirement can wait for.
-const ISSUES: [&str; 9] = [
-    "Foundation 2",
+const ISSUES: [&str; 8] = [
     "Load",
     "Choose and disclose",
     "MCP server",

@@ -24,10 +24,6 @@ pub struct Key {
 
 /// How a value is written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "store"),
-    expect(dead_code, reason = "only what writes asks for it")
-)]
 pub(super) enum Form {
     Boolean,
     Number,
