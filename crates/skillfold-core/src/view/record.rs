@@ -13,8 +13,14 @@ use crate::view::finding::Diagnostic;
 const LISTED_DESCRIPTION: usize = 1024;
 /// Tags that a listing gives.
 const LISTED_TAGS: usize = 16;
+/// Bytes of a record as JSON; the description is cut to fit.
+const RECORD_BYTES: usize = 2048;
+/// Bytes of a record that are not values: the names of its fields, and their punctuation.
+const FIELD_BYTES: usize = 240;
+/// Bytes of a description that are given even where a path takes all the room.
+const LEAST_DESCRIPTION: usize = 256;
 
-/// A skill as a listing has it: a record of about 2 KB at most, without the body.
+/// A skill as a listing has it: a record of at most 2 KB (unless its path alone is longer), without the body.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -23,7 +29,7 @@ pub struct SkillRecord {
     pub id: String,
     /// The name that the skill gives itself.
     pub name: String,
-    /// What the skill does and when to use it; at most 1,024 characters in a listing.
+    /// What the skill does and when to use it; in a listing at most 1,024 characters, and cut to fit the record.
     pub description: String,
     /// `project`, `user`, `plugin` or `bundled`.
     pub scope: String,
@@ -57,15 +63,43 @@ impl SkillRecord {
     /// Creates the record of a listing.
     pub fn listed(entry: &Entry<'_>) -> Self {
         let mut record = Self::whole(entry);
-        if let Some((end, _)) = record.description.char_indices().nth(LISTED_DESCRIPTION) {
-            record.description.truncate(end);
-            record.cut.push("description".to_owned());
-        }
         if record.tags.len() > LISTED_TAGS {
             record.tags.truncate(LISTED_TAGS);
             record.cut.push("tags".to_owned());
         }
+        let end = record.description_end();
+        if end < record.description.len() {
+            record.description.truncate(end);
+            record.cut.push("description".to_owned());
+        }
         record
+    }
+
+    /// Returns where the description ends that fits the record.
+    fn description_end(&self) -> usize {
+        let optional = [&self.plugin, &self.shadowed_by, &self.version, &self.file];
+        let texts = [
+            &self.id,
+            &self.name,
+            &self.scope,
+            &self.standing,
+            &self.root,
+        ];
+        let texts = texts.into_iter().chain(optional.into_iter().flatten());
+        let tags = self
+            .tags
+            .iter()
+            .map(|tag| json_bytes(tag) + 3)
+            .sum::<usize>();
+        let rest = texts.map(|text| json_bytes(text)).sum::<usize>() + tags + FIELD_BYTES;
+        let room = RECORD_BYTES.saturating_sub(rest).max(LEAST_DESCRIPTION);
+        let mut taken = 0;
+        let mut ends = self.description.char_indices().enumerate();
+        let end = ends.find(|(count, (_, c))| {
+            taken += char_bytes(*c);
+            *count == LISTED_DESCRIPTION || taken > room
+        });
+        end.map_or(self.description.len(), |(_, (offset, _))| offset)
     }
 
     pub(super) fn whole(entry: &Entry<'_>) -> Self {
@@ -159,4 +193,18 @@ pub(super) fn strings(texts: &[Box<str>]) -> Vec<String> {
 
 pub(super) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// Returns the bytes of a text in JSON.
+fn json_bytes(text: &str) -> usize {
+    text.chars().map(char_bytes).sum()
+}
+
+/// Returns the bytes of a character in a JSON string.
+fn char_bytes(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        c if c < ' ' => 6,
+        c => c.len_utf8(),
+    }
 }

@@ -8,8 +8,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
+use skillfold_core::view::SkillRecord;
 use skillfold_core::{
-    Agreement, Limits, Parsed, Profile, Reader, fix, parse, parse_with, readers_agree,
+    Agreement, Catalog, Limits, MemorySource, Parsed, Profile, Reader, Root, Rules, Scope, fix,
+    parse, parse_with, readers_agree,
 };
 
 /// Calls `check` with the folder and text of every file, or says that there is no corpus.
@@ -142,4 +144,19 @@ fn at_least_95_of_100_repaired_files_are_in_order_once_they_are_corrected() {
         !present || in_order * 100 >= repaired * 95,
         "{in_order} of {repaired}"
     );
+}
+
+#[test]
+fn record_of_every_real_skill_takes_at_most_2_kb() {
+    let mut files = Vec::new();
+    for_each_file(|folder, text| {
+        let path = format!("{:05}/{folder}/SKILL.md", files.len());
+        files.push((path, text.to_owned()));
+    });
+    let roots = vec![Root::new(Scope::User, "corpus", MemorySource::new(files))];
+    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    for entry in catalog.entries() {
+        let record = serde_json::to_string(&SkillRecord::listed(&entry)).unwrap();
+        assert!(record.len() <= 2048, "{record}");
+    }
 }

@@ -20,4 +20,5 @@ mod resources;
 mod scale;
 mod show;
 mod snippet;
+mod view;
 mod yaml;
