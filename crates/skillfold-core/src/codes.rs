@@ -228,8 +228,8 @@ codes! {
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",
         "Use the qualified id, rename one of the two, or change the precedence";
-    NameReadsAsId "SF602" Warning "The name reads as the qualified id of another skill",
-        "Use a name without a colon";
+    NameLeadsElsewhere "SF602" Warning "The name leads to another skill: it reads as that one's id, or is that one's folder",
+        "Use the qualified id, or another name without a colon";
     AliasTaken "SF603" Info "The name of the folder is the name of another skill, and leads to that",
         "Name the folder like its skill";
     Untrusted "SF604" Info "The skill is in a folder that is not trusted; it is given to no model",

@@ -121,12 +121,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a finding with the code's own severity.
+    /// Creates a finding with the code's own severity. What a terminal would obey is escaped in the message.
     pub fn new(code: Code, span: impl Into<Option<Span>>, message: impl Into<Box<str>>) -> Self {
+        let message = message.into();
+        let escaped = match visible(&message) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(escaped) => Some(escaped.into_boxed_str()),
+        };
         Self {
             code,
             severity: code.severity(),
-            message: message.into(),
+            message: escaped.unwrap_or(message),
             span: span.into(),
         }
     }

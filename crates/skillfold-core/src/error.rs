@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::diagnostic::whole;
+use crate::diagnostic::{visible, whole};
 
 /// Why the engine could not do what it was asked to.
 ///
@@ -37,6 +37,7 @@ enum Repr {
     Refused { what: Box<str>, rule: &'static str },
     Read { what: Box<str>, source: io::Error },
     Invalid { what: Box<str>, why: Box<str> },
+    Setting { origin: Box<str>, why: Box<str> },
     Exists { what: Box<str> },
     RefusedWrite { what: Box<str>, rule: &'static str },
     Write { what: Box<str>, source: io::Error },
@@ -49,7 +50,7 @@ impl Error {
             Repr::NotFound { .. } => ErrorKind::NotFound,
             Repr::Refused { .. } | Repr::RefusedWrite { .. } => ErrorKind::Refused,
             Repr::Read { .. } => ErrorKind::Unreadable,
-            Repr::Invalid { .. } => ErrorKind::Invalid,
+            Repr::Invalid { .. } | Repr::Setting { .. } => ErrorKind::Invalid,
             Repr::Exists { .. } => ErrorKind::Exists,
             Repr::Write { .. } => ErrorKind::Unwritable,
         }
@@ -60,12 +61,21 @@ impl Error {
         match *self.repr {
             Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
             Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
-            Repr::Exists { .. } => "Choose another name, or replace the file",
+            Repr::Exists { .. } => "Choose another name; what is there stays as it is",
             Repr::Write { .. } => {
                 "Check that the folder is there and may be written to, and that the disk has room"
             }
             Repr::Read { .. } => "Check that the file may be read",
             Repr::Invalid { .. } => "Correct it and try again",
+            Repr::Setting { .. } => "Correct the setting; `skillfold config --explain` shows all",
+        }
+    }
+
+    /// Returns the message with its cause.
+    pub fn with_cause(&self) -> String {
+        match std::error::Error::source(self) {
+            Some(cause) => format!("{self}: {cause}"),
+            None => self.to_string(),
         }
     }
 
@@ -87,6 +97,12 @@ impl Error {
     pub fn invalid(what: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
         let (what, why) = (what.into(), why.into());
         Repr::Invalid { what, why }.into()
+    }
+
+    /// Creates an error for a setting that cannot be followed; `origin` says where it was made, `why` what is wrong.
+    pub fn setting(origin: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
+        let (origin, why) = (origin.into(), why.into());
+        Repr::Setting { origin, why }.into()
     }
 
     /// Creates an error for a file that is there already.
@@ -134,7 +150,15 @@ impl fmt::Display for Error {
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
             Repr::Invalid { what, why } => {
-                write!(formatter, "Could not understand {}: {why}", whole(what))
+                write!(
+                    formatter,
+                    "Could not understand {}: {}",
+                    whole(what),
+                    visible(why)
+                )
+            }
+            Repr::Setting { origin, why } => {
+                write!(formatter, "{} ({})", visible(why), visible(origin))
             }
             Repr::Exists { what } => write!(formatter, "File is there already: {}", whole(what)),
             Repr::RefusedWrite { what, .. } => {
@@ -152,6 +176,7 @@ impl std::error::Error for Error {
             Repr::NotFound { .. }
             | Repr::Refused { .. }
             | Repr::Invalid { .. }
+            | Repr::Setting { .. }
             | Repr::Exists { .. }
             | Repr::RefusedWrite { .. } => None,
         }

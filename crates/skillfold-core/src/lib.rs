@@ -72,7 +72,7 @@ pub use read::parse::{Parsed, Reader, parse, parse_with};
 pub use read::rules::Profile;
 pub use read::source::{
     Content, Cursor, Finding, Folder, FsSource, Hidden, Identity, Links, Listed, Listing,
-    MemorySource, Resource, ResourceKind, Resources, Revision, Scanned, Source, State, Steadiness,
-    Walk,
+    MemorySource, Resource, ResourceKind, Resources, Revision, SKILL_FILE, Scanned, Source, State,
+    Steadiness, Walk,
 };
 pub use read::value::{Fields, Meaning, Scalar, Value};

@@ -22,7 +22,7 @@ pub struct Limits {
     pub yaml_depth: usize,
     /// Keys of all mappings of one frontmatter together.
     pub yaml_keys: usize,
-    /// Folders between a root and a skill. The specification has one; sources of skills nest them by topic.
+    /// Folders from a root down to a skill, the skill's own included. The specification has one; sources of skills nest them by topic.
     pub walk_depth: usize,
     /// Folders of one root that hold no `SKILL.md` and are listed in search of one.
     pub walk_folders: usize,

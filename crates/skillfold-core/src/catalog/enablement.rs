@@ -9,8 +9,9 @@ use crate::read::discover::Skill;
 
 /// Which skills are on. Without a word all are, but for bundled ones that say `default_enabled: false`.
 ///
-/// A pattern is a name (`pdf`), a qualified name (`user:pdf`, `acme:pdf`), all of a scope or plugin (`bundled:*`), or
-/// all (`*`). The most specific pattern decides; of two equal ones the later.
+/// A pattern is what leads to a skill (`pdf`, the name of its folder, `user:pdf`, `acme:pdf`, its place), all of a scope or
+/// plugin (`bundled:*`), or all (`*`). A bare name is for all skills of that name. The most specific pattern decides; of
+/// two equal ones the later.
 ///
 /// ```
 /// use skillfold_core::{Choice, Enablement};
@@ -52,20 +53,31 @@ impl Enablement {
         if self.choices.is_empty() {
             return None;
         }
+        let (qualifier, scope) = (canonical(root.qualifier()), root.scope());
+        let place = format!("{}/{}", root.label(), skill.folder.path());
+        // A name that could be read as another pattern is matched with its scope only.
+        let is_bare = |name: &&str| !name.contains([':', '*']);
         let name = canonical(skill.manifest.name().as_str());
-        let qualifier = canonical(root.qualifier());
-        let patterns = [
-            format!("{qualifier}:{name}"),
-            format!("{}:{name}", root.scope()),
-            name.into_owned(),
-            format!("{qualifier}:*"),
-            format!("{}:*", root.scope()),
-            "*".to_owned(),
-        ];
-        patterns.iter().find_map(|pattern| {
-            let (pattern, choice) = self.choices.get_key_value(&**pattern)?;
+        let folder = canonical(skill.folder.name());
+        let words = [&*name, &*folder];
+        let with_root = words.iter().map(|word| format!("{qualifier}:{word}"));
+        let with_scope = words.iter().map(|word| format!("{scope}:{word}"));
+        let bare = words.iter().copied().filter(is_bare).map(str::to_owned);
+        let patterns = [format!("{scope}:{}", canonical(&place))]
+            .into_iter()
+            .chain(with_root)
+            .chain(with_scope)
+            .chain(bare)
+            .chain([
+                format!("{qualifier}:*"),
+                format!("{scope}:*"),
+                "*".to_owned(),
+            ]);
+        let mut decided = patterns.filter_map(|pattern| {
+            let (pattern, choice) = self.choices.get_key_value(&*pattern)?;
             Some((&**pattern, *choice))
-        })
+        });
+        decided.next()
     }
 
     pub(crate) fn choice(&self, skill: &Skill, root: &Root) -> Choice {
@@ -81,12 +93,12 @@ impl Enablement {
 
 /// Returns a pattern in its canonical form; `personal:` is `user:`.
 fn pattern_key(pattern: &str) -> String {
-    let key = canonical(pattern.trim());
-    match key.split_once(':') {
-        Some((scope, name)) => match scope.parse::<Scope>() {
-            Ok(scope) => format!("{scope}:{name}"),
-            Err(_) => key.into_owned(),
-        },
-        None => key.into_owned(),
+    let Some((qualifier, name)) = pattern.trim().split_once(':') else {
+        return canonical(pattern.trim()).into_owned();
+    };
+    let name = canonical(name);
+    match canonical(qualifier).parse::<Scope>() {
+        Ok(scope) => format!("{scope}:{name}"),
+        Err(_) => format!("{}:{name}", canonical(qualifier)),
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Reading order is dependency order.
 
+pub(crate) mod key;
 pub(crate) mod scope;
 
 pub(crate) mod root;
 
 pub(crate) mod enablement;
-pub(crate) mod key;
 
 pub(crate) mod tables;
 

@@ -2,6 +2,7 @@
 
 use crate::catalog::key::canonical;
 use crate::catalog::snapshot::Catalog;
+use crate::name::SkillName;
 
 /// Likeness, from 0 to 1, below which a word was not meant.
 const ALIKE: f64 = 0.75;
@@ -19,6 +20,10 @@ pub fn nearest<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
     limit: usize,
 ) -> Vec<&'a str> {
+    // What is longer than any name was not meant to be one; comparing takes time by both lengths.
+    if word.len() > 2 * SkillName::MAX_BYTES {
+        return Vec::new();
+    }
     let word = canonical(word);
     let mut alike: Vec<(f64, &str)> = candidates
         .into_iter()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::catalog::root::{Root, with_own_labels};
+use crate::catalog::root::{Root, arranged};
 use crate::catalog::snapshot::{Catalog, Entry, Rules};
 use crate::catalog::tables::{Item, Tables};
 use crate::read::discover::{Discovery, Earlier, Found, Refused, Skill, discover_with};
@@ -33,6 +33,8 @@ pub struct Changes {
     pub changed: Vec<Box<str>>,
     /// Folders that hold no skill and did not hold the same text before, as they are shown.
     pub refused: Vec<Box<str>>,
+    /// Folders that held no skill and are gone or hold one now, as they are shown.
+    pub cleared: Vec<Box<str>>,
 }
 
 impl Changes {
@@ -43,8 +45,11 @@ impl Changes {
             removed,
             changed,
             refused,
+            cleared,
         } = self;
-        added.is_empty() && removed.is_empty() && changed.is_empty() && refused.is_empty()
+        [added, removed, changed, refused, cleared]
+            .iter()
+            .all(|ids| ids.is_empty())
     }
 }
 
@@ -54,7 +59,7 @@ impl Catalog {
     ///
     /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one.
     pub fn refresh(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
-        let roots = with_own_labels(roots);
+        let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let mut known = Known::new(self, &roots, &rules);
         let mut found = discover_with(&sources, &rules.reading, &mut known);
@@ -233,24 +238,33 @@ fn changes(old: &Catalog, new: &Catalog) -> Changes {
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
+    compare_refused(old, new, &mut changes);
+    changes
+}
+
+fn compare_refused(old: &Catalog, new: &Catalog, changes: &mut Changes) {
     let place = |catalog: &Catalog, refused: &Refused| {
         let label = catalog.roots[refused.source].label();
         (Box::<str>::from(label), refused.folder.clone())
     };
-    let known: HashMap<_, _> = old
+    let mut known: HashMap<_, _> = old
         .refused()
         .iter()
         .map(|refused| (place(old, refused), refused))
         .collect();
     for refused in new.refused() {
-        let is_known = known.get(&place(new, refused)).is_some_and(|known| {
+        let is_known = known.remove(&place(new, refused)).is_some_and(|known| {
             known.revision == refused.revision && known.diagnostics == refused.diagnostics
         });
         if !is_known {
             changes.refused.push(refused.folder.to_string().into());
         }
     }
-    changes
+    let gone = known
+        .into_keys()
+        .map(|(_, folder)| folder.to_string().into());
+    changes.cleared.extend(gone);
+    changes.cleared.sort();
 }
 
 fn is_unchanged(old: &Entry<'_>, new: &Entry<'_>) -> bool {

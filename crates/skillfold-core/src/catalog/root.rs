@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::catalog::key::canonical;
 use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
 use crate::read::source::{Folder, Source};
@@ -39,7 +40,7 @@ impl FromStr for PluginName {
         if name.as_str().contains([':', '*']) {
             return Err(InvalidName::new("has a colon or an asterisk"));
         }
-        if name.as_str().parse::<Scope>().is_ok() {
+        if canonical(name.as_str()).parse::<Scope>().is_ok() {
             return Err(InvalidName::new("is the word for a scope"));
         }
         Ok(Self(text.into()))
@@ -150,8 +151,13 @@ fn join(root: &Path, folder: &str) -> PathBuf {
     }
 }
 
-/// Gives every root a label of its own: the second of one label gets a number.
-pub(crate) fn with_own_labels(mut roots: Vec<Root>) -> Vec<Root> {
+/// Puts roots in the order in which they are searched, and gives each a label of its own: the second of one label gets a
+/// number.
+///
+/// Trusted roots come first. A folder that is reached twice belongs to the first; a link in a project that nobody trusts
+/// must not make the person's skill the project's.
+pub(crate) fn arranged(mut roots: Vec<Root>) -> Vec<Root> {
+    roots.sort_by_key(|root| root.trust == Trust::Untrusted);
     for at in 1..roots.len() {
         let (before, rest) = roots.split_at_mut(at);
         let root = &mut rest[0];
@@ -167,13 +173,13 @@ pub(crate) fn with_own_labels(mut roots: Vec<Root>) -> Vec<Root> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PluginName, Root, with_own_labels};
+    use super::{PluginName, Root, arranged};
     use crate::catalog::scope::Scope;
     use crate::read::source::MemorySource;
 
     #[test]
     fn plugin_name_that_could_forge_an_id_cannot_be_built() {
-        for text in ["", "a:b", "user", "personal", "*", "a/b", " a"] {
+        for text in ["", "a:b", "user", "User", "PERSONAL", "*", "a/b", " a"] {
             assert!(text.parse::<PluginName>().is_err(), "{text:?}");
         }
         assert!("acme-tools".parse::<PluginName>().is_ok());
@@ -182,7 +188,7 @@ mod tests {
     #[test]
     fn roots_of_one_label_are_told_apart() {
         let root = || Root::new(Scope::User, "a", MemorySource::default());
-        let roots = with_own_labels(vec![root(), root(), root()]);
+        let roots = arranged(vec![root(), root(), root()]);
         let labels: Vec<_> = roots.iter().map(Root::label).collect();
         assert_eq!(labels, ["a", "a~2", "a~3"]);
     }

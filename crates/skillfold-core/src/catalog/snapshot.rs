@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::enablement::{Choice, Enablement};
-use crate::catalog::root::{PluginName, Root, Trust, with_own_labels};
+use crate::catalog::root::{PluginName, Root, Trust, arranged};
 use crate::catalog::scope::{Precedence, Scope};
 use crate::catalog::tables::{Item, Node, Tables};
 use crate::codes::Code;
@@ -66,7 +66,7 @@ impl Catalog {
     ///
     /// Nothing stops it: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
     pub fn discover(roots: Vec<Root>, rules: Rules, now_ns: i64) -> Self {
-        let roots = with_own_labels(roots);
+        let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let found = discover(&sources, &rules.reading);
         Self::of(found, roots.into(), Arc::new(rules), now_ns)
@@ -338,9 +338,13 @@ impl<'a> Entry<'a> {
                 quoted(winner.root().label())
             );
             note(Code::Shadowed, message);
-        } else if self.node().id.is_some() {
-            let message = format!("Name {} reads as the id of another skill", quoted(name));
-            note(Code::NameReadsAsId, message);
+        } else if let (Some(_), Some(other)) = (&self.node().id, self.catalog.get(name)) {
+            let message = format!(
+                "Name {} leads to another skill: {}",
+                quoted(name),
+                quoted(other.id())
+            );
+            note(Code::NameLeadsElsewhere, message);
         }
         let folder = self.node().skill.folder.name();
         if folder != name

@@ -28,6 +28,9 @@ pub(crate) struct Tables {
     hasher: RandomState,
     /// Other words for a skill or a refused folder: the names of folders.
     aliases: HashMap<Box<str>, Vec<Item>>,
+    /// Ids that are not made of names and places alone; there are hardly ever any.
+    numbered: HashMap<Box<str>, u32>,
+    precedence: Precedence,
 }
 
 /// A skill in the catalog.
@@ -109,6 +112,8 @@ impl Tables {
             names: HashTable::with_capacity(skills.len()),
             hasher: RandomState::new(),
             aliases: HashMap::new(),
+            numbered: HashMap::new(),
+            precedence,
         };
         tables.enter_names(&keys, &order);
         tables.enter_aliases(&keys, &order, rank);
@@ -156,42 +161,80 @@ impl Tables {
 
     /// Returns what an id, a name or a folder's name leads to.
     pub(crate) fn find(&self, roots: &[Root], id: &str) -> Option<Item> {
+        if let Some(at) = self.numbered.get(id) {
+            return Some(Item::Skill(*at));
+        }
         let qualified = id
             .split_once(':')
             .and_then(|(qualifier, rest)| self.qualified(roots, qualifier, rest));
         qualified.or_else(|| {
             let key = canonical(id);
+            let aliased = || self.aliases.get(&*key)?.first().copied();
             match self.winner(&key) {
+                // A name that may not be used hides no folder that may.
+                Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
+                    .filter(|item| self.is_usable(roots, *item))
+                    .or(Some(Item::Skill(winner))),
                 Some(winner) => Some(Item::Skill(winner)),
-                None => self.aliases.get(&*key)?.first().copied(),
+                None => aliased(),
             }
         })
     }
 
+    fn is_usable(&self, roots: &[Root], item: Item) -> bool {
+        match item {
+            Item::Skill(at) => {
+                let node = &self.nodes[at as usize];
+                is_usable(&roots[node.skill.source], node.choice)
+            }
+            Item::Refused(_) => false,
+        }
+    }
+
     fn qualified(&self, roots: &[Root], qualifier: &str, rest: &str) -> Option<Item> {
         let scope = qualifier.parse::<Scope>().ok();
-        let is_meant = |root: &Root| {
-            Some(root.scope()) == scope || root.qualifier().eq_ignore_ascii_case(qualifier)
-        };
+        let qualifier = canonical(qualifier);
+        let is_meant =
+            |root: &Root| Some(root.scope()) == scope || canonical(root.qualifier()) == qualifier;
+        let meant: Vec<usize> = (0..roots.len())
+            .filter(|at| is_meant(&roots[*at]))
+            .collect();
+        if meant.is_empty() {
+            return None;
+        }
         if rest.contains('/') {
-            let mut meant = roots.iter().enumerate().filter(|(_, root)| is_meant(root));
-            return meant.find_map(|(at, root)| {
-                let folder = rest.strip_prefix(root.label())?.strip_prefix('/')?;
-                self.at(at, folder)
+            return meant.iter().find_map(|at| {
+                let folder = rest.strip_prefix(roots[*at].label())?.strip_prefix('/')?;
+                self.at(*at, folder)
             });
         }
         let key = canonical(rest);
-        if let Some(winner) = self.winner(&key) {
-            let group = self.group(winner);
-            let first = group
-                .iter()
-                .position(|node| is_meant(&roots[node.skill.source]));
-            if let Some(first) = first {
-                return Some(Item::Skill(winner + index(first)));
-            }
-        }
-        let mut aliased = self.aliases.get(&*key)?.iter().copied();
-        aliased.find(|item| is_meant(&roots[self.place(*item).0]))
+        let named = self
+            .winner(&key)
+            .and_then(|winner| self.first_of(roots, winner, &meant));
+        named.or_else(|| {
+            let mut aliased = self.aliases.get(&*key)?.iter().copied();
+            aliased.find(|item| meant.contains(&self.place(*item).0))
+        })
+    }
+
+    /// Returns the first skill of a name that is of some of the roots. Those of one name are ordered by rank and root, and
+    /// a root has two ranks: of what may be used of it, and of what may not.
+    fn first_of(&self, roots: &[Root], winner: u32, meant: &[usize]) -> Option<Item> {
+        let group = self.group(winner);
+        let place = |node: &Node| {
+            let root = &roots[node.skill.source];
+            (rank(root, node.choice, self.precedence), node.skill.source)
+        };
+        let ranks = meant.iter().flat_map(|at| {
+            [Choice::On, Choice::Off]
+                .map(|choice| (rank(&roots[*at], choice, self.precedence), *at))
+        });
+        let firsts = ranks.filter_map(|wanted| {
+            let first = group.partition_point(|node| place(node) < wanted);
+            (group.get(first).map(place) == Some(wanted)).then_some(first)
+        });
+        firsts.min().map(|first| Item::Skill(winner + index(first)))
     }
 
     /// Returns what stands in a folder of a root.
@@ -239,43 +282,58 @@ impl Tables {
         let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
         let refused = (0..index(self.refused.len())).map(Item::Refused);
         for item in skills.chain(refused) {
-            let alias = canonical(self.place(item).1.name()).into();
-            self.aliases.entry(alias).or_default().push(item);
+            let alias: Box<str> = canonical(self.place(item).1.name()).into();
+            if !alias.is_empty() {
+                self.aliases.entry(alias).or_default().push(item);
+            }
         }
     }
 
-    /// Gives a qualified id to each skill that its name does not lead to.
+    /// Gives an id to each skill that its name does not lead to: the first of name by qualifier, place, and place with a
+    /// number that leads to it.
     fn give_ids(&mut self, roots: &[Root]) {
         let mut taken: HashSet<&str> = HashSet::new();
-        let mut ids: Vec<(usize, Box<str>)> = Vec::new();
-        for (at, node) in self.nodes.iter().enumerate() {
-            let is_winner = node.winner as usize == at;
-            if is_winner {
+        let mut ids: Vec<(u32, Box<str>)> = Vec::new();
+        let mut unnamed: Vec<u32> = Vec::new();
+        for (at, node) in (0..).zip(&self.nodes) {
+            let root = &roots[node.skill.source];
+            if node.winner == at {
                 taken.clear();
             }
-            let root = &roots[node.skill.source];
             let is_first = taken.insert(root.qualifier());
-            if is_winner
-                && (!node.name().contains(':')
-                    || self.find(roots, node.name()) == Some(Item::Skill(index(at))))
-            {
+            let leads_here = |id: &str| self.find(roots, id) == Some(Item::Skill(at));
+            let is_plain = !node.name().contains(':') && self.is_usable(roots, Item::Skill(at));
+            if node.winner == at && (is_plain || leads_here(node.name())) {
                 continue;
             }
-            let id = if is_first {
-                format!("{}:{}", root.qualifier(), node.name())
-            } else {
-                format!(
-                    "{}:{}/{}",
-                    root.scope(),
-                    root.label(),
-                    node.skill.folder.path()
-                )
-            };
-            ids.push((at, id.into()));
+            let qualified = is_first.then(|| format!("{}:{}", root.qualifier(), node.name()));
+            let id = qualified.filter(|id| leads_here(id)).or_else(|| {
+                let place = self.place_id(roots, at);
+                leads_here(&place).then_some(place)
+            });
+            match id {
+                Some(id) => ids.push((at, id.into())),
+                None => unnamed.push(at),
+            }
         }
         for (at, id) in ids {
-            self.nodes[at].id = Some(id);
+            self.nodes[at as usize].id = Some(id);
         }
+        for at in unnamed {
+            let place = self.place_id(roots, at);
+            let mut numbers = (2..).map(|number| format!("{place}~{number}"));
+            if let Some(id) = numbers.find(|id| self.find(roots, id).is_none()) {
+                self.numbered.insert(id.as_str().into(), at);
+                self.nodes[at as usize].id = Some(id.into());
+            }
+        }
+    }
+
+    /// Returns the id of a skill by its place.
+    fn place_id(&self, roots: &[Root], at: u32) -> String {
+        let skill = &self.nodes[at as usize].skill;
+        let root = &roots[skill.source];
+        format!("{}:{}/{}", root.scope(), root.label(), skill.folder.path())
     }
 
     /// Orders the nodes by id: most have their canonical name as id and are in order already, the others are put between
@@ -307,13 +365,17 @@ type Rank = (usize, usize, usize);
 
 /// Returns how the skills of a root stand among those of the same name; the smallest wins. What may not be used wins over nothing.
 fn rank(root: &Root, choice: Choice, precedence: Precedence) -> usize {
-    let is_usable = root.trust() == Trust::Trusted && choice == Choice::On;
     let scope = precedence.rank(root.scope());
-    if is_usable {
+    if is_usable(root, choice) {
         scope
     } else {
         Scope::ALL.len() + scope
     }
+}
+
+/// Returns whether what was chosen so of a root may be used.
+fn is_usable(root: &Root, choice: Choice) -> bool {
+    root.trust() == Trust::Trusted && choice == Choice::On
 }
 
 /// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.

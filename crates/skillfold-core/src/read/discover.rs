@@ -400,10 +400,10 @@ fn found(source: usize, folder: Folder, parsed: Parsed, state: State) -> Found {
     }
 }
 
-/// Returns an error with its cause.
+/// Returns an error with its cause, or with its rule.
 fn chain(error: &Error) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => format!("{error}. {}", error.hint()),
+    match error.kind() {
+        ErrorKind::Refused => format!("{error}. {}", error.hint()),
+        _ => error.with_cause(),
     }
 }

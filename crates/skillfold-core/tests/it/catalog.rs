@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Choice, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits, Lookup,
+    Catalog, Choice, Code, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits, Lookup,
     MemorySource, Precedence, Root, Rules, Scope, Standing, Trust,
 };
 use skillfold_testkit::{files, folder};
@@ -182,7 +182,7 @@ fn name_cannot_take_the_id_of_another_skill() {
     user:pdf shadowed by pdf home/pdf
     ");
     insta::assert_snapshot!(notes(&catalog), @"
-    warning[SF602]: Name `user:pdf` reads as the id of another skill
+    warning[SF602]: Name `user:pdf` leads to another skill: `user:pdf`
     warning[SF601]: Skill `user:pdf` is shadowed by `pdf` of `here`
     ");
 }
@@ -469,39 +469,182 @@ fn nearest_ids_are_what_was_meant() {
     assert!(catalog.nearest("zzz", 3).is_empty());
 }
 
-/// Scope, trust, and skills as folder and name.
-type MadeRoot = (Scope, bool, Vec<(String, String)>);
+#[test]
+fn plugin_in_another_case_is_the_same_qualifier() {
+    let catalog = catalog(vec![
+        plugin("Acme", &["pdf"]),
+        plugin("acme", &["pdf"]),
+        root(Scope::Plugin, "unnamed", &["pdf"]),
+    ]);
+    insta::assert_snapshot!(shown(&catalog), @"
+    pdf active plugins/Acme/pdf
+    plugin:plugins/acme/pdf shadowed by pdf plugins/acme/pdf
+    plugin:unnamed/pdf shadowed by pdf unnamed/pdf
+    ");
+}
+
+#[test]
+fn places_that_read_alike_are_told_apart() {
+    let catalog = catalog(vec![
+        root(Scope::User, "a", &["b/c=x", "y=x"]),
+        root(Scope::User, "a/b", &["c=x"]),
+    ]);
+    insta::assert_snapshot!(shown(&catalog), @"
+    user:a/b/c shadowed by x a/b/c
+    user:a/b/c~2 shadowed by x a/b/c
+    x active a/y
+    ");
+}
+
+#[test]
+fn name_that_may_not_be_used_hides_no_folder_that_may() {
+    let untrusted = root(Scope::Project, "here", &["deploy"]).with_trust(Trust::Untrusted);
+    let catalog = catalog(vec![
+        untrusted,
+        root(Scope::User, "home", &["deploy=deploy-tool"]),
+    ]);
+    assert_eq!(
+        leads_to(&catalog, "deploy"),
+        "deploy-tool active home/deploy\n"
+    );
+    insta::assert_snapshot!(shown(&catalog), @"
+    deploy-tool active home/deploy
+    project:deploy untrusted here/deploy
+    ");
+    insta::assert_snapshot!(notes(&catalog), @"
+    warning[SF602]: Name `deploy` leads to another skill: `deploy-tool`
+    info[SF604]: Skill `project:deploy` is in a root that is not trusted: `here`
+    ");
+}
+
+#[cfg(unix)]
+#[test]
+fn link_in_an_untrusted_root_does_not_take_a_skill_away() {
+    let home = folder(
+        "
+        //- pdf/SKILL.md
+        ---
+        name: pdf
+        description: Mine
+        ---
+        ",
+    );
+    let project = folder("//- README.md\n");
+    std::os::unix::fs::symlink(home.path().join("pdf"), project.path().join("pdf")).unwrap();
+    let open = |path| FsSource::open(path).unwrap();
+    let catalog = catalog(vec![
+        Root::new(Scope::Project, "here", open(project.path())).with_trust(Trust::Untrusted),
+        Root::new(Scope::User, "home", open(home.path())),
+    ]);
+    assert_eq!(shown(&catalog), "pdf active home/pdf\n");
+    assert_eq!(
+        catalog.findings()[0].finding.diagnostic.code,
+        Code::SameFolder
+    );
+}
+
+#[test]
+fn skill_is_switched_off_by_whatever_leads_to_it() {
+    let standing = |pattern: &str| {
+        let mut rules = Rules::default();
+        rules.enablement.set(pattern, Choice::Off);
+        let roots = vec![
+            root(
+                Scope::User,
+                "home/Skills",
+                &["Folder=pdf", "office/Folder=pdf"],
+            ),
+            root(Scope::User, "other", &["Σ"]),
+        ];
+        let catalog = Catalog::discover(roots, rules, i64::MAX);
+        catalog
+            .entries()
+            .filter(|entry| entry.standing() == Standing::Disabled)
+            .count()
+    };
+    for pattern in ["pdf", "PDF", "folder", "user:Folder", "personal:pdf"] {
+        assert_eq!(standing(pattern), 2, "{pattern}");
+    }
+    assert_eq!(standing("user:home/Skills/office/Folder"), 1);
+    assert_eq!(standing("user:Σ"), 1);
+    assert_eq!(standing("user:*"), 3);
+    assert_eq!(standing("project:pdf"), 0);
+}
+
+#[test]
+fn name_that_reads_as_a_pattern_is_not_one() {
+    let mut rules = Rules::default();
+    rules.enablement.set("project:*", Choice::Off);
+    rules.enablement.set("user:*", Choice::On);
+    rules.enablement.set("user:pdf", Choice::On);
+    let roots = vec![root(
+        Scope::Project,
+        "here",
+        &["a=user:*", "b=user:pdf", "c=*"],
+    )];
+    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    assert!(
+        catalog
+            .entries()
+            .all(|entry| entry.standing() == Standing::Disabled),
+        "{}",
+        shown(&catalog)
+    );
+}
+
+#[test]
+fn empty_word_leads_nowhere() {
+    let source = MemorySource::new([("SKILL.md", "no frontmatter")]);
+    let catalog = catalog(vec![Root::new(Scope::User, "r", source)]);
+    assert_eq!(catalog.refused().len(), 1);
+    for id in ["", "user:", ":", "user:/", "user:r/~2"] {
+        assert_eq!(leads_to(&catalog, id), "nothing\n", "{id}");
+    }
+}
+
+/// Scope, label, whether it is trusted, whether its plugin is in upper case and has a name, and skills as folder and name.
+type MadeRoot = (Scope, &'static str, [bool; 3], Vec<(String, String)>);
 
 fn roots() -> impl Strategy<Value = Vec<MadeRoot>> {
     let scope = prop::sample::select(Scope::ALL.to_vec());
-    let name = "[ab_A]{1,2}|user:a|project:[ab]|p[0-3]:[ab]";
+    let label = prop::sample::select(vec!["a", "a/b", "b", "~/x", "p0"]);
+    let name = "[ab_A]{1,2}|user:a|User:A|project:[ab]|p[0-3]:[ab]|P1:b|user:\\*";
     let skills = prop::collection::vec(("[ab]/[ab]|[ab]{1,2}", name), 0..5);
-    prop::collection::vec((scope, any::<bool>(), skills), 0..5)
+    prop::collection::vec((scope, label, any::<[bool; 3]>(), skills), 0..5)
 }
 
 proptest! {
-    /// The one string that the catalog prints leads back to the skill, and no two skills share it.
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// The one string that the catalog prints leads back to the skill, and no two skills share it. What may not be used has
+    /// no name that a usable skill could have.
     #[test]
     fn every_id_leads_to_its_skill_and_to_no_other(roots in roots()) {
-        let roots = roots.into_iter().enumerate().map(|(at, (scope, is_trusted, skills))| {
+        let roots = roots.into_iter().enumerate().map(|(at, (scope, label, [is_trusted, is_upper, is_named], skills))| {
             let skills = skills.into_iter().map(|(folder, name)| {
                 (format!("{folder}/SKILL.md"), format!("---\nname: \"{name}\"\ndescription: x\n---\n"))
             });
             let source = MemorySource::new(skills);
+            let plugin = if is_upper { format!("P{}", at / 2) } else { format!("p{}", at / 2) };
             let root = match scope {
-                Scope::Plugin => Root::plugin(format!("p{at}").parse().unwrap(), "same", source),
-                _ => Root::new(scope, "same", source),
+                Scope::Plugin if is_named => Root::plugin(plugin.parse().unwrap(), label, source),
+                _ => Root::new(scope, label, source),
             };
             root.with_trust(if is_trusted { Trust::Trusted } else { Trust::Untrusted })
         });
-        let catalog = catalog(roots.collect());
+        let mut rules = Rules::default();
+        rules.enablement.set("a", Choice::Off);
+        rules.enablement.set("user:*", Choice::On);
+        let catalog = Catalog::discover(roots.collect(), rules, i64::MAX);
         let mut seen = HashSet::new();
         for entry in catalog.entries() {
             prop_assert!(seen.insert(entry.id()), "{} twice", entry.id());
             prop_assert_eq!(catalog.get(entry.id()), Some(entry), "{}", entry.id());
+            let is_usable = |standing| matches!(standing, Standing::Active | Standing::Shadowed);
             if let Some(winner) = entry.shadowed_by() {
                 prop_assert!(winner.shadowed_by().is_none());
                 prop_assert!(winner.shadows().any(|loser| loser == entry));
+                prop_assert!(is_usable(winner.standing()) || !is_usable(entry.standing()));
             }
         }
         let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();

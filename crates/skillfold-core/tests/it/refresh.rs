@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use proptest::prelude::*;
 use skillfold_core::{
     Catalog, Changes, Choice, Content, Cursor, Error, Folder, FsSource, Limits, Listed, Listing,
     Refreshed, ResourceKind, ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State,
@@ -149,6 +150,7 @@ fn shown(changes: &Changes) -> String {
         + &line("removed", &changes.removed)
         + &line("changed", &changes.changed)
         + &line("refused", &changes.refused)
+        + &line("cleared", &changes.cleared)
 }
 
 #[test]
@@ -469,4 +471,85 @@ fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
     assert!(new.changes.is_empty());
     assert_eq!(new.catalog.get("z").unwrap().skill().folder.path(), "z");
     assert_eq!(new.catalog.findings(), catalog.findings());
+}
+
+/// Returns everything that a catalog says.
+fn everything(catalog: &Catalog) -> String {
+    let entries = catalog
+        .entries()
+        .map(|entry| format!("{} {} {:?}\n", entry.id(), entry.standing(), entry.skill()));
+    let refused = catalog
+        .refused()
+        .iter()
+        .map(|refused| format!("{refused:?}\n"));
+    let findings = catalog
+        .findings()
+        .iter()
+        .map(|finding| format!("{finding:?}\n"));
+    entries.chain(refused).chain(findings).collect()
+}
+
+proptest! {
+    /// A refresh gives what a new search would, and says so exactly.
+    #[test]
+    fn refresh_gives_what_a_new_search_would(steps in prop::collection::vec((0_usize..6, 0_u64..4), 1..12)) {
+        let folders = ["a", "b", "c/a", "c/d", "e", "f"];
+        let told = Told::default();
+        let mut catalog = told.discover(NOW);
+        for (at, kind) in steps {
+            let folder = folders[at];
+            let file = match kind {
+                0 => None,
+                1 => Some("no frontmatter".to_owned()),
+                kind => Some(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1])),
+            };
+            match file {
+                None => told.remove(folder),
+                Some(text) => {
+                    let mut new = File::new("x", "x").with(|revision| revision.inode = kind);
+                    new.text = text;
+                    told.put(folder, new);
+                }
+            }
+            let new = told.refresh(&catalog, NOW);
+            prop_assert_eq!(everything(&new.catalog), everything(&told.discover(NOW)));
+            prop_assert_eq!(new.changes.is_empty(), everything(&catalog) == everything(&new.catalog));
+            catalog = new.catalog;
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test takes rights away")]
+fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let root = folder(
+        "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: x
+        ---
+        ",
+    );
+    let file = root.path().join("a/SKILL.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read(&file).is_ok() {
+        eprintln!("skipped: root may read everything");
+        return;
+    }
+    let roots = || {
+        vec![Root::new(
+            Scope::User,
+            "disk",
+            FsSource::open(root.path()).unwrap(),
+        )]
+    };
+    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    assert_eq!(catalog.refused().len(), 1);
+    let new = catalog.refresh(roots(), Rules::default(), i64::MAX);
+    assert!(new.changes.is_empty());
+    assert_eq!(everything(&new.catalog), everything(&catalog));
 }

@@ -20,7 +20,7 @@ pub use memory::MemorySource;
 pub use revision::Revision;
 
 /// The file that makes a folder a skill.
-pub(crate) const SKILL_FILE: &str = "SKILL.md";
+pub const SKILL_FILE: &str = "SKILL.md";
 
 /// A place that holds skills. What it lists is read through it, and never through a path.
 ///

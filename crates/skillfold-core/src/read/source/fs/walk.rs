@@ -5,6 +5,7 @@ use std::io;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
+use crate::error::Error;
 use crate::read::source::fs::{
     Encoding, EntryKind, Opened, RawEntry, Tree, is_link_refusal, join, steady,
 };
@@ -109,7 +110,14 @@ impl Taker for Head<'_> {
             let before = opened.revision;
             stat = Some(opened);
             Ok((before, after))
-        })?;
+        });
+        let state = match state {
+            Ok(state) => state,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return self.unreadable(tree, path, root_name, error);
+            }
+            Err(error) => return Err(error),
+        };
         let Some(stat) = stat else {
             return Ok(EntryKind::Other);
         };
@@ -124,6 +132,29 @@ impl Taker for Head<'_> {
                 state: Ok(state),
                 head: &self.buffer,
             });
+        }
+        Ok(stat.kind)
+    }
+}
+
+impl Head<'_> {
+    /// Takes a file that is there and may not be read, as one who only looks at its state would.
+    fn unreadable(
+        &mut self,
+        tree: &dyn Tree,
+        path: &str,
+        root_name: Option<&str>,
+        error: io::Error,
+    ) -> io::Result<EntryKind> {
+        let stat = tree.stat(path)?;
+        if stat.kind == EntryKind::File {
+            let listed = Listed {
+                folder: folder(path, root_name),
+                revision: stat.revision,
+                identity: stat.identity,
+            };
+            let error = Error::read(join(path, SKILL_FILE), error);
+            (self.found)(Scanned::new(listed, Err(error), &[]));
         }
         Ok(stat.kind)
     }
