@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,7 +9,8 @@ use skillfold::core::Scope;
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing is wrong
-  1  done, and something is wrong: `check` found errors, `doctor` found what cannot be used
+  1  done, and something is wrong: errors in a skill, a folder that holds none, or settings
+     that `doctor` and `config` show and other commands would not follow
   2  the command line or a setting cannot be followed
   3  there is no such skill, file or folder
   4  refused: a rule forbids it, or the file is there already
@@ -60,6 +62,14 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
+impl Arguments {
+    /// Returns whether answers are wanted as JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        let is_format = |check: &Check| check.format == Format::Json;
+        self.global.json || matches!(&self.command, Command::Check(check) if is_format(check))
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set
@@ -101,7 +111,7 @@ pub(crate) enum Command {
     /// Print the manual page
     Man {
         /// The page of one command
-        command: Option<String>,
+        command: Vec<String>,
     },
 }
 
@@ -123,7 +133,7 @@ pub(crate) struct List {
     pub(crate) tag: Vec<String>,
     /// At most so many
     #[arg(long, value_name = "NUMBER")]
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZeroUsize>,
     /// From after this id on
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<String>,
@@ -142,10 +152,10 @@ pub(crate) struct Show {
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Skills to judge, by path or by id; all that are found from here if none is named
+    /// Skills to judge, by id or by path; all that are found from here if none is named
     #[arg(value_name = "SKILL")]
     pub(crate) skills: Vec<String>,
-    /// Correct what can be corrected without changing what the skill says
+    /// Correct what can be corrected without changing what the skill says; without a name, in this project only
     #[arg(long)]
     pub(crate) fix: bool,
     /// How strictly to judge

@@ -3,44 +3,38 @@
 use std::process::ExitCode;
 
 use skillfold::core::visible;
-use skillfold::view::{Document, SettingsView};
+use skillfold::view::{Document, SettingsView, Written};
 use skillfold::{SettingFinding, SettingsFile, write_setting};
 
 use crate::arguments::{Config, ConfigAction, Global};
 use crate::failure::{Failure, WRONG};
 use crate::host;
-use crate::output::{BOLD, DIM, Output, painted};
+use crate::output::{BOLD, DIM, Output, painted, shown};
 
 pub(crate) fn run(
     global: &Global,
     options: &Config,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    match &options.action {
-        Some(ConfigAction::Set {
-            key,
-            value,
-            project,
-        }) => set(global, key, value, *project, output),
-        None => show(global, options, output),
-    }
-}
-
-fn set(
-    global: &Global,
-    key: &str,
-    value: &str,
-    is_project: bool,
-    output: &mut Output,
-) -> Result<ExitCode, Failure> {
-    let environment = host::environment(global)?;
-    let file = if is_project {
+    let Some(ConfigAction::Set {
+        key,
+        value,
+        project,
+    }) = &options.action
+    else {
+        return show(global, options, output);
+    };
+    let file = if *project {
         SettingsFile::Project
     } else {
         SettingsFile::User
     };
-    let path = write_setting(&environment, file, key, value)?;
-    output.line(path.display())?;
+    let path = write_setting(&host::environment(global)?, file, key, value)?;
+    if output.is_json() {
+        output.json(Document::Written(Written::new(&path)))?;
+    } else {
+        output.line(shown(&path))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,7 +50,13 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         output.json(Document::Settings(SettingsView::new(&report.settings)))?;
         return Ok(ExitCode::from(if is_broken { WRONG } else { 0 }));
     }
-    let rows = report.settings.explain();
+    let rows = report.settings.explain().into_iter();
+    let rows: Vec<_> = rows
+        .map(|(key, value, origin)| {
+            let value = value.unwrap_or_else(|| "none".to_owned());
+            (key, visible(&value).into_owned(), origin)
+        })
+        .collect();
     let key_width = rows
         .iter()
         .map(|(key, ..)| key.len())
@@ -69,7 +69,6 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         .unwrap_or_default();
     for (key, value, origin) in rows {
         let key = painted(BOLD, format!("{key:key_width$}"));
-        let value = visible(&value).into_owned();
         if options.explain {
             output.line(format!(
                 "{key}  {value:value_width$}  {}",

@@ -2,14 +2,18 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Diagnostic, Entry, Standing, visible};
+use skillfold::core::{Entry, Standing, visible};
 use skillfold::view::{Doctor, DoctorSummary, Document, RootState};
 use skillfold::{Report, SettingFinding, Skills};
 
 use crate::arguments::Global;
 use crate::failure::{Failure, WRONG};
 use crate::host;
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, counted, finding, painted};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, counted, findings, painted};
+use crate::show;
+
+/// Where findings start.
+const INDENT: &str = "      ";
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
     let skills = host::host(global)?.discover_anyway();
@@ -40,7 +44,7 @@ fn settings(report: &Report, output: &mut Output) -> Result<(), Failure> {
     output.line(painted(BOLD, "Settings"))?;
     for problem in &report.settings.findings {
         output.line(format!("  {}", problem.origin))?;
-        detail(&problem.diagnostic, output)?;
+        findings([&problem.diagnostic], INDENT, output)?;
     }
     output.line("")
 }
@@ -66,10 +70,10 @@ fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
                 DIM,
                 format!(
                     "the same as {}",
-                    root.same_as.as_deref().unwrap_or_default()
+                    visible(root.same_as.as_deref().unwrap_or_default())
                 ),
             ),
-            _ => painted(BAD, "cannot be read"),
+            _ => painted(BAD, "missing"),
         };
         let label = format!("{:label_width$}", visible(&root.root));
         output.line(format!("  {label}  {owner:18}  {state}"))?;
@@ -113,9 +117,11 @@ fn each_skill(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
     for entry in catalog.entries() {
         let id = format!("{:id_width$}", visible(entry.id()));
         output.line(format!("  {id}  {}", state(&entry)))?;
-        for diagnostic in entry.skill().diagnostics.iter().chain(&entry.notes()) {
-            detail(diagnostic, output)?;
-        }
+        findings(
+            entry.skill().diagnostics.iter().chain(&entry.notes()),
+            INDENT,
+            output,
+        )?;
     }
     output.line("")
 }
@@ -131,13 +137,7 @@ fn state(entry: &Entry<'_>) -> String {
         Standing::Active => GOOD,
         _ => WARN,
     };
-    let standing = match entry.shadowed_by() {
-        Some(winner) if entry.standing() != Standing::Shadowed => {
-            format!("{}, shadowed by {}", entry.standing(), visible(winner.id()))
-        }
-        Some(winner) => format!("shadowed by {}", visible(winner.id())),
-        None => entry.standing().to_string(),
-    };
+    let standing = show::standing(entry);
     format!("found, {read}, {}", painted(style, standing))
 }
 
@@ -152,20 +152,9 @@ fn refused(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
         let folder = refused.folder.to_string();
         let place = format!("{}/{}", visible(root), visible(&folder));
         output.line(format!("  {place}  {}", painted(BAD, "found, refused")))?;
-        for diagnostic in &refused.diagnostics {
-            detail(diagnostic, output)?;
-        }
+        findings(&refused.diagnostics, INDENT, output)?;
     }
     output.line("")
-}
-
-fn detail(diagnostic: &Diagnostic, output: &mut Output) -> Result<(), Failure> {
-    output.line(format!("      {}", finding(diagnostic)))?;
-    output.line(format!(
-        "      {}: {}",
-        painted(DIM, "hint"),
-        diagnostic.hint()
-    ))
 }
 
 fn summary(summary: &DoctorSummary) -> String {

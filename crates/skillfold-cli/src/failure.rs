@@ -1,10 +1,9 @@
 //! Why a command could not do what was asked, and the exit code for it.
 
-use std::error::Error as _;
 use std::io;
 use std::process::ExitCode;
 
-use skillfold::core::{Error, ErrorKind};
+use skillfold::core::{Error, ErrorKind, visible};
 use skillfold::view::{self, Document};
 
 use crate::output::{BAD, DIM, Output, painted};
@@ -38,7 +37,7 @@ pub(crate) const WRONG: u8 = 1;
 const USAGE: u8 = 2;
 
 /// Returns the exit code for a kind of error.
-fn code(kind: ErrorKind) -> u8 {
+pub(crate) fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Invalid => USAGE,
         ErrorKind::NotFound => 3,
@@ -61,17 +60,15 @@ pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
             ExitCode::from(5)
         }
         Failure::Usage(message) => {
-            say(output, message, None);
+            if !said_as_json(output, Document::Error(view::Failure::usage(message))) {
+                say(output, message, None);
+            }
             ExitCode::from(USAGE)
         }
         Failure::Engine(error) => {
             let document = Document::Error(view::Failure::new(error));
             if !said_as_json(output, document) {
-                let message = match error.source() {
-                    Some(cause) => format!("{error}: {cause}"),
-                    None => error.to_string(),
-                };
-                say(output, &message, Some(error.hint()));
+                say(output, &error.with_cause(), Some(error.hint()));
             }
             ExitCode::from(code(error.kind()))
         }
@@ -92,7 +89,7 @@ fn said_as_json(output: &mut Output, document: Document) -> bool {
     output.is_json() && output.json(document).and_then(|()| output.finish()).is_ok()
 }
 
-fn say(output: &mut Output, message: &str, hint: Option<&str>) {
+pub(crate) fn say(output: &mut Output, message: &str, hint: Option<&str>) {
     output.say(format!("{}: {message}", painted(BAD, "error")));
     if let Some(hint) = hint {
         output.say(format!("{}: {hint}", painted(DIM, "hint")));
@@ -104,7 +101,8 @@ fn say_missing(output: &mut Output, missing: &view::Failure) {
         [] if missing.diagnostics.is_empty() => "`skillfold list` shows all skills".to_owned(),
         [] => missing.hint.clone(),
         nearest => {
-            let words: Vec<_> = nearest.iter().map(|id| format!("`{id}`")).collect();
+            let words = nearest.iter().map(|id| format!("`{}`", visible(id)));
+            let words: Vec<_> = words.collect();
             format!("Did you mean {}?", words.join(" or "))
         }
     };

@@ -1,6 +1,6 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Diagnostic, Error};
+use skillfold::core::{Diagnostic, Error, Severity};
 use skillfold::{Environment, Host, Origin, Outcome, Skills};
 
 use crate::arguments::Global;
@@ -49,7 +49,10 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
             _ => {}
         }
     }
-    for problem in &skills.report().settings.findings {
+    let report = skills.report();
+    let problems = report.settings.findings.iter();
+    // What is only good to know is for those who ask: `doctor` and `config`.
+    for problem in problems.filter(|problem| problem.diagnostic.severity > Severity::Info) {
         say(&problem.diagnostic, &problem.origin, output);
     }
     Ok(skills)

@@ -1,8 +1,9 @@
 //! `skillfold list`
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use skillfold::core::{Catalog, Cursor, Entry, Filter, Standing, visible};
+use skillfold::core::{Catalog, Cursor, Entry, Filter, Severity, Standing, visible};
 use skillfold::view::{Document, Listing};
 
 use crate::arguments::{Global, List};
@@ -19,7 +20,7 @@ pub(crate) fn run(
     let catalog = skills.catalog();
     let filter = filter(options)?;
     let cursor = options.after.as_deref().map(Cursor::after);
-    let limit = options.limit.unwrap_or(usize::MAX);
+    let limit = options.limit.map_or(usize::MAX, NonZeroUsize::get);
     let page = catalog.page(&filter, cursor.as_ref(), limit);
     if output.is_json() {
         let listing = Listing::new(&page);
@@ -33,9 +34,17 @@ pub(crate) fn run(
     }
     print(&page.entries, output)?;
     if let Some(next) = &page.next {
-        output.say(format!("There are more: `--after {}`", next.as_str()));
+        output.say(format!(
+            "There are more: `--after {}`",
+            visible(next.as_str())
+        ));
     }
-    talk(&catalog, page.entries.len(), is_whole(options), output);
+    if is_whole(options) {
+        talk(&catalog, output);
+    } else {
+        let all = counted(catalog.len(), "skill", "skills");
+        output.say(format!("{} of {all}", page.entries.len()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,18 +118,16 @@ fn place(entry: &Entry<'_>) -> String {
 }
 
 /// Says how many there are, and what to do about those that cannot be used.
-fn talk(catalog: &Catalog, listed: usize, is_whole: bool, output: &mut Output) {
+fn talk(catalog: &Catalog, output: &mut Output) {
     let refused = catalog.refused().len();
-    if catalog.is_empty() && refused == 0 {
+    let findings = catalog.findings().iter();
+    let warnings = findings
+        .filter(|one| one.finding.diagnostic.severity > Severity::Info)
+        .count();
+    if catalog.is_empty() && refused == 0 && warnings == 0 {
         return output.say(
             "There are no skills here. `skillfold new NAME` makes one; `skillfold doctor` says where was looked",
         );
-    }
-    if !is_whole {
-        return output.say(format!(
-            "{listed} of {}",
-            counted(catalog.len(), "skill", "skills")
-        ));
     }
     let mut odd = Vec::new();
     for standing in [Standing::Untrusted, Standing::Disabled, Standing::Shadowed] {
@@ -134,7 +141,14 @@ fn talk(catalog: &Catalog, listed: usize, is_whole: bool, output: &mut Output) {
         let folders = counted(refused, "folder holds", "folders hold");
         odd.push(format!("{folders} no skill"));
     }
-    let skills = counted(listed, "skill", "skills");
+    if warnings > 0 {
+        odd.push(counted(
+            warnings,
+            "warning about a folder",
+            "warnings about folders",
+        ));
+    }
+    let skills = counted(catalog.len(), "skill", "skills");
     if odd.is_empty() {
         output.say(skills);
     } else {

@@ -26,7 +26,7 @@ use crate::output::Output;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     arguments.global.color.write_global();
-    let mut output = Output::new(&arguments.global);
+    let mut output = Output::new(&arguments);
     match run(&arguments, &mut output).and_then(|code| output.finish().map(|()| code)) {
         Ok(code) => code,
         Err(failure) => report(&failure, &mut output),
@@ -43,6 +43,6 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Doctor => doctor::run(global, output),
         Command::Config(options) => config::run(global, options, output),
         Command::Completions { shell } => shell::completions(*shell, output),
-        Command::Man { command } => shell::man(command.as_deref(), output),
+        Command::Man { command } => shell::man(command, output),
     }
 }

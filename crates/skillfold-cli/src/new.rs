@@ -1,13 +1,15 @@
 //! `skillfold new`
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::view::{Document, Written};
 use skillfold::{Home, scaffold};
 
 use crate::arguments::{Global, New};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::Output;
+use crate::output::{Output, shown};
 
 pub(crate) fn run(
     global: &Global,
@@ -21,8 +23,14 @@ pub(crate) fn run(
         None => Home::Project,
     };
     let path = scaffold(&environment, &home, &options.name, &options.description)?;
-    let shown = path.strip_prefix(environment.directory()).unwrap_or(&path);
-    output.line(shown.display())?;
+    if output.is_json() {
+        output.json(Document::Written(Written::new(&path)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // From where one stands; another folder's path is whole.
+    let is_here = global.directory == Path::new(".");
+    let inside = path.strip_prefix(environment.directory());
+    output.line(shown(inside.ok().filter(|_| is_here).unwrap_or(&path)))?;
     output.say("Write what the agent should do into it; `skillfold check` judges it");
     Ok(ExitCode::SUCCESS)
 }

@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use skillfold::core::{Diagnostic, Severity};
+use skillfold::core::{Diagnostic, Severity, visible};
 use skillfold::view::Document;
 
-use crate::arguments::Global;
+use crate::arguments::Arguments;
 use crate::failure::Failure;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -31,14 +32,14 @@ struct Buffered {
 }
 
 impl Output {
-    pub(crate) fn new(global: &Global) -> Self {
+    pub(crate) fn new(arguments: &Arguments) -> Self {
         Self {
             data: Buffered {
                 stream: anstream::stdout(),
                 text: Vec::new(),
             },
             talk: anstream::stderr(),
-            is_json: global.json,
+            is_json: arguments.is_json(),
         }
     }
 
@@ -103,6 +104,28 @@ pub(crate) fn finding(diagnostic: &Diagnostic) -> String {
         Some(span) => format!("{head} at {}: {}", span.start, diagnostic.message),
         None => format!("{head}: {}", diagnostic.message),
     }
+}
+
+/// Prints findings in the order of their place, each with the way out.
+pub(crate) fn findings<'a>(
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    indent: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let mut diagnostics: Vec<_> = diagnostics.into_iter().collect();
+    // What has no place stands last, as it came.
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.is_none(), diagnostic.span));
+    for diagnostic in diagnostics {
+        output.line(format!("{indent}{}", finding(diagnostic)))?;
+        let hint = painted(DIM, "hint");
+        output.line(format!("{indent}{hint}: {}", diagnostic.hint()))?;
+    }
+    Ok(())
+}
+
+/// Returns a path as it may be shown.
+pub(crate) fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy()).into_owned()
 }
 
 /// Returns a number with its word.

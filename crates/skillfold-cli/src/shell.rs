@@ -17,18 +17,24 @@ pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn man(name: Option<&str>, output: &mut Output) -> Result<ExitCode, Failure> {
+pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Failure> {
     let mut command = Arguments::command();
     command.build();
-    let command = match name {
-        None => command,
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => found.clone(),
-            None => return Err(Failure::Usage(unknown(&command, name))),
-        },
-    };
+    let mut title = "skillfold".to_owned();
+    for word in words {
+        let Some(found) = command.find_subcommand(word) else {
+            return Err(Failure::Usage(unknown(&command, word)));
+        };
+        title = format!("{title}-{}", found.get_name());
+        command = found.clone();
+    }
+    let command = command
+        .name(title.clone())
+        .version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
-    clap_mangen::Man::new(command).render(&mut text)?;
+    clap_mangen::Man::new(command)
+        .title(title)
+        .render(&mut text)?;
     output.bytes(&text)?;
     Ok(ExitCode::SUCCESS)
 }

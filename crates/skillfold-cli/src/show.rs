@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, visible};
+use skillfold::core::{Entry, Standing, visible};
 use skillfold::view::{Document, Failure as NoSkill, Skill};
 
 use crate::arguments::{Global, Show};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, finding, painted};
+use crate::output::{BOLD, DIM, Output, findings, painted};
 
 pub(crate) fn run(
     global: &Global,
@@ -44,10 +44,7 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
         None => Ok(()),
     };
     let words = |words: &[String]| (!words.is_empty()).then(|| words.join(", "));
-    let standing = match entry.shadowed_by() {
-        Some(winner) => format!("{} by {}", entry.standing(), winner.id()),
-        None => entry.standing().to_string(),
-    };
+    let standing = standing(entry);
     row("standing", Some(standing))?;
     row(
         "scope",
@@ -81,13 +78,21 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
             .then(|| "only; a model may not start it".to_owned()),
     )?;
     let notes = entry.notes();
-    let findings = entry.skill().diagnostics.iter().chain(&notes);
-    for (at, diagnostic) in findings.enumerate() {
-        if at == 0 {
-            output.line("")?;
-        }
-        output.line(finding(diagnostic))?;
-        output.line(format!("  {}: {}", painted(DIM, "hint"), diagnostic.hint()))?;
+    let all = entry.skill().diagnostics.iter().chain(&notes);
+    if all.clone().next().is_some() {
+        output.line("")?;
     }
-    Ok(())
+    findings(all, "", output)
+}
+
+/// Returns how a skill stands, and what shadows it.
+pub(crate) fn standing(entry: &Entry<'_>) -> String {
+    let standing = entry.standing();
+    match entry.shadowed_by() {
+        Some(winner) if standing == Standing::Shadowed => {
+            format!("shadowed by {}", visible(winner.id()))
+        }
+        Some(winner) => format!("{standing}, shadowed by {}", visible(winner.id())),
+        None => standing.to_string(),
+    }
 }

@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "store")]
+use skillfold_core::Steadiness;
 use skillfold_core::{
-    Catalog, Diagnostic, Error, Folder, FsSource, Limits, Lookup, Profile, Reading, Root, Scope,
-    Severity, Source, discover, lint_skill,
+    Catalog, Content, Diagnostic, Error, Folder, FsSource, Hidden, Limits, Links, Lookup, Profile,
+    Reading, Root, SKILL_FILE, Scope, Severity, Source, discover, lint_skill,
 };
+
+use crate::environment::{Environment, resolved};
 
 /// A `SKILL.md` that was judged.
 #[derive(Clone, Debug)]
@@ -71,21 +75,20 @@ impl Target {
     }
 
     /// Returns the skills at a path: a `SKILL.md`, the folder of a skill, or a folder of skills. None where there is no
-    /// skill.
-    pub fn at(path: &Path, reading: &Reading) -> Result<Vec<Self>, Error> {
-        let is_file = path.file_name().is_some_and(|name| name == "SKILL.md");
+    /// skill. Folders that start with a dot are searched: who names a folder means all of it.
+    pub fn at(path: &Path, reading: &Reading, links: Links) -> Result<Vec<Self>, Error> {
+        let is_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
         let folder = match path.parent() {
-            Some(parent) if is_file && parent.as_os_str().is_empty() => Path::new("."),
             Some(parent) if is_file => parent,
             _ => path,
         };
-        let source = FsSource::open(folder)?;
-        let found = discover(&[&source as &dyn Source], reading);
+        let source = FsSource::open_with(folder, links)?;
+        let mut reading = reading.clone();
+        reading.walk.hidden = Hidden::Search;
+        let found = discover(&[&source as &dyn Source], &reading);
         let skills = found.skills.iter().map(|skill| &skill.folder);
-        let mut folders: Vec<Folder> = skills
-            .chain(found.refused.iter().map(|refused| &refused.folder))
-            .cloned()
-            .collect();
+        let refused = found.refused.iter().map(|refused| &refused.folder);
+        let mut folders: Vec<Folder> = skills.chain(refused).cloned().collect();
         folders.sort();
         let root = Root::new(Scope::User, folder.to_string_lossy(), source);
         let target = |folder| Self {
@@ -95,12 +98,22 @@ impl Target {
         Ok(folders.into_iter().map(target).collect())
     }
 
+    /// Returns whether the file belongs to the project that is worked on, and lies in it, through links too.
+    pub fn is_of_project(&self, environment: &Environment) -> bool {
+        let file = resolved(&self.file());
+        let project = resolved(environment.project());
+        self.root.scope() == Scope::Project
+            && file
+                .zip(project)
+                .is_some_and(|(file, project)| file.starts_with(project))
+    }
+
     /// Judges the file.
     pub fn check(&self, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
-        let text = self.read(limits)?;
+        let content = self.read(limits)?;
         Ok(Checked {
             file: self.file(),
-            text: String::from_utf8_lossy(&text).into_owned(),
+            text: String::from_utf8_lossy(&content.bytes).into_owned(),
             findings: lint_skill(self.root.source(), &self.folder, profile, limits)?,
             fixed: Vec::new(),
         })
@@ -108,39 +121,55 @@ impl Target {
 
     /// Corrects what can be corrected without changing what the skill says, writes the file if anything was, and judges
     /// it then.
+    ///
+    /// A file that could not be read whole, that changes meanwhile or that may not be written is refused.
     #[cfg(feature = "store")]
     pub fn fix(&self, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
-        let bytes = self.read(limits)?;
-        let fixed = skillfold_core::fix(&bytes, self.folder.name(), profile);
+        let content = self.read(limits)?;
+        let fixed = skillfold_core::fix(&content.bytes, self.folder.name(), profile);
         if let Some(bytes) = &fixed.bytes {
-            let path = self.root.path_of(&self.folder);
-            let path = path.ok_or_else(|| {
-                Error::refused_write(self.file().to_string_lossy(), "Only files are written")
-            })?;
-            skillfold_store::replace(&path.join("SKILL.md"), bytes)?;
+            self.write(&content, bytes, limits)?;
         }
         let mut checked = self.check(profile, limits)?;
-        checked.fixed = fixed.fixed;
+        if fixed.bytes.is_some() {
+            checked.fixed = fixed.fixed;
+        }
         Ok(checked)
     }
 
-    /// Returns the file as the person names it.
-    fn file(&self) -> PathBuf {
+    /// Writes a file in the place of what was read of it.
+    #[cfg(feature = "store")]
+    fn write(&self, read: &Content, bytes: &[u8], limits: &Limits) -> Result<(), Error> {
+        let file = self.file();
+        let refused = |rule| Err(Error::refused_write(file.to_string_lossy(), rule));
+        if self.root.source().location().is_none() {
+            return refused("Only files are written");
+        }
+        if read.bytes.len() as u64 != read.state.revision.size {
+            return refused("The file is too large to be corrected");
+        }
+        if crate::environment::is_read_only(&file) {
+            return refused("The file may not be written");
+        }
+        if read.state.steadiness != Steadiness::Steady || self.read(limits)? != *read {
+            return refused("The file changes while it is corrected; try again");
+        }
+        skillfold_store::replace(&file, bytes)
+    }
+
+    /// Returns the file, as it is shown.
+    pub fn file(&self) -> PathBuf {
         let folder = self.root.path_of(&self.folder);
         let folder =
             folder.unwrap_or_else(|| Path::new(self.root.label()).join(self.folder.path()));
-        let file = folder.join("SKILL.md");
-        file.strip_prefix(".").map(Path::to_owned).unwrap_or(file)
+        folder.join(SKILL_FILE)
     }
 
-    fn read(&self, limits: &Limits) -> Result<Vec<u8>, Error> {
-        let path = "SKILL.md"
+    fn read(&self, limits: &Limits) -> Result<Content, Error> {
+        let path = SKILL_FILE
             .parse()
-            .map_err(|_| Error::not_found("SKILL.md"))?;
-        let content = self
-            .root
-            .source()
-            .read(&self.folder, &path, 0..limits.read_bytes)?;
-        Ok(content.bytes)
+            .map_err(|_| Error::not_found(SKILL_FILE))?;
+        let source = self.root.source();
+        source.read(&self.folder, &path, 0..limits.read_bytes)
     }
 }

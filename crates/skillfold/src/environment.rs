@@ -9,6 +9,9 @@ use skillfold_core::Error;
 /// The prefix of the variables that are settings.
 pub(crate) const PREFIX: &str = "SKILLFOLD_";
 
+/// The variable that names the person's settings file.
+pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
+
 /// Bytes of a settings file that are read at most.
 const SETTINGS_BYTES: u64 = 1024 * 1024;
 
@@ -86,8 +89,8 @@ impl Environment {
 
     /// Returns where the person's settings are: `SKILLFOLD_CONFIG`, or the system's folder for settings.
     pub fn user_settings(&self) -> Option<PathBuf> {
-        if let Some(path) = self.folder_in("SKILLFOLD_CONFIG") {
-            return Some(path);
+        if let Some(written) = self.named_settings() {
+            return Some(self.path(written, &self.directory));
         }
         let folder = if cfg!(windows) {
             self.folder_in("APPDATA")
@@ -96,6 +99,16 @@ impl Environment {
         };
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
         Some(folder.join("skillfold").join("config.toml"))
+    }
+
+    fn named_settings(&self) -> Option<&str> {
+        let written = self.variables.get(SETTINGS_VARIABLE)?.trim();
+        (!written.is_empty()).then_some(written)
+    }
+
+    /// Returns whether a variable says where the person's settings are.
+    pub(crate) fn names_settings(&self) -> bool {
+        self.named_settings().is_some()
     }
 
     /// Returns where the project's settings are.
@@ -130,7 +143,8 @@ impl Environment {
             .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
         match (from_home, &self.home) {
             (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
-            _ => base.join(written),
+            // Components, so that `.` is gone.
+            _ => base.join(written).components().collect(),
         }
     }
 
@@ -146,7 +160,11 @@ impl Environment {
                 let inside = inside(home).unwrap_or_default();
                 format!("~/{inside}").trim_end_matches('/').to_owned()
             }
-            (_, Some(project)) if path != project => inside(project).unwrap_or_default(),
+            (_, Some(project)) if path != project => match inside(project).unwrap_or_default() {
+                // A folder of the project must not read as one of the person's.
+                inside if inside.starts_with('~') => format!("./{inside}"),
+                inside => inside,
+            },
             _ => slashes(path),
         }
     }
@@ -245,4 +263,9 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
 )]
 pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
+}
+
+/// Returns whether a file may not be written to.
+pub(crate) fn is_read_only(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }

@@ -59,7 +59,10 @@ pub(crate) fn find(
     let mut roots = Vec::new();
     let mut searched: Vec<SearchedRoot> = Vec::new();
     let mut known: Vec<(PathBuf, String)> = Vec::new();
-    for mut root in candidates(environment, settings) {
+    let mut candidates = candidates(environment, settings);
+    // Trusted ones first: a root that is reached twice belongs to the first, and a project must not claim the person's.
+    candidates.sort_by_key(|root| root.trust == Trust::Untrusted);
+    for mut root in candidates {
         let real = resolved(&root.path);
         let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
         if let Some((_, label)) = same {

@@ -1,8 +1,8 @@
-//! A new skill that passes every check.
+//! A new skill that meets the specification.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use skillfold_core::{Error, Profile, Severity, lint};
+use skillfold_core::{Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
 
 use crate::environment::Environment;
 use crate::roots::FOLDERS;
@@ -19,7 +19,7 @@ pub enum Home {
     Folder(PathBuf),
 }
 
-/// Makes a new skill that passes every check, and returns its `SKILL.md`. What is there already stays as it is.
+/// Makes a new skill that meets the specification, and returns its `SKILL.md`. What is there already stays as it is.
 ///
 /// A name or description that would not pass is an error, with the nearest name that would.
 pub fn scaffold(
@@ -40,7 +40,7 @@ pub fn scaffold(
     if let Some(why) = wrong(name, &text) {
         return Err(Error::invalid(name, why));
     }
-    let path = root.join(name).join("SKILL.md");
+    let path = root.join(name).join(SKILL_FILE);
     skillfold_store::create(&path, text.as_bytes())?;
     Ok(path)
 }
@@ -48,14 +48,15 @@ pub fn scaffold(
 /// Returns what is wrong with a new skill, and the name that would do.
 fn wrong(name: &str, text: &str) -> Option<String> {
     let findings = lint(text.as_bytes(), name, Profile::Spec);
-    let is_plain_name = Path::new(name).components().count() == 1 && !name.is_empty();
-    let finding = findings
+    let mut errors = findings
         .iter()
-        .find(|finding| finding.severity == Severity::Error);
-    let why = match finding {
-        Some(finding) => finding.message.to_string(),
-        None if !is_plain_name => "Name has a slash".to_owned(),
-        None => return None,
+        .filter(|finding| finding.severity == Severity::Error);
+    let why = match (name.parse::<ResourcePath>(), errors.next()) {
+        _ if name.contains(['/', '\\']) => "Name has a slash".to_owned(),
+        (_, Some(finding)) => finding.message.to_string(),
+        // What no file can be called everywhere is no name of a folder.
+        (Err(error), None) => error.to_string(),
+        (Ok(_), None) => return None,
     };
     let meant = meant(name);
     Some(if meant.is_empty() || meant == name {
@@ -136,7 +137,9 @@ mod tests {
             why.unwrap(),
             "Name has upper-case letters: `My Skill`; `my-skill` would do"
         );
-        assert!(wrong("../x", &text("../x", "Does things")).is_some());
+        for name in ["../x", "a/b", "a\\b", "", "con", "nul"] {
+            assert!(wrong(name, &text(name, "Does things")).is_some(), "{name}");
+        }
         assert_eq!(quoted("It's: so"), "'It''s: so'");
     }
 }

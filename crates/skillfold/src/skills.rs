@@ -184,7 +184,7 @@ impl Host {
             .iter()
             .find(|finding| finding.is_fatal())
         {
-            Some(fatal) => Err(Error::invalid(
+            Some(fatal) => Err(Error::setting(
                 fatal.origin.to_string(),
                 fatal.diagnostic.message.clone(),
             )),

@@ -2,25 +2,21 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use skillfold::Checked;
-use skillfold::core::{Diagnostic, Severity, visible};
+use skillfold::core::{Diagnostic, Severity};
 
 use crate::failure::Failure;
-use crate::output::{GOOD, Output, painted};
+use crate::output::{GOOD, Output, painted, shown};
 
 pub(super) fn print(checked: &[Checked], output: &mut Output) -> Result<(), Failure> {
     let renderer = Renderer::styled();
     for one in checked {
-        let file = one.file.display().to_string();
+        let file = shown(&one.file);
         for fixed in &one.fixed {
             let place = fixed
                 .span
                 .map_or(String::new(), |span| format!(":{}", span.start));
             let head = painted(GOOD, format!("corrected[{}]", fixed.code));
-            output.line(format!(
-                "{head}: {} ({}{place})",
-                fixed.message,
-                visible(&file)
-            ))?;
+            output.line(format!("{head}: {} ({}{place})", fixed.message, file))?;
         }
         let text = safe(&one.text);
         for finding in &one.findings {

@@ -3,15 +3,16 @@
 mod human;
 mod sarif;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use skillfold::core::{Limits, Profile, Severity, fix};
+use skillfold::core::{Error, Limits, Links, Profile, Reading, SKILL_FILE, Severity, fix, visible};
 use skillfold::view::{self, Document};
 use skillfold::{Checked, Environment, Skills, Target};
 
 use crate::arguments::{Check, Format, Global, ProfileName};
-use crate::failure::{Failure, WRONG};
+use crate::failure::{Failure, WRONG, code, say};
 use crate::host;
 use crate::output::{Output, counted};
 
@@ -26,21 +27,23 @@ pub(crate) fn run(
         Some(ProfileName::Spec) => Profile::Spec,
         None => skills.report().settings.profile.value,
     };
-    let limits = Limits::default();
-    let mut checked = Vec::new();
-    for target in targets(&skills, options)? {
-        checked.push(if options.fix {
-            target.fix(profile, &limits)?
-        } else {
-            target.check(profile, &limits)?
-        });
+    let environment = host::environment(global)?;
+    let mut judged = Judged::default();
+    for target in targets(&skills, options, &environment)? {
+        judged.add(&target, options, profile, &environment);
     }
-    if !output.is_json() && options.format != Format::Json {
-        name_from(&host::environment(global)?, &mut checked);
-    }
+    let Judged {
+        mut checked,
+        failed,
+        untouched,
+    } = judged;
     match options.format {
-        Format::Sarif => output.bytes(sarif::text(&checked).as_bytes())?,
+        Format::Sarif => {
+            name_from(&environment, &mut checked);
+            output.bytes(sarif::text(&checked).as_bytes())?;
+        }
         Format::Human if !output.is_json() => {
+            name_from(&environment, &mut checked);
             human::print(&checked, output)?;
             output.say(summary(&checked, options, profile));
         }
@@ -48,11 +51,63 @@ pub(crate) fn run(
             output.json(Document::Check(view::Check::new(&checked)))?;
         }
     }
+    if untouched > 0 {
+        let skills = counted(untouched, "skill", "skills");
+        output.say(format!(
+            "{skills} outside of this project could be corrected, and must be named for that"
+        ));
+    }
+    for error in &failed {
+        say(output, &error.with_cause(), Some(error.hint()));
+    }
     let is_bad =
         |severity| severity == Severity::Error || (options.strict && severity == Severity::Warning);
     let mut findings = checked.iter().flat_map(|one| &one.findings);
     let is_wrong = findings.any(|finding| is_bad(finding.severity));
-    Ok(ExitCode::from(if is_wrong { WRONG } else { 0 }))
+    Ok(ExitCode::from(match failed.first() {
+        Some(error) => code(error.kind()),
+        None if is_wrong => WRONG,
+        None => 0,
+    }))
+}
+
+/// What came of the skills that were to be judged.
+#[derive(Default)]
+struct Judged {
+    checked: Vec<Checked>,
+    /// What could not be read or written.
+    failed: Vec<Error>,
+    /// Skills that would be corrected if they were named.
+    untouched: usize,
+}
+
+impl Judged {
+    /// Judges a skill, and corrects it if that is wanted. Without a name only the project's own are: a person's skills, a
+    /// plugin's, and what a link leads to are not changed by the way.
+    fn add(
+        &mut self,
+        target: &Target,
+        options: &Check,
+        profile: Profile,
+        environment: &Environment,
+    ) {
+        let limits = Limits::default();
+        let may_fix = !options.skills.is_empty() || target.is_of_project(environment);
+        let judged = if options.fix && may_fix {
+            target.fix(profile, &limits)
+        } else {
+            target.check(profile, &limits)
+        };
+        match judged {
+            Ok(checked) => {
+                if options.fix && !may_fix && fixable(&checked, profile) > 0 {
+                    self.untouched += 1;
+                }
+                self.checked.push(checked);
+            }
+            Err(error) => self.failed.push(error),
+        }
+    }
 }
 
 /// Names files from the folder that is worked in.
@@ -64,30 +119,58 @@ fn name_from(environment: &Environment, checked: &mut [Checked]) {
     }
 }
 
-/// Returns what is to be judged: what is named, or everything.
-fn targets(skills: &Skills, options: &Check) -> Result<Vec<Target>, Failure> {
+/// Returns what is to be judged, each file once: what is named, or everything.
+fn targets(
+    skills: &Skills,
+    options: &Check,
+    environment: &Environment,
+) -> Result<Vec<Target>, Failure> {
     let catalog = skills.catalog();
-    if options.skills.is_empty() {
-        return Ok(Target::all(&catalog));
-    }
     let mut targets = Vec::new();
+    if options.skills.is_empty() {
+        targets = Target::all(&catalog);
+    }
     for named in &options.skills {
-        let path = Path::new(named);
-        if path.exists() {
-            let found = Target::at(path, &catalog.rules().reading)?;
-            if found.is_empty() {
-                return Err(Failure::Usage(format!(
-                    "There is no skill in `{named}`: no folder of it has a `SKILL.md`"
-                )));
-            }
-            targets.extend(found);
-        } else if let Some(target) = Target::named(&catalog, named) {
+        let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
+        let by_id = || Target::named(&catalog, named);
+        if let Some(target) = by_id().filter(|_| !is_path) {
             targets.push(target);
+            continue;
+        }
+        let path = environment.directory().join(named);
+        if path.exists() {
+            let links = skills.report().settings.links.value;
+            targets.extend(in_path(&path, named, &catalog.rules().reading, links)?);
         } else {
-            return Err(Failure::NoSkill(view::Failure::no_skill(&catalog, named)));
+            // An id may have a slash, too.
+            let missing = || Failure::NoSkill(view::Failure::no_skill(&catalog, named));
+            targets.push(by_id().ok_or_else(missing)?);
         }
     }
+    let mut seen = HashSet::new();
+    targets.retain(|target| seen.insert(target.file()));
     Ok(targets)
+}
+
+fn in_path(
+    path: &Path,
+    named: &str,
+    reading: &Reading,
+    links: Links,
+) -> Result<Vec<Target>, Failure> {
+    let is_skill_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
+    if path.is_file() && !is_skill_file {
+        let message = format!(
+            "`{}` is a file, and not named `{SKILL_FILE}`",
+            visible(named)
+        );
+        return Err(Failure::Usage(message));
+    }
+    let found = Target::at(path, reading, links)?;
+    if found.is_empty() {
+        return Err(Error::not_found(Path::new(named).join(SKILL_FILE).to_string_lossy()).into());
+    }
+    Ok(found)
 }
 
 /// Returns the counts, and what would be corrected.
@@ -125,8 +208,14 @@ fn summary(checked: &[Checked], options: &Check, profile: Profile) -> String {
     }
 }
 
+/// Bytes of a file up to which it is tried what `--fix` would correct.
+const TRIED_BYTES: usize = 1 << 20;
+
 /// Returns how many findings `--fix` would correct.
 fn fixable(checked: &Checked, profile: Profile) -> usize {
+    if checked.findings.is_empty() || checked.text.len() > TRIED_BYTES {
+        return 0;
+    }
     let folder = checked.file.parent().and_then(Path::file_name);
     let folder = folder
         .map(|name| name.to_string_lossy().into_owned())

@@ -64,7 +64,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns a path as a relative reference: what a URI may not have is written with percent signs.
+/// Returns a path as a reference: what a URI may not have is written with percent signs, and a whole path names its scheme.
 fn encoded(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded = path.bytes().map(|byte| {
@@ -74,5 +74,11 @@ fn encoded(path: &str) -> String {
             format!("%{byte:02X}")
         }
     });
-    encoded.collect::<Vec<_>>().concat()
+    let encoded = encoded.collect::<Vec<_>>().concat();
+    match path {
+        path if path.starts_with('/') => format!("file://{encoded}"),
+        // A drive of Windows.
+        path if path.get(1..2) == Some(":") => format!("file:///{encoded}"),
+        _ => encoded,
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command::{World, skill};
+use crate::command::{World, skill, skillfold};
 
 const BROKEN: &str = "---\nname: pdf # as the folder\n# What it does:\ndescription: Use when: filling in forms\n---\nRead [this](missing.md).\n";
 
@@ -103,19 +103,184 @@ fn skill_is_named_by_path_or_by_id() {
         ".",
     ] {
         let shown = world.run(&["check", named]);
-        // The folder `.agents` is hidden inside the project, but it is no secret when it is named.
-        let expected = if named == "." {
-            "There is no skill in `.`"
-        } else {
-            "1 skill, nothing to report"
-        };
-        assert!(shown.contains(expected), "{named}: {shown}");
+        assert!(
+            shown.contains("1 skill, nothing to report"),
+            "{named}: {shown}"
+        );
     }
+    let several = world.run(&["check", "pdf", "PDF", ".agents", "."]);
+    assert!(
+        several.contains("1 skill, nothing to report"),
+        "each file once: {several}"
+    );
     insta::assert_snapshot!(world.run(&["check", "README.md"]), @"
-    ! error: Could not read `README.md`: Not a directory (os error 20)
-    ! hint: Check that the file may be read
-    exit 5
+    ! error: `README.md` is a file, and not named `SKILL.md`
+    exit 2
     ");
+    world.write("\n//- app/empty/README.md\n//- app/pdf/README.md\n");
+    insta::assert_snapshot!(world.run(&["check", "empty"]), @"
+    ! error: Could not find `empty/SKILL.md`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    let by_id = world.run(&["check", "pdf"]);
+    assert!(
+        by_id.contains("1 skill"),
+        "a folder of that name is not meant: {by_id}"
+    );
+}
+
+#[test]
+fn paths_start_at_the_folder_that_is_worked_in() {
+    let world = world(&skill("pdf", "Fills in forms"));
+    let output = skillfold(&world.path(""), &world.path("person"))
+        .args(["-C", "app", "check", ".agents/skills/pdf"])
+        .output()
+        .unwrap();
+    insta::assert_snapshot!(world.shown(&output), @"
+    ! 1 skill, nothing to report
+    exit 0
+    ");
+}
+
+#[test]
+fn fix_without_a_name_stays_in_the_project() {
+    let world = world(BROKEN);
+    world.write(&format!(
+        "\n//- person/.agents/skills/mail/SKILL.md\n{}",
+        skill("mail", "Sends: mail")
+    ));
+    world.write(&format!(
+        "\n//- elsewhere/SKILL.md\n{}",
+        skill("elsewhere", "Far: away")
+    ));
+    std::os::unix::fs::symlink(
+        world.path("elsewhere"),
+        world.path("app/.agents/skills/elsewhere"),
+    )
+    .unwrap();
+    let before = [
+        world.read("person/.agents/skills/mail/SKILL.md"),
+        world.read("elsewhere/SKILL.md"),
+    ];
+    let shown = world.run(&["check", "--fix"]);
+    assert!(
+        shown.contains("2 skills outside of this project could be corrected"),
+        "{shown}"
+    );
+    assert_eq!(
+        before,
+        [
+            world.read("person/.agents/skills/mail/SKILL.md"),
+            world.read("elsewhere/SKILL.md")
+        ]
+    );
+    world.run(&["check", "--fix", "mail", "elsewhere"]);
+    assert!(
+        world
+            .read("person/.agents/skills/mail/SKILL.md")
+            .contains("'Sends: mail'")
+    );
+    assert!(world.read("elsewhere/SKILL.md").contains("'Far: away'"));
+}
+
+#[test]
+fn file_that_cannot_be_read_whole_is_never_written() {
+    let world = world(BROKEN);
+    let file = world.path("app/.agents/skills/pdf/SKILL.md");
+    let large = format!("{BROKEN}{}", "More. ".repeat(3_000_000));
+    std::fs::write(&file, &large).unwrap();
+    let shown = world.run(&["check", "--fix"]);
+    assert!(
+        shown.contains("hint: The file is too large to be corrected")
+            && shown.ends_with("exit 4\n"),
+        "{shown}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap().len(), large.len());
+}
+
+#[test]
+fn bytes_of_the_body_stay_as_they_are() {
+    let world = world(BROKEN);
+    let file = world.path("app/.agents/skills/pdf/SKILL.md");
+    let bytes = [BROKEN.as_bytes(), b"\xff\xfe \x80 no text\x00\n"].concat();
+    std::fs::write(&file, &bytes).unwrap();
+    world.run(&["check", "--fix"]);
+    let fixed = std::fs::read(&file).unwrap();
+    assert_ne!(fixed, bytes);
+    assert!(fixed.ends_with(b"Read [this](missing.md).\n\xff\xfe \x80 no text\x00\n"));
+}
+
+#[test]
+fn skill_that_cannot_be_written_stops_no_other() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = world(BROKEN);
+    for name in ["aa", "zz"] {
+        world.write(&format!(
+            "\n//- app/.agents/skills/{name}/SKILL.md\n{}",
+            skill(name, "Does: it")
+        ));
+    }
+    let file = world.path("app/.agents/skills/pdf/SKILL.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let shown = world.run(&["check", "--fix"]);
+    assert!(
+        shown.contains("hint: The file may not be written") && shown.ends_with("exit 4\n"),
+        "{shown}"
+    );
+    for name in ["aa", "zz"] {
+        assert!(
+            world
+                .read(&format!("app/.agents/skills/{name}/SKILL.md"))
+                .contains("'Does: it'")
+        );
+    }
+    assert_eq!(world.read("app/.agents/skills/pdf/SKILL.md"), BROKEN);
+}
+
+#[test]
+fn path_cannot_speak_to_the_terminal() {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!("\n//- app/r\u{1b}]0;x/a/SKILL.md\n{BROKEN}"));
+    for arguments in [
+        ["check", "r\u{1b}]0;x"],
+        ["show", "r\u{1b}]0;x"],
+        ["list", "--root=r\u{1b}]0;x"],
+        ["new", "r\u{1b}x"],
+    ] {
+        let shown = world.run(&[arguments[0], "--color=always", arguments[1]]);
+        assert!(
+            !shown.contains("\u{1b}]") && !shown.contains("\u{1b}x"),
+            "{shown:?}"
+        );
+    }
+}
+
+#[test]
+fn failure_is_json_where_json_is_wanted() {
+    let world = world(BROKEN);
+    for arguments in [
+        &["--json", "check", "nothing-like-it"][..],
+        &["check", "--format", "json", "nothing-like-it"],
+        &["--json", "check", "README.md"],
+        &["--json", "--set", "links", "list"],
+        &["--json", "--set", "links=maybe", "list"],
+        &["--json", "show", "nothing-like-it"],
+        &["--json", "man", "nothing-like-it"],
+        &["--json", "new", "Not A Name"],
+        &["--json", "config", "set", "nothing", "x"],
+    ] {
+        let view: Value = serde_json::from_str(&world.data(arguments)).unwrap();
+        assert_eq!(view["kind"], "error", "{arguments:?}");
+    }
+    for arguments in [
+        &["--json", "new", "made"][..],
+        &["--json", "config", "set", "links", "follow"],
+    ] {
+        let view: Value = serde_json::from_str(&world.data(arguments)).unwrap();
+        assert_eq!(view["kind"], "written", "{arguments:?}");
+    }
 }
 
 #[test]

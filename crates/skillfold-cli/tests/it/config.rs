@@ -42,7 +42,7 @@ fn setting_is_written_beside_what_is_there() {
     # Mine
     disable = ["b"] # not now
     max_depth = 3
-    trusted = ["ROOT/app/."]
+    trusted = ["ROOT/app"]
     roots = ["user=ROOT/app/more", "acme=ROOT/app/plugins/acme"]
     precedence = ["user", "project"]
 
@@ -60,23 +60,23 @@ fn setting_is_written_beside_what_is_there() {
 fn setting_that_cannot_be_followed_is_not_written() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["config", "set", "links", "maybe"]), @"
-    ! error: Could not understand `links`: Setting `links` is not usable: `maybe` is none of `follow`, `refuse`
-    ! hint: Correct it and try again
+    ! error: Setting `links` is not usable: `maybe` is none of `follow`, `refuse` (argument)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["config", "set", "lniks", "follow"]), @"
-    ! error: Could not understand `lniks`: Setting `lniks` is not known; `links` may be meant
-    ! hint: Correct it and try again
+    ! error: Setting `lniks` is not known; `links` may be meant (argument)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["config", "set", "--project", "trusted", "."]), @"
-    ! error: Could not understand `trusted`: A project may not set `trusted`
-    ! hint: Correct it and try again
+    ! error: A project may not set `trusted` (argument)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["config", "set", "--project", "roots", "../x"]), @"
-    ! error: Could not understand `roots`: Setting `roots` is not usable: `../x` leads out of the project
-    ! hint: Correct it and try again
+    ! error: Setting `roots` is not usable: `../x` leads out of the project (argument)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     assert!(!world.path("person/.config").exists() && !world.path("app/.skillfold").exists());
@@ -86,8 +86,8 @@ fn setting_that_cannot_be_followed_is_not_written() {
 fn broken_settings_stop_every_command_but_those_that_explain() {
     let world = World::new("//- person/.config/skillfold/config.toml\ndisable = [\n");
     insta::assert_snapshot!(world.run(&["list"]), @"
-    ! error: Could not understand `ROOT/person/.config/skillfold/config.toml:1`: Settings are not valid TOML: unclosed array, expected `]`
-    ! hint: Correct it and try again
+    ! error: Settings are not valid TOML: unclosed array, expected `]` (ROOT/person/.config/skillfold/config.toml:1)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     let explained = world.run(&["config", "--explain"]);

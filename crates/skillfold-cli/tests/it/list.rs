@@ -105,8 +105,8 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["list", "--set", "linsk=follow"]), @"
-    ! error: Could not understand `argument`: Setting `linsk` is not known; `links` may be meant
-    ! hint: Correct it and try again
+    ! error: Setting `linsk` is not known; `links` may be meant (argument)
+    ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["list", "--set", "links"]), @"
@@ -143,6 +143,22 @@ fn show_tells_all_about_a_skill() {
           shadows  project:pdf
     exit 0
     ");
+    insta::assert_snapshot!(world.run(&["show", "project:pdf"]), @"
+    project:pdf
+    Fills in forms. Use it for PDF.
+
+         standing  untrusted, shadowed by pdf
+            scope  project (.agents/skills)
+             name  pdf
+             file  ROOT/app/.agents/skills/pdf/SKILL.md
+     instructions  8 bytes, about 2 tokens
+
+    warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
+    hint: Use the qualified id, rename one of the two, or change the precedence
+    info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
+    hint: Look at the skill; if it is good, add its project to `trusted` in your settings
+    exit 0
+    ");
     insta::assert_snapshot!(world.run(&["show", "mail"]), @"
     mail
     Sends: mail
@@ -152,10 +168,10 @@ fn show_tells_all_about_a_skill() {
              file  ROOT/person/.agents/skills/mail/SKILL.md
      instructions  7 bytes, about 2 tokens
 
-    warning[SF010] at 3:19: A second `: ` on the line of a field
-      hint: Correct the line; other clients may drop this skill
     warning[SF101] at 3:14: Value of `description` has an unquoted `: `
-      hint: Put the value in quotes
+    hint: Put the value in quotes
+    warning[SF010] at 3:19: A second `: ` on the line of a field
+    hint: Correct the line; other clients may drop this skill
     exit 0
     ");
 }
@@ -174,7 +190,7 @@ fn new_makes_a_skill_that_passes_and_overwrites_nothing() {
     ");
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     ! error: File is there already: `ROOT/app/.agents/skills/hello/SKILL.md`
-    ! hint: Choose another name, or replace the file
+    ! hint: Choose another name; what is there stays as it is
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["new", "Hello World"]), @"
@@ -210,21 +226,21 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
           hint: Correct the name, or remove it
 
     Roots
-      .agents/skills       project, untrusted  1 skill, 1 folder holds no skill
-      .claude/skills       project, untrusted  not there
-      .agent/skills        project, untrusted  not there
-      .skillfold/skills    project, untrusted  not there
       ~/.agents/skills     user                2 skills
       ~/.claude/skills     user                not there
       ~/.agent/skills      user                not there
       ~/.skillfold/skills  user                not there
+      .agents/skills       project, untrusted  1 skill, 1 folder holds no skill
+      .claude/skills       project, untrusted  not there
+      .agent/skills        project, untrusted  not there
+      .skillfold/skills    project, untrusted  not there
 
     Skills
       mail         found, repaired, disabled
-          warning[SF010] at 3:19: A second `: ` on the line of a field
-          hint: Correct the line; other clients may drop this skill
           warning[SF101] at 3:14: Value of `description` has an unquoted `: `
           hint: Put the value in quotes
+          warning[SF010] at 3:19: A second `: ` on the line of a field
+          hint: Correct the line; other clients may drop this skill
           info[SF605]: Skill `mail` is switched off by `mail`
           hint: Add it to `enable` in the settings, or take it out of `disable`
       pdf          found, parsed, active
@@ -267,4 +283,19 @@ description: \"a\\e[2J\\u202Eb\\u009Bc\"
             "{shown:?}"
         );
     }
+}
+
+#[test]
+fn list_says_that_folders_were_passed_over() {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!(
+        "\n//- app/.agents/skills/a/b/c/SKILL.md\n{}",
+        skill("c", "Deep")
+    ));
+    insta::assert_snapshot!(world.run(&["list", "--set", "max_depth=1"]), @"
+    ! 0 skills, 1 warning about a folder; `skillfold doctor` says why
+    exit 0
+    ");
+    let refused = world.run(&["list", "--limit", "0"]);
+    assert!(refused.ends_with("exit 2\n"), "{refused}");
 }

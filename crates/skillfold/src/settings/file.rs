@@ -1,11 +1,12 @@
 //! Settings files.
 
+use std::ops::Range;
 use std::path::Path;
 
 use skillfold_core::{Code, Position, Span};
 use toml::de::DeTable;
 
-use crate::environment::{Environment, read_settings};
+use crate::environment::{Environment, SETTINGS_VARIABLE, read_settings};
 use crate::settings::layer::{Layer, Place};
 use crate::settings::value::Written;
 use crate::settings::{Origin, finding};
@@ -16,9 +17,14 @@ pub(super) fn user(environment: &Environment) -> Layer {
         return Layer::default();
     };
     let base = path.parent().unwrap_or(&path);
-    read(environment, &path, base, |line| {
-        Origin::User(path.clone(), line)
-    })
+    let origin = |line| Origin::User(path.clone(), line);
+    if environment.names_settings() && !path.exists() {
+        let mut layer = Layer::default();
+        let message = format!("Settings that `{SETTINGS_VARIABLE}` names are not there");
+        layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
+        return layer;
+    }
+    read(environment, &path, base, origin)
 }
 
 /// Reads the project's file. Relative paths in it start at the project.
@@ -45,31 +51,25 @@ fn read(
         Ok(None) => return layer,
         Err(error) => {
             let message = format!("Settings could not be read: {error}");
-            layer
-                .findings
-                .push(finding(Code::SettingsUnreadable, &origin(1), None, message));
+            layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
             return layer;
         }
     };
+    let lines = Lines::new(&text);
     let table = match DeTable::parse(&text) {
         Ok(table) => table,
         Err(error) => {
-            let span = error
-                .span()
-                .map(|range| span(&text, range.start, range.end));
+            let span = error.span().map(|range| lines.span(range));
             let origin = origin(span.map_or(1, |span| span.start.line));
             let message = format!("Settings are not valid TOML: {}", error.message().trim());
-            layer
-                .findings
-                .push(finding(Code::SettingsUnreadable, &origin, span, message));
+            layer.report(finding(Code::SettingsUnreadable, &origin, span, message));
             return layer;
         }
     };
     let mut entries: Vec<_> = table.get_ref().iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     for (key, value) in entries {
-        let range = key.span();
-        let span = span(&text, range.start, range.end);
+        let span = lines.span(key.span());
         let place = Place {
             environment,
             base,
@@ -81,16 +81,33 @@ fn read(
     layer
 }
 
-/// Returns a stretch of bytes in lines and columns.
-fn span(text: &str, start: usize, end: usize) -> Span {
-    let position = |offset: usize| {
-        let before = text.get(..offset).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
-        Position::new(
-            count(before.matches('\n').count()),
-            count(before[line_start..].chars().count()),
-        )
-    };
-    Span::new(position(start), position(end))
+/// Where the lines of a text start.
+struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            starts: std::iter::once(0).chain(ends).collect(),
+        }
+    }
+
+    /// Returns a stretch of bytes in lines and columns.
+    fn span(&self, bytes: Range<usize>) -> Span {
+        Span::new(self.position(bytes.start), self.position(bytes.end))
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let before = self
+            .text
+            .get(self.starts[line - 1]..offset)
+            .unwrap_or_default();
+        Position::new(count(line), count(before.chars().count()).saturating_add(1))
+    }
 }

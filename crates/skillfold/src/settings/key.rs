@@ -8,6 +8,7 @@ use crate::settings::{Origin, Setting, Settings};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Key {
+    pub(super) id: Name,
     /// Its name in a settings file. The variable is `SKILLFOLD_` and the name in upper case.
     pub name: &'static str,
     /// What it does, in one sentence.
@@ -22,6 +23,22 @@ pub struct Key {
     pub(super) reach: Reach,
 }
 
+/// Every setting by itself, so that none is forgotten where they are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    Precedence,
+    Roots,
+    DefaultRoots,
+    Enable,
+    Disable,
+    Trusted,
+    TrustProject,
+    Links,
+    Hidden,
+    MaxDepth,
+    Profile,
+}
+
 /// How a value is written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -30,34 +47,38 @@ pub(super) enum Form {
     Word,
     Words,
     Paths,
+    Roots,
 }
 
 /// Who may make a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// The person, and a project for itself.
+    /// The person, and a project for its own skills.
     Project,
-    /// The person alone: it says what is trusted or what of the person's is seen.
+    /// The person alone: it says what is trusted, or it counts for the person's own skills too.
     Person,
 }
 
 /// Every setting, in the order in which they are explained.
 pub const KEYS: &[Key] = &[
     Key {
+        id: Name::Precedence,
         name: "precedence",
         meaning: "Which scope wins a name",
         form: "a client (`default`, `claude-code`, ...) or scopes in their order",
         kind: Form::Word,
-        reach: Reach::Project,
+        reach: Reach::Person,
     },
     Key {
+        id: Name::Roots,
         name: "roots",
         meaning: "Folders of skills beside the default ones",
-        form: "paths, or tables of `path`, `scope` and `plugin`",
-        kind: Form::Paths,
+        form: "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`",
+        kind: Form::Roots,
         reach: Reach::Project,
     },
     Key {
+        id: Name::DefaultRoots,
         name: "default_roots",
         meaning: "Whether the default folders are searched",
         form: "`true` or `false`",
@@ -65,20 +86,23 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Enable,
         name: "enable",
         meaning: "Skills that are on",
-        form: "names, `scope:name`, `scope:*` or `*`",
+        form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: Form::Words,
-        reach: Reach::Project,
+        reach: Reach::Person,
     },
     Key {
+        id: Name::Disable,
         name: "disable",
         meaning: "Skills that are off",
-        form: "names, `scope:name`, `scope:*` or `*`",
+        form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: Form::Words,
         reach: Reach::Project,
     },
     Key {
+        id: Name::Trusted,
         name: "trusted",
         meaning: "Folders whose projects are trusted",
         form: "paths",
@@ -86,6 +110,7 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::TrustProject,
         name: "trust_project",
         meaning: "Whether the project is trusted, whichever it is",
         form: "`true` or `false`",
@@ -93,6 +118,7 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Links,
         name: "links",
         meaning: "What is done with links to folders of skills",
         form: "`follow` or `refuse`",
@@ -100,20 +126,23 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Hidden,
         name: "hidden",
         meaning: "What is done with folders whose name starts with a dot",
         form: "`skip` or `search`",
         kind: Form::Word,
-        reach: Reach::Project,
+        reach: Reach::Person,
     },
     Key {
+        id: Name::MaxDepth,
         name: "max_depth",
-        meaning: "Folders between a root and a skill",
+        meaning: "Folders from a root down to a skill, its own included",
         form: "a whole number",
         kind: Form::Number,
-        reach: Reach::Project,
+        reach: Reach::Person,
     },
     Key {
+        id: Name::Profile,
         name: "profile",
         meaning: "How strictly `check` judges",
         form: "`lenient` or `spec`",
@@ -123,6 +152,11 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Key {
+    /// Returns whether a project may make the setting, for its own skills.
+    pub fn is_for_projects(&self) -> bool {
+        self.reach == Reach::Project
+    }
+
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
@@ -145,34 +179,33 @@ impl Key {
                 (*choice == wanted).then(|| pattern.clone())
             })
         };
-        match self.name {
-            "precedence" => one(&settings.precedence, Precedence::to_string),
-            "roots" => many(&settings.roots, |root| {
+        match self.id {
+            Name::Precedence => one(&settings.precedence, Precedence::to_string),
+            Name::Roots => many(&settings.roots, |root| {
                 let path = root.path.display();
                 Some(match &root.plugin {
                     Some(plugin) => format!("{path} ({plugin})"),
                     None => format!("{path} ({})", root.scope),
                 })
             }),
-            "default_roots" => one(&settings.default_roots, bool::to_string),
-            "enable" => chosen(Choice::On),
-            "disable" => chosen(Choice::Off),
-            "trusted" => many(&settings.trusted, |path| Some(path.display().to_string())),
-            "trust_project" => one(&settings.trust_project, bool::to_string),
-            "links" => one(&settings.links, |links| match links {
+            Name::DefaultRoots => one(&settings.default_roots, bool::to_string),
+            Name::Enable => chosen(Choice::On),
+            Name::Disable => chosen(Choice::Off),
+            Name::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
+            Name::TrustProject => one(&settings.trust_project, bool::to_string),
+            Name::Links => one(&settings.links, |links| match links {
                 Links::Refuse => "refuse".to_owned(),
                 _ => "follow".to_owned(),
             }),
-            "hidden" => one(&settings.hidden, |hidden| match hidden {
+            Name::Hidden => one(&settings.hidden, |hidden| match hidden {
                 Hidden::Search => "search".to_owned(),
                 _ => "skip".to_owned(),
             }),
-            "max_depth" => one(&settings.max_depth, usize::to_string),
-            "profile" => one(&settings.profile, |profile| match profile {
+            Name::MaxDepth => one(&settings.max_depth, usize::to_string),
+            Name::Profile => one(&settings.profile, |profile| match profile {
                 Profile::Spec => "spec".to_owned(),
                 _ => "lenient".to_owned(),
             }),
-            _ => Vec::new(),
         }
     }
 }

@@ -6,8 +6,8 @@ use skillfold_core::{
     Choice, Code, Hidden, Links, Precedence, Profile, Scope, Severity, Span, nearest,
 };
 
-use crate::environment::{Environment, PREFIX};
-use crate::settings::key::{KEYS, Key, Reach};
+use crate::environment::{Environment, PREFIX, SETTINGS_VARIABLE};
+use crate::settings::key::{KEYS, Key, Name, Reach};
 use crate::settings::value::Written;
 use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding, root};
 
@@ -25,7 +25,15 @@ pub(crate) struct Layer {
     pub(super) max_depth: Option<Setting<usize>>,
     pub(super) profile: Option<Setting<Profile>>,
     pub(super) findings: Vec<SettingFinding>,
+    /// Findings that are only counted.
+    pub(super) unlisted: usize,
 }
+
+/// Findings that a layer lists one by one.
+const FINDINGS: usize = 50;
+
+/// Roots that a project may name: each is a folder that is held open.
+const PROJECT_ROOTS: usize = 32;
 
 /// The key and the place of what is set.
 pub(super) struct Place<'a> {
@@ -49,7 +57,8 @@ impl Layer {
     pub(crate) fn of_variables(environment: &Environment) -> Self {
         let mut layer = Self::default();
         for (variable, text) in environment.settings() {
-            if variable == "SKILLFOLD_CONFIG" {
+            // An empty variable is one that is not set.
+            if variable == SETTINGS_VARIABLE || text.trim().is_empty() {
                 continue;
             }
             let place = Place {
@@ -81,11 +90,11 @@ impl Layer {
     /// Takes a setting, or reports what is wrong with it.
     pub(super) fn set(&mut self, name: &str, written: Written<'_>, place: &Place<'_>) {
         let Some(key) = Key::find(name) else {
-            return self.findings.push(unknown(name, place));
+            return self.report(unknown(name, place));
         };
         if matches!(place.origin, Origin::Project(..)) && key.reach == Reach::Person {
             let message = format!("A project may not set `{}`", key.name);
-            return self.findings.push(finding(
+            return self.report(finding(
                 Code::SettingNotAllowed,
                 &place.origin,
                 place.span,
@@ -94,7 +103,7 @@ impl Layer {
         }
         if let Err(why) = self.take(key, written, place) {
             let message = format!("Setting `{}` is not usable: {why}", key.name);
-            self.findings.push(finding(
+            self.report(finding(
                 Code::SettingForm,
                 &place.origin,
                 place.span,
@@ -103,39 +112,53 @@ impl Layer {
         }
     }
 
+    pub(super) fn report(&mut self, finding: SettingFinding) {
+        if self.findings.len() < FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
     fn take(&mut self, key: &Key, written: Written<'_>, place: &Place<'_>) -> Result<(), String> {
-        match key.name {
-            "precedence" => self.precedence = Some(place.set(precedence(written)?)),
-            "default_roots" => self.default_roots = Some(place.set(written.boolean()?)),
-            "trust_project" => self.trust_project = Some(place.set(written.boolean()?)),
-            "links" => {
+        match key.id {
+            Name::Precedence => self.precedence = Some(place.set(precedence(written)?)),
+            Name::DefaultRoots => self.default_roots = Some(place.set(written.boolean()?)),
+            Name::TrustProject => self.trust_project = Some(place.set(written.boolean()?)),
+            Name::Links => {
                 let choices = [("follow", Links::Follow), ("refuse", Links::Refuse)];
                 self.links = Some(place.set(one_of(written, &choices)?));
             }
-            "hidden" => {
+            Name::Hidden => {
                 let choices = [("skip", Hidden::Skip), ("search", Hidden::Search)];
                 self.hidden = Some(place.set(one_of(written, &choices)?));
             }
-            "profile" => {
+            Name::Profile => {
                 let choices = [("lenient", Profile::Lenient), ("spec", Profile::Spec)];
                 self.profile = Some(place.set(one_of(written, &choices)?));
             }
-            "max_depth" => self.max_depth = Some(place.set(written.number()?)),
-            "enable" => self.choose(written, Choice::On, place)?,
-            "disable" => self.choose(written, Choice::Off, place)?,
-            "trusted" => {
-                for entry in written.list(PATHS)? {
-                    let value = place.environment.path(entry.text()?, place.base);
-                    self.trusted.push(place.set(value));
-                }
+            Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
+            Name::Enable => self.choose(written, Choice::On, place)?,
+            Name::Disable => self.choose(written, Choice::Off, place)?,
+            Name::Trusted => {
+                let paths = written.list(PATHS)?.into_iter();
+                let path = |entry: Written<'_>| {
+                    let path = place.environment.path(entry.text()?, place.base);
+                    Ok(place.set(path))
+                };
+                self.trusted
+                    .extend(paths.map(path).collect::<Result<Vec<_>, String>>()?);
             }
-            "roots" => {
-                for entry in written.list(PATHS)? {
-                    let value = root::read(entry, place)?;
-                    self.roots.push(place.set(value));
+            Name::Roots => {
+                let roots = written.list(PATHS)?.into_iter();
+                let read = |entry| Ok(place.set(root::read(entry, place)?));
+                let roots = roots.map(read).collect::<Result<Vec<_>, String>>()?;
+                let is_project = matches!(place.origin, Origin::Project(..));
+                if is_project && self.roots.len() + roots.len() > PROJECT_ROOTS {
+                    return Err(format!("a project names at most {PROJECT_ROOTS} roots"));
                 }
+                self.roots.extend(roots);
             }
-            _ => {}
         }
         Ok(())
     }
@@ -146,11 +169,29 @@ impl Layer {
         choice: Choice,
         place: &Place<'_>,
     ) -> Result<(), String> {
-        for entry in written.list(',')? {
-            let value = (entry.text()?.to_owned(), choice);
-            self.enablement.push(place.set(value));
-        }
+        let patterns = written.list(',')?.into_iter();
+        let read = |entry: Written<'_>| Ok(place.set((pattern(entry.text()?, place)?, choice)));
+        self.enablement
+            .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);
         Ok(())
+    }
+}
+
+/// Reads a pattern. One of a project is for the project's own skills.
+fn pattern(text: &str, place: &Place<'_>) -> Result<String, String> {
+    let stars = text.matches('*').count();
+    if stars > 0 && !(stars == 1 && (text == "*" || text.ends_with(":*"))) {
+        return Err(format!(
+            "`{text}` is no pattern; `*` stands alone or behind a scope or plugin"
+        ));
+    }
+    if !matches!(place.origin, Origin::Project(..)) {
+        return Ok(text.to_owned());
+    }
+    match text.split_once(':') {
+        None => Ok(format!("{}:{text}", Scope::Project)),
+        Some((scope, _)) if scope.parse() == Ok(Scope::Project) => Ok(text.to_owned()),
+        Some(_) => Err(format!("`{text}` is not the project's own")),
     }
 }
 

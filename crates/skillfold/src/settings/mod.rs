@@ -14,8 +14,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Catalog, Choice, Code, Diagnostic, Enablement, Hidden, Limits, Links, Lookup, Precedence,
-    Profile, Reading, Rules, Scope, Severity, Walk,
+    Catalog, Choice, Code, Diagnostic, Enablement, Hidden, Limits, Links, Precedence, Profile,
+    Reading, Rules, Scope, Severity, Walk, visible,
 };
 
 use crate::environment::Environment;
@@ -46,13 +46,16 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => formatter.write_str("default"),
             Self::User(path, line) | Self::Project(path, line) => {
-                write!(formatter, "{}:{line}", path.display())
+                write!(formatter, "{}:{line}", visible(&path.to_string_lossy()))
             }
             Self::Variable(name) => formatter.write_str(name),
             Self::Argument => formatter.write_str("argument"),
         }
     }
 }
+
+/// Patterns that switch nothing and are reported.
+const PATTERNS: usize = 20;
 
 /// A value, and where it was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +170,14 @@ impl Settings {
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
-        self.findings.extend(layer.findings);
+        if let (Some(last), 1..) = (layer.findings.last(), layer.unlisted) {
+            let message = format!("{} more findings are not listed", layer.unlisted);
+            let more = finding(Code::MoreFindings, &last.origin, None, message);
+            self.findings.extend(layer.findings);
+            self.findings.push(more);
+        } else {
+            self.findings.extend(layer.findings);
+        }
     }
 
     /// Returns how a catalog is made by these settings.
@@ -194,33 +204,53 @@ impl Settings {
         }
     }
 
-    /// Reports the patterns that switch on or off what is not there.
+    /// Reports the patterns that switch on or off what is not there. What is in the person's file is for many projects, and
+    /// only good to know in one.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
-        for setting in &self.enablement {
+        let is_missing = |pattern: &str| match pattern.strip_suffix(":*") {
+            Some(qualifier) => !catalog.roots().iter().any(|root| {
+                root.qualifier().eq_ignore_ascii_case(qualifier)
+                    || qualifier.parse() == Ok(root.scope())
+            }),
+            None => pattern != "*" && catalog.get(pattern).is_none(),
+        };
+        let missing = self.enablement.iter();
+        let missing: Vec<_> = missing
+            .filter(|setting| is_missing(&setting.value.0))
+            .collect();
+        let mut findings = Vec::new();
+        // What may be meant is looked for among all skills, and not for a hostile number of patterns.
+        for setting in missing.iter().take(PATTERNS) {
             let (pattern, _) = &setting.value;
-            if pattern.ends_with('*') || !matches!(catalog.find(pattern), Lookup::Nothing) {
-                continue;
-            }
             let message = match catalog.nearest(pattern, 1).first() {
                 Some(meant) => format!("There is no skill `{pattern}`; `{meant}` may be meant"),
                 None => format!("There is no skill `{pattern}`"),
             };
             let code = Code::PatternMatchesNothing;
-            self.findings
-                .push(finding(code, &setting.origin, None, message));
+            let mut finding = finding(code, &setting.origin, None, message);
+            if matches!(setting.origin, Origin::User(..)) {
+                finding.diagnostic.severity = Severity::Info;
+            }
+            findings.push(finding);
         }
+        if let Some(more) = missing.get(PATTERNS) {
+            let message = format!("{} more patterns match nothing", missing.len() - PATTERNS);
+            findings.push(finding(Code::MoreFindings, &more.origin, None, message));
+        }
+        self.findings.extend(findings);
     }
 
-    /// Returns each setting as text with its origin, in the order of the keys; a list has a row for each entry.
-    pub fn explain(&self) -> Vec<(&'static str, String, Origin)> {
+    /// Returns each setting as text with its origin, in the order of the keys. A list has a row for each entry, and one
+    /// without a value where it is empty.
+    pub fn explain(&self) -> Vec<(&'static str, Option<String>, Origin)> {
         let mut rows = Vec::new();
         for key in KEYS {
             let given = key.rows(self);
             if given.is_empty() {
-                rows.push((key.name, "none".to_owned(), Origin::Default));
+                rows.push((key.name, None, Origin::Default));
             }
             let given = given.into_iter();
-            rows.extend(given.map(|(value, origin)| (key.name, value, origin)));
+            rows.extend(given.map(|(value, origin)| (key.name, Some(value), origin)));
         }
         rows
     }

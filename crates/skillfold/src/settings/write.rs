@@ -32,6 +32,10 @@ pub fn write_setting(
     value: &str,
 ) -> Result<PathBuf, Error> {
     let (path, origin, base) = match file {
+        SettingsFile::Project if environment.home_dir() == Some(environment.project()) => {
+            let why = "The project is your home; make the setting in your own file";
+            return Err(Error::setting(key, why));
+        }
         SettingsFile::Project => {
             let path = environment.project_settings();
             (
@@ -91,7 +95,7 @@ fn replace(old: &mut Item, mut new: Value) {
 /// Returns a setting as it is written in a file, if it can be followed.
 fn checked(name: &str, value: &str, place: &Place<'_>) -> Result<Value, Error> {
     let invalid =
-        |finding: &SettingFinding| Error::invalid(name, finding.diagnostic.message.clone());
+        |finding: &SettingFinding| Error::setting("argument", finding.diagnostic.message.clone());
     let Some(key) = Key::find(name) else {
         return Err(invalid(&unknown(name, place)));
     };
@@ -117,10 +121,17 @@ fn written(key: &Key, value: &str, place: &Place<'_>) -> Value {
     let array = |entries: Vec<String>| Value::Array(entries.into_iter().collect::<Array>());
     match key.kind {
         Form::Words => array(list(',')),
-        Form::Paths if matches!(place.origin, Origin::Project(..)) => array(list(PATHS)),
+        Form::Paths | Form::Roots if matches!(place.origin, Origin::Project(..)) => {
+            array(list(PATHS))
+        }
         Form::Paths => {
-            let entries = list(PATHS).into_iter();
-            array(entries.map(|entry| root::whole(&entry, place)).collect())
+            let path = |entry: String| place.environment.path(&entry, place.base);
+            let paths = list(PATHS).into_iter().map(path);
+            array(paths.map(|path| path.display().to_string()).collect())
+        }
+        Form::Roots => {
+            let roots = list(PATHS).into_iter();
+            array(roots.map(|entry| root::whole(&entry, place)).collect())
         }
         Form::Boolean => Value::from(text.boolean().unwrap_or_default()),
         Form::Number => {

@@ -1,7 +1,7 @@
 //! What was looked at, and what became of it.
 
 use skillfold_core::view::{Diagnostic, RefusedRecord, SkillRecord};
-use skillfold_core::{Catalog, Standing, Trust};
+use skillfold_core::{Catalog, Root, Standing, Trust};
 
 use crate::roots::{Outcome, SearchedRoot};
 use crate::skills::{Report, Skills};
@@ -150,16 +150,18 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
 
 /// Returns the roots of the host, and then those that were looked for.
 fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
-    let known = |label: &str| {
-        catalog
-            .roots()
-            .iter()
-            .position(|root| root.label() == label)
+    let is_same = |root: &Root, searched: &SearchedRoot| {
+        matches!(searched.outcome, Outcome::Searched)
+            && root.source().location() == Some(&searched.path)
     };
-    let is_searched = |label: &str| report.roots.iter().any(|root| root.label == label);
+    let known = |searched: &SearchedRoot| {
+        let mut roots = catalog.roots().iter();
+        roots.position(|root| is_same(root, searched))
+    };
+    let is_searched = |root: &Root| report.roots.iter().any(|searched| is_same(root, searched));
     let host = catalog.roots().iter().enumerate();
     let host = host
-        .filter(|(_, root)| !is_searched(root.label()))
+        .filter(|(_, root)| !is_searched(root))
         .map(|(at, root)| RootState {
             root: root.label().to_owned(),
             path: root
@@ -177,7 +179,7 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             findings: findings(catalog, at),
         });
     let searched = report.roots.iter().map(|root| {
-        let at = known(&root.label).filter(|_| matches!(root.outcome, Outcome::Searched));
+        let at = known(root);
         let mut state = searched(root);
         if let Some(at) = at {
             state.skills = count(catalog, at);

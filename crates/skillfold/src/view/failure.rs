@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
 use skillfold_core::view::Diagnostic;
-use skillfold_core::{Catalog, Error, ErrorKind, Lookup};
+use skillfold_core::{Catalog, Error, ErrorKind, Lookup, visible};
 
 /// Why there is no answer, for a program or a model to act on.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -25,14 +25,21 @@ pub struct Failure {
 impl Failure {
     /// Creates the view of an error.
     pub fn new(error: &Error) -> Self {
-        let cause = std::error::Error::source(error);
         Self {
             error: word(error.kind()).to_owned(),
-            message: match cause {
-                Some(cause) => format!("{error}: {cause}"),
-                None => error.to_string(),
-            },
+            message: error.with_cause(),
             hint: error.hint().to_owned(),
+            nearest: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Creates the view of a request that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            error: word(ErrorKind::Invalid).to_owned(),
+            message: message.into(),
+            hint: "Correct it and try again".to_owned(),
             nearest: Vec::new(),
             diagnostics: Vec::new(),
         }
@@ -43,7 +50,7 @@ impl Failure {
         if let Lookup::Refused(refused) = catalog.find(id) {
             return Self {
                 error: word(ErrorKind::Invalid).to_owned(),
-                message: format!("`{id}` holds no skill"),
+                message: format!("`{}` holds no skill", visible(id)),
                 hint: "Correct its `SKILL.md`".to_owned(),
                 diagnostics: Diagnostic::all(&refused.diagnostics),
                 nearest: Vec::new(),
@@ -51,7 +58,7 @@ impl Failure {
         }
         let mut failure = Self::new(&Error::not_found(id));
         let nearest = catalog.nearest(id, 3).into_iter();
-        failure.message = format!("There is no skill `{id}`");
+        failure.message = format!("There is no skill `{}`", visible(id));
         failure.nearest = nearest.map(str::to_owned).collect();
         failure
     }

@@ -8,6 +8,8 @@ mod settings;
 
 mod doctor;
 
+use std::path::Path;
+
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use failure::Failure;
@@ -45,6 +47,8 @@ pub enum Document {
     Doctor(Doctor),
     /// Every setting and its origin.
     Settings(SettingsView),
+    /// A file that was written.
+    Written(Written),
     /// Why there is no answer.
     Error(Failure),
 }
@@ -58,6 +62,24 @@ impl Document {
         };
         // Everything in a view is text, numbers and lists of these, which can always be written.
         serde_json::to_string_pretty(&view).unwrap_or_default() + "\n"
+    }
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Written {
+    /// The path of the file.
+    pub file: String,
+}
+
+impl Written {
+    /// Creates the view of a file that was written.
+    pub fn new(file: &Path) -> Self {
+        Self {
+            file: file.to_string_lossy().into_owned(),
+        }
     }
 }
 

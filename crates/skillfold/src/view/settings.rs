@@ -22,8 +22,9 @@ pub struct SettingsView {
 pub struct SettingRow {
     /// Its name in a settings file.
     pub key: String,
-    /// Its value as text.
-    pub value: String,
+    /// Its value as text; absent where a list is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
     /// Where it was set: `default`, a file and line, a variable, or `argument`.
     pub origin: String,
 }

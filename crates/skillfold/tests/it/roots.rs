@@ -240,3 +240,32 @@ fn refresh_finds_roots_that_came_later_and_follows_the_settings() {
         Standing::Disabled
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn link_of_an_untrusted_project_does_not_take_the_persons_root() {
+    let world = World::new(&tree(&["person/.agents/skills/mail"]));
+    skillfold_testkit::write(
+        &world.path("person/app/.agents"),
+        &[("keep".to_owned(), String::new())],
+    );
+    std::os::unix::fs::symlink(
+        world.path("person/.agents/skills"),
+        world.path("person/app/.agents/skills"),
+    )
+    .unwrap();
+    insta::assert_snapshot!(world.listed(&world.skills()), @"mail active ~/.agents/skills/mail");
+}
+
+#[test]
+fn folder_of_a_project_does_not_read_as_the_persons() {
+    let world = World::new(&tree(&[
+        "person/app/~/.agents/skills/a",
+        "person/.agents/skills/b",
+    ]));
+    world.write("\n//- person/app/.skillfold/config.toml\nroots = [\"./~/.agents/skills\"]\n");
+    insta::assert_snapshot!(world.listed(&world.skills()), @"
+    a untrusted ./~/.agents/skills/a
+    b active ~/.agents/skills/b
+    ");
+}

@@ -1,13 +1,16 @@
 //! What is set where, and what a project may not set.
 
 use skillfold::core::ErrorKind;
-use skillfold::{Environment, Host, Settings};
+use skillfold::{Environment, Host, Outcome, Settings};
 
 use crate::world::{World, tree};
 
 fn explained(world: &World, settings: &Settings) -> String {
     let rows = settings.explain().into_iter();
-    let lines = rows.map(|(key, value, origin)| format!("{key} = {value} ({origin})\n"));
+    let lines = rows.map(|(key, value, origin)| {
+        let value = value.unwrap_or_else(|| "none".to_owned());
+        format!("{key} = {value} ({origin})\n")
+    });
     world.shown(&lines.collect::<String>())
 }
 
@@ -18,13 +21,13 @@ fn each_layer_wins_over_the_one_before() {
         //- person/.config/skillfold/config.toml
         precedence = \"claude-code\"
         links = \"refuse\"
+        profile = \"lenient\"
         max_depth = 2
         disable = [\"a\", \"b\"]
         trusted = [\"~/app\"]
         //- person/app/.skillfold/config.toml
-        precedence = [\"bundled\", \"user\"]
-        max_depth = 3
-        enable = [\"a\"]
+        profile = \"spec\"
+        disable = [\"a\", \"*\"]
         roots = [\"tools/skills\"]
         //- person/app/tools/skills/README.md
         ",
@@ -37,26 +40,28 @@ fn each_layer_wins_over_the_one_before() {
     let arguments = [("hidden".to_owned(), "skip".to_owned())];
     let settings = Settings::load(&environment, &arguments);
     insta::assert_snapshot!(explained(&world, &settings), @"
-    precedence = bundled > user > project > plugin (/person/app/.skillfold/config.toml:1)
-    roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:4)
+    precedence = user > project > plugin > bundled (/person/.config/skillfold/config.toml:1)
+    roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:3)
     default_roots = true (default)
-    enable = a (/person/app/.skillfold/config.toml:3)
-    disable = a (/person/.config/skillfold/config.toml:4)
-    disable = b (/person/.config/skillfold/config.toml:4)
+    enable = none (default)
+    disable = a (/person/.config/skillfold/config.toml:5)
+    disable = b (/person/.config/skillfold/config.toml:5)
+    disable = project:a (/person/app/.skillfold/config.toml:2)
+    disable = project:* (/person/app/.skillfold/config.toml:2)
     disable = c (SKILLFOLD_DISABLE)
     disable = user:d (SKILLFOLD_DISABLE)
-    trusted = /person/app (/person/.config/skillfold/config.toml:5)
+    trusted = /person/app (/person/.config/skillfold/config.toml:6)
     trust_project = false (default)
     links = refuse (/person/.config/skillfold/config.toml:2)
     hidden = skip (argument)
     max_depth = 4 (SKILLFOLD_MAX_DEPTH)
-    profile = lenient (default)
+    profile = spec (/person/app/.skillfold/config.toml:1)
     ");
     assert!(settings.findings.is_empty());
 }
 
 #[test]
-fn project_may_not_set_trust_or_roots_outside_itself() {
+fn project_may_not_set_what_counts_for_the_person() {
     let world = World::new(
         "
         //- person/app/.skillfold/config.toml
@@ -64,24 +69,30 @@ fn project_may_not_set_trust_or_roots_outside_itself() {
         trust_project = true
         links = \"follow\"
         default_roots = false
+        precedence = \"default\"
+        enable = [\"a\"]
+        hidden = \"search\"
+        max_depth = 1
         roots = [\"../elsewhere\"]
-        //- person/app/other.toml
         ",
     );
-    let findings = |text: &str| {
-        world.write(&format!(
-            "\n//- person/app/.skillfold/config.toml\n{text}\n"
-        ));
-        let skills = world.skills();
-        world.findings(&skills.report())
-    };
     insta::assert_snapshot!(world.findings(&world.skills().report()), @"
     /person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `trusted`
     /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `trust_project`
     /person/app/.skillfold/config.toml:3 error[SF703]: A project may not set `links`
     /person/app/.skillfold/config.toml:4 error[SF703]: A project may not set `default_roots`
-    /person/app/.skillfold/config.toml:5 error[SF702]: Setting `roots` is not usable: `../elsewhere` leads out of the project
+    /person/app/.skillfold/config.toml:5 error[SF703]: A project may not set `precedence`
+    /person/app/.skillfold/config.toml:6 error[SF703]: A project may not set `enable`
+    /person/app/.skillfold/config.toml:7 error[SF703]: A project may not set `hidden`
+    /person/app/.skillfold/config.toml:8 error[SF703]: A project may not set `max_depth`
+    /person/app/.skillfold/config.toml:9 error[SF702]: Setting `roots` is not usable: `../elsewhere` leads out of the project
     ");
+    let findings = |text: &str| {
+        world.write(&format!(
+            "\n//- person/app/.skillfold/config.toml\n{text}\n"
+        ));
+        world.findings(&world.skills().report())
+    };
     for root in ["/etc", "~/x", "a/../../b", "..", ""] {
         let found = findings(&format!("roots = [\"{root}\"]"));
         assert!(found.contains("SF702"), "{root}: {found}");
@@ -89,10 +100,118 @@ fn project_may_not_set_trust_or_roots_outside_itself() {
     for root in [
         "{ path = \"a\", scope = \"user\" }",
         "{ path = \"a\", plugin = \"x\" }",
+        "\"user=a\"",
     ] {
         let found = findings(&format!("roots = [{root}]"));
         assert!(found.contains("scope `project`"), "{root}: {found}");
     }
+    let many: Vec<_> = (0..33).map(|number| format!("\"r{number}\"")).collect();
+    let found = findings(&format!("roots = [{}]", many.join(", ")));
+    assert!(found.contains("at most 32 roots"), "{found}");
+}
+
+#[test]
+fn project_switches_off_its_own_skills_only() {
+    let world = World::new(&tree(&[
+        "person/app/.agents/skills/pdf",
+        "person/app/.agents/skills/mail",
+        "person/.agents/skills/pdf",
+        "person/.agents/skills/notes",
+    ]));
+    world.write("\n//- person/.config/skillfold/config.toml\ndisable = [\"notes\"]\n");
+    let listed = |text: &str| {
+        world.write(&format!(
+            "\n//- person/app/.skillfold/config.toml\n{text}\n"
+        ));
+        let skills = world
+            .host()
+            .set("trust_project", "true")
+            .discover()
+            .unwrap();
+        world.listed(&skills) + &world.findings(&skills.report())
+    };
+    insta::assert_snapshot!(listed("disable = [\"*\"]"), @"
+    mail disabled .agents/skills/mail
+    notes disabled ~/.agents/skills/notes
+    pdf active ~/.agents/skills/pdf
+    project:pdf disabled .agents/skills/pdf
+    ");
+    insta::assert_snapshot!(listed("disable = [\"user:pdf\"]\nenable = [\"user:notes\"]"), @"
+    mail active .agents/skills/mail
+    notes disabled ~/.agents/skills/notes
+    pdf active .agents/skills/pdf
+    user:pdf shadowed ~/.agents/skills/pdf
+    /person/app/.skillfold/config.toml:1 error[SF702]: Setting `disable` is not usable: `user:pdf` is not the project's own
+    /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `enable`
+    ");
+}
+
+#[test]
+fn list_with_one_bad_entry_is_left_out_whole() {
+    let world = World::new(&tree(&["person/app/tools/a"]));
+    world.write("\n//- person/app/.skillfold/config.toml\nroots = [\"tools\", \"../x\"]\n");
+    let skills = world.skills();
+    assert!(skills.catalog().is_empty());
+    assert!(
+        world
+            .findings(&skills.report())
+            .contains("leads out of the project")
+    );
+}
+
+#[test]
+fn thousands_of_wrong_settings_are_counted() {
+    let world = World::new("//- person/README.md\n");
+    let wrong: String = (0..20_000)
+        .map(|number| format!("key{number} = 1\n"))
+        .collect();
+    world.write(&format!("\n//- person/app/.skillfold/config.toml\n{wrong}"));
+    let findings = world.skills().report().settings.findings.clone();
+    assert_eq!(findings.len(), 51);
+    insta::assert_snapshot!(findings[50].diagnostic, @"warning[SF514]: 19950 more findings are not listed");
+    let patterns: Vec<_> = (0..1_000)
+        .map(|number| format!("\"no-{number}\""))
+        .collect();
+    world.write(&format!(
+        "\n//- person/app/.skillfold/config.toml\ndisable = [{}]\n",
+        patterns.join(", ")
+    ));
+    let findings = world.skills().report().settings.findings.clone();
+    assert_eq!(findings.len(), 21);
+    insta::assert_snapshot!(findings[20].diagnostic, @"warning[SF514]: 980 more patterns match nothing");
+}
+
+#[test]
+fn setting_cannot_speak_to_the_terminal() {
+    let world = World::new("//- person/README.md\n");
+    world.write(
+        "
+//- person/app/.skillfold/config.toml
+\"\\u001b[2Jkey\" = 1
+profile = \"\\u001b[5mx\"
+disable = [\"\\u001b]0;t\\u0007x\"]
+roots = [\"\\u001b[31mgone\"]
+",
+    );
+    let skills = world.skills();
+    let report = skills.report();
+    let roots = report.roots.iter().filter_map(|root| match &root.outcome {
+        Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
+        _ => None,
+    });
+    let said = world.findings(&report) + &roots.collect::<Vec<_>>().join("\n");
+    assert!(
+        said.contains("\\u{1b}[31mgone") && said.matches("SF70").count() == 4,
+        "{said}"
+    );
+    assert!(!said.contains(['\u{1b}', '\u{7}']), "{said}");
+}
+
+#[test]
+fn pattern_with_a_star_inside_is_no_pattern() {
+    let world = World::new("//- person/README.md\n");
+    let error = world.host().set("disable", "pd*").discover().unwrap_err();
+    insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is no pattern; `*` stands alone or behind a scope or plugin (argument)");
 }
 
 #[cfg(unix)]
@@ -153,15 +272,15 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
     .map(|text| error(text) + "\n")
     .collect();
     insta::assert_snapshot!(errors, @"
-    Could not understand `/person/.config/skillfold/config.toml:1`: Settings are not valid TOML: unclosed array, expected `]`
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `disable` is not usable: expected a list, found a string
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `max_depth` is not usable: expected a whole number, found a string
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `links` is not usable: `maybe` is none of `follow`, `refuse`
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `precedence` is not usable: `team` is none of `default`, `agent-harness`, `claude-code`, `gemini-cli`, `goose`, `openclaw`, `project`, `user`, `plugin`, `bundled`
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `default_roots` is not usable: expected `true` or `false`, found a number
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `roots` is not usable: a root needs a `path`
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `roots` is not usable: plugin `user`: Name is the word for a scope
-    Could not understand `/person/.config/skillfold/config.toml:1`: Setting `roots` is not usable: a root has no `name`; it has `path`, `scope` and `plugin`
+    Settings are not valid TOML: unclosed array, expected `]` (/person/.config/skillfold/config.toml:1)
+    Setting `disable` is not usable: expected a list, found a string (/person/.config/skillfold/config.toml:1)
+    Setting `max_depth` is not usable: expected a whole number, found a string (/person/.config/skillfold/config.toml:1)
+    Setting `links` is not usable: `maybe` is none of `follow`, `refuse` (/person/.config/skillfold/config.toml:1)
+    Setting `precedence` is not usable: `team` is none of `default`, `agent-harness`, `claude-code`, `gemini-cli`, `goose`, `openclaw`, `project`, `user`, `plugin`, `bundled` (/person/.config/skillfold/config.toml:1)
+    Setting `default_roots` is not usable: expected `true` or `false`, found a number (/person/.config/skillfold/config.toml:1)
+    Setting `roots` is not usable: a root needs a `path` (/person/.config/skillfold/config.toml:1)
+    Setting `roots` is not usable: plugin `user`: Name is the word for a scope (/person/.config/skillfold/config.toml:1)
+    Setting `roots` is not usable: a root has no `name`; it has `path`, `scope` and `plugin` (/person/.config/skillfold/config.toml:1)
     ");
     // A person who wants to see what is wrong can.
     let report = world.host().discover_anyway().report();
@@ -189,6 +308,27 @@ fn pattern_that_switches_nothing_is_reported() {
     argument warning[SF706]: There is no skill `reprot`; `report` may be meant
     argument warning[SF706]: There is no skill `nothing-like-it`
     ");
+}
+
+#[test]
+fn settings_file_that_a_variable_names_must_be_there() {
+    let world = World::new("//- person/app/mine.toml\nmax_depth = 1\n");
+    let settings = |path: &str| {
+        let environment = world
+            .environment("person/app")
+            .variable("SKILLFOLD_CONFIG", path);
+        Settings::load(&environment, &[])
+    };
+    assert_eq!(
+        settings("mine.toml").max_depth.value,
+        1,
+        "from the working folder"
+    );
+    assert!(settings("missing.toml").findings[0].is_fatal());
+    assert!(
+        settings(" ").findings.is_empty(),
+        "an empty variable is not set"
+    );
 }
 
 #[test]
