@@ -46,7 +46,7 @@ agreement file=corpus every="1" python="python3":
 
 # A short fuzz run of each target (needs cargo-fuzz and a nightly compiler)
 fuzz-smoke runs="100000":
-    for target in lines manifest frontmatter; do just _fuzz $target {{runs}}; done
+    for target in lines manifest frontmatter fix; do just _fuzz $target {{runs}}; done
 
 # Ten million executions of each target
 fuzz-long: (fuzz-smoke "10000000")

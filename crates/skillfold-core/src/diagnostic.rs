@@ -159,7 +159,7 @@ impl fmt::Display for Diagnostic {
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| c.is_control() || is_invisible(c);
-    if !text.contains(is_odd) {
+    if is_plain(text) || !text.contains(is_odd) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
@@ -174,7 +174,13 @@ pub(crate) fn quoted(text: &str) -> String {
     const WIDTH: usize = 60;
     let mut shown = String::with_capacity(text.len().min(4 * WIDTH) + 8);
     shown.push('`');
-    for (count, c) in text.trim().chars().enumerate() {
+    let text = text.trim();
+    if is_plain(text) && text.len() <= WIDTH {
+        shown.push_str(text);
+        shown.push('`');
+        return shown;
+    }
+    for (count, c) in text.chars().enumerate() {
         if count == WIDTH {
             shown.push('…');
             break;
@@ -194,6 +200,11 @@ pub(crate) fn whole(path: &str) -> String {
     path.chars().for_each(|c| push_visible(c, &mut shown));
     shown.push('`');
     shown
+}
+
+/// Returns whether a text is of ASCII that everybody sees, as most is.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..0x7f).contains(&byte))
 }
 
 fn push_visible(c: char, shown: &mut String) {

@@ -266,6 +266,7 @@ pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns whether a file may not be written to.
+#[cfg(feature = "store")]
 pub(crate) fn is_read_only(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
