@@ -36,7 +36,7 @@ fn create_does_not_overwrite() {
     let error = create(&file, b"new").unwrap_err();
     assert_eq!(
         show(&error, folder.path()),
-        "Exists: File is there already: `ROOT/a` (Choose another name, or replace the file)"
+        "Exists: File is there already: `ROOT/a` (Choose another name; what is there stays as it is)"
     );
     assert_eq!(fs::read(&file).unwrap(), b"old");
 }
