@@ -13,5 +13,5 @@ mod check;
 mod config;
 mod conformance;
 mod list;
-mod readme;
+mod sessions;
 mod terminal;

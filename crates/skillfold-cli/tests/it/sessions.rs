@@ -1,0 +1,178 @@
+//! The sessions of the documentation are what happens.
+
+use std::path::Path;
+use std::process::Command;
+
+use skillfold_testkit::folder;
+
+#[test]
+fn session_of_the_readme_is_what_happens() {
+    check("README.md", "//- person/app/.git/HEAD\n");
+}
+
+#[test]
+fn session_of_the_command_page_is_what_happens() {
+    check(
+        "docs/command.md",
+        "
+        //- person/app/.git/HEAD
+        //- person/app/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: Fills in PDF forms.
+        ---
+        Fill in the form.
+        //- person/app/.agents/skills/release-notes/SKILL.md
+        ---
+        name: release-notes
+        description: Use when: a release is made
+        ---
+        Write the notes.
+        //- person/app/.agents/skills/draft/SKILL.md
+        # Draft
+        //- person/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: My own way with PDF files.
+        ---
+        Do it this way.
+        //- person/.claude/skills/mail/SKILL.md
+        ---
+        name: mail
+        description: Writes and sorts mail.
+        tags: [office, mail]
+        ---
+        Write and sort.
+        ",
+    );
+}
+
+#[test]
+fn session_of_the_catalog_page_is_what_happens() {
+    check(
+        "docs/catalog.md",
+        "
+        //- person/app/.git/HEAD
+        //- person/app/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: Fills in PDF forms.
+        ---
+        //- person/app/.claude/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: An older way of the project.
+        ---
+        //- person/app/plugins/acme/pdf/SKILL.md
+        ---
+        name: pdf
+        description: The way of Acme.
+        ---
+        //- person/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: My own way with PDF files.
+        ---
+        //- person/.agents/skills/mail/SKILL.md
+        ---
+        name: mail
+        description: Writes and sorts mail.
+        ---
+        ",
+    );
+}
+
+#[test]
+fn session_of_the_settings_page_is_what_happens() {
+    check(
+        "docs/settings.md",
+        "
+        //- person/.config/skillfold/config.toml
+        profile = \"lenient\"
+        disable = [\"mail\", \"pfd\"]
+        //- person/app/.skillfold/config.toml
+        profile = \"spec\"
+        disable = [\"draft\"]
+        links = \"follow\"
+        //- person/app/.git/HEAD
+        //- person/app/.agents/skills/draft/SKILL.md
+        ---
+        name: draft
+        description: Writes a draft.
+        ---
+        //- person/.agents/skills/mail/SKILL.md
+        ---
+        name: mail
+        description: Writes and sorts mail.
+        ---
+        //- person/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: My own way with PDF files.
+        ---
+        ",
+    );
+}
+
+/// Runs the sessions of a page in the project `app` in the home of a person; `UPDATE_DOCS=1` writes what happened.
+fn check(page: &str, tree: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(page);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let world = folder(tree);
+    let home = world.path().join("person").canonicalize().unwrap();
+    let happened = replayed(&text, &home);
+    assert!(
+        happened.contains("\n```console\n$ "),
+        "{page} has no session"
+    );
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, happened).unwrap();
+    } else {
+        assert!(
+            text == happened,
+            "{page} is not what happens; run UPDATE_DOCS=1 cargo test -p skillfold-cli sessions, and read the \
+             difference:\n{happened}"
+        );
+    }
+}
+
+/// Returns a page with what the commands of its `console` blocks print now, one after the other.
+fn replayed(page: &str, home: &Path) -> String {
+    let mut replayed = String::new();
+    let mut is_session = false;
+    for line in page.lines() {
+        let is_fence = line.starts_with("```");
+        if is_fence {
+            is_session = line == "```console";
+        }
+        let typed = line.strip_prefix("$ ").filter(|_| is_session);
+        if is_fence || !is_session || typed.is_some() {
+            replayed += line;
+            replayed += "\n";
+        }
+        if let Some(typed) = typed {
+            replayed += &printed(typed, home);
+        }
+    }
+    replayed
+}
+
+/// Returns what a command prints, without blank space at line ends and blank lines at its end, which Markdown does not
+/// show.
+fn printed(typed: &str, home: &Path) -> String {
+    let binaries = Path::new(env!("CARGO_BIN_EXE_skillfold")).parent().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("{{ {typed}; }} 2>&1")])
+        .current_dir(home.join("app"))
+        .env_clear()
+        .env("PATH", format!("{}:/usr/bin:/bin", binaries.display()))
+        .env("HOME", home)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.replace(&*home.to_string_lossy(), "/home/user");
+    let lines = text.trim_end().lines();
+    lines.map(|line| format!("{}\n", line.trim_end())).collect()
+}
