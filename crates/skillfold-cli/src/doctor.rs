@@ -19,12 +19,13 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
     let skills = host::host(global)?.discover_anyway();
     let doctor = Doctor::new(&skills);
     let report = skills.report();
+    let is_wrong = |root: &RootState| {
+        root.outcome == "missing" || root.findings.iter().any(|one| one.severity == "error")
+    };
+    let mut problems = report.settings.findings.iter();
     let is_broken = doctor.summary.refused > 0
-        || report
-            .settings
-            .findings
-            .iter()
-            .any(SettingFinding::is_fatal);
+        || doctor.roots.iter().any(is_wrong)
+        || problems.any(SettingFinding::is_fatal);
     if output.is_json() {
         output.json(Document::Doctor(doctor))?;
     } else {

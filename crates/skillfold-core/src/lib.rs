@@ -51,6 +51,7 @@ pub mod view;
 
 pub use catalog::enablement::{Choice, Enablement};
 pub use catalog::filter::{Filter, Page};
+pub use catalog::key::canonical;
 pub use catalog::nearest::nearest;
 pub use catalog::refresh::{Changes, Refreshed};
 pub use catalog::root::{PluginName, Root, Trust};

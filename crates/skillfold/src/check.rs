@@ -100,12 +100,19 @@ impl Target {
 
     /// Returns whether the file belongs to the project that is worked on, and lies in it, through links too.
     pub fn is_of_project(&self, environment: &Environment) -> bool {
-        let file = resolved(&self.file());
-        let project = resolved(environment.project());
-        self.root.scope() == Scope::Project
-            && file
-                .zip(project)
-                .is_some_and(|(file, project)| file.starts_with(project))
+        self.root.scope() == Scope::Project && self.lies_in(environment.project())
+    }
+
+    /// Returns whether the file lies in its root, through links too.
+    pub fn is_in_root(&self) -> bool {
+        let root = self.root.source().location();
+        root.is_some_and(|root| self.lies_in(root))
+    }
+
+    fn lies_in(&self, folder: &Path) -> bool {
+        let (file, folder) = (resolved(&self.file()), resolved(folder));
+        file.zip(folder)
+            .is_some_and(|(file, folder)| file.starts_with(folder))
     }
 
     /// Judges the file.

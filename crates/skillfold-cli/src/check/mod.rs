@@ -29,8 +29,8 @@ pub(crate) fn run(
     };
     let environment = host::environment(global)?;
     let mut judged = Judged::default();
-    for target in targets(&skills, options, &environment)? {
-        judged.add(&target, options, profile, &environment);
+    for (target, reach) in targets(&skills, options, &environment)? {
+        judged.add(&target, reach, options, profile);
     }
     let Judged {
         mut checked,
@@ -54,7 +54,7 @@ pub(crate) fn run(
     if untouched > 0 {
         let skills = counted(untouched, "skill", "skills");
         output.say(format!(
-            "{skills} outside of this project could be corrected, and must be named for that"
+            "{skills} elsewhere could be corrected, and must be named for that"
         ));
     }
     for error in &failed {
@@ -71,6 +71,24 @@ pub(crate) fn run(
     }))
 }
 
+/// What may be done with a skill. Without a name only the project's own are corrected, and below a named folder what lies in
+/// it: a person's skills, a plugin's, and what a link leads to are not changed by the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Corrected,
+    Judged,
+}
+
+impl Reach {
+    fn of(may_fix: bool) -> Self {
+        if may_fix {
+            Self::Corrected
+        } else {
+            Self::Judged
+        }
+    }
+}
+
 /// What came of the skills that were to be judged.
 #[derive(Default)]
 struct Judged {
@@ -82,17 +100,10 @@ struct Judged {
 }
 
 impl Judged {
-    /// Judges a skill, and corrects it if that is wanted. Without a name only the project's own are: a person's skills, a
-    /// plugin's, and what a link leads to are not changed by the way.
-    fn add(
-        &mut self,
-        target: &Target,
-        options: &Check,
-        profile: Profile,
-        environment: &Environment,
-    ) {
+    /// Judges a skill, and corrects it if that is wanted and it may be.
+    fn add(&mut self, target: &Target, reach: Reach, options: &Check, profile: Profile) {
         let limits = Limits::default();
-        let may_fix = !options.skills.is_empty() || target.is_of_project(environment);
+        let may_fix = reach == Reach::Corrected;
         let judged = if options.fix && may_fix {
             target.fix(profile, &limits)
         } else {
@@ -124,31 +135,39 @@ fn targets(
     skills: &Skills,
     options: &Check,
     environment: &Environment,
-) -> Result<Vec<Target>, Failure> {
+) -> Result<Vec<(Target, Reach)>, Failure> {
     let catalog = skills.catalog();
     let mut targets = Vec::new();
     if options.skills.is_empty() {
-        targets = Target::all(&catalog);
+        let all = Target::all(&catalog).into_iter();
+        targets.extend(all.map(|target| {
+            let reach = Reach::of(target.is_of_project(environment));
+            (target, reach)
+        }));
     }
     for named in &options.skills {
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
         let by_id = || Target::named(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
-            targets.push(target);
+            targets.push((target, Reach::Corrected));
             continue;
         }
         let path = environment.directory().join(named);
         if path.exists() {
             let links = skills.report().settings.links.value;
-            targets.extend(in_path(&path, named, &catalog.rules().reading, links)?);
+            let found = in_path(&path, named, &catalog.rules().reading, links)?;
+            targets.extend(found.into_iter().map(|target| {
+                let reach = Reach::of(target.is_in_root());
+                (target, reach)
+            }));
         } else {
             // An id may have a slash, too.
             let missing = || Failure::NoSkill(view::Failure::no_skill(&catalog, named));
-            targets.push(by_id().ok_or_else(missing)?);
+            targets.push((by_id().ok_or_else(missing)?, Reach::Corrected));
         }
     }
     let mut seen = HashSet::new();
-    targets.retain(|target| seen.insert(target.file()));
+    targets.retain(|(target, _)| seen.insert(target.file()));
     Ok(targets)
 }
 

@@ -165,7 +165,7 @@ fn fix_without_a_name_stays_in_the_project() {
     ];
     let shown = world.run(&["check", "--fix"]);
     assert!(
-        shown.contains("2 skills outside of this project could be corrected"),
+        shown.contains("2 skills elsewhere could be corrected"),
         "{shown}"
     );
     assert_eq!(
@@ -175,6 +175,12 @@ fn fix_without_a_name_stays_in_the_project() {
             world.read("elsewhere/SKILL.md")
         ]
     );
+    let shown = world.run(&["check", "--fix", "."]);
+    assert!(
+        shown.contains("1 skill elsewhere could be corrected"),
+        "{shown}"
+    );
+    assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
     world.run(&["check", "--fix", "mail", "elsewhere"]);
     assert!(
         world

@@ -299,3 +299,17 @@ fn list_says_that_folders_were_passed_over() {
     let refused = world.run(&["list", "--limit", "0"]);
     assert!(refused.ends_with("exit 2\n"), "{refused}");
 }
+
+#[test]
+fn doctor_finds_what_is_missing_or_cannot_be_a_skill() {
+    let world = World::new("//- app/.agents/skills/l/README.md\n");
+    let code = |arguments: &[&str]| world.run(arguments).lines().last().unwrap().to_owned();
+    assert_eq!(code(&["doctor"]), "exit 0");
+    assert_eq!(code(&["doctor", "--root", "nowhere"]), "exit 1");
+    std::os::unix::fs::symlink("README.md", world.path("app/.agents/skills/l/SKILL.md")).unwrap();
+    assert_eq!(
+        code(&["doctor"]),
+        "exit 1",
+        "a `SKILL.md` that is a link is no skill"
+    );
+}

@@ -91,7 +91,6 @@ fn session_of_the_settings_page_is_what_happens() {
         profile = \"lenient\"
         disable = [\"mail\", \"pfd\"]
         //- person/app/.skillfold/config.toml
-        profile = \"spec\"
         disable = [\"draft\"]
         links = \"follow\"
         //- person/app/.git/HEAD

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Returns the name in lower case with hyphens for underscores: what people type for one another.
-pub(crate) fn canonical(name: &str) -> Cow<'_, str> {
+/// Returns the form of a name under which it is looked up: in lower case, with hyphens for underscores.
+///
+/// ```
+/// assert_eq!(skillfold_core::canonical("PDF_Tools"), "pdf-tools");
+/// ```
+pub fn canonical(name: &str) -> Cow<'_, str> {
     let is_other = |byte: u8| !byte.is_ascii() || byte.is_ascii_uppercase() || byte == b'_';
     if !name.bytes().any(is_other) {
         return Cow::Borrowed(name);

@@ -39,7 +39,9 @@ pub fn nearest<'a>(
 fn likeness(word: &str, candidate: &str) -> f64 {
     let tail = |text: &str| text.rfind(':').map_or(0, |colon| colon + 1);
     let by_tail = 0.95 * by_letters(&word[tail(word)..], &candidate[tail(candidate)..]);
-    let is_part = word.len() > 2 && (candidate.contains(word) || word.contains(candidate));
+    let is_part = word.len() > 2
+        && candidate.len() > 2
+        && (candidate.contains(word) || word.contains(candidate));
     by_letters(word, candidate)
         .max(by_tail)
         .max(if is_part { 0.85 } else { 0.0 })

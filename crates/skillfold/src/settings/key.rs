@@ -147,7 +147,7 @@ pub const KEYS: &[Key] = &[
         meaning: "How strictly `check` judges",
         form: "`lenient` or `spec`",
         kind: Form::Word,
-        reach: Reach::Project,
+        reach: Reach::Person,
     },
 ];
 

@@ -170,7 +170,8 @@ impl Layer {
         place: &Place<'_>,
     ) -> Result<(), String> {
         let patterns = written.list(',')?.into_iter();
-        let read = |entry: Written<'_>| Ok(place.set((pattern(entry.text()?, place)?, choice)));
+        let read =
+            |entry: Written<'_>| Ok(place.set((pattern(entry.text()?.trim(), place)?, choice)));
         self.enablement
             .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);
         Ok(())

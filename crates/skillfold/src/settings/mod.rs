@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use skillfold_core::{
     Catalog, Choice, Code, Diagnostic, Enablement, Hidden, Limits, Links, Precedence, Profile,
-    Reading, Rules, Scope, Severity, Walk, visible,
+    Reading, Rules, Scope, Severity, Walk, canonical, visible,
 };
 
 use crate::environment::Environment;
@@ -208,10 +208,13 @@ impl Settings {
     /// only good to know in one.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
         let is_missing = |pattern: &str| match pattern.strip_suffix(":*") {
-            Some(qualifier) => !catalog.roots().iter().any(|root| {
-                root.qualifier().eq_ignore_ascii_case(qualifier)
-                    || qualifier.parse() == Ok(root.scope())
-            }),
+            Some(qualifier) => {
+                let qualifier = canonical(qualifier);
+                !catalog.roots().iter().any(|root| {
+                    canonical(root.qualifier()) == qualifier
+                        || qualifier.parse() == Ok(root.scope())
+                })
+            }
             None => pattern != "*" && catalog.get(pattern).is_none(),
         };
         let missing = self.enablement.iter();

@@ -26,7 +26,6 @@ fn each_layer_wins_over_the_one_before() {
         disable = [\"a\", \"b\"]
         trusted = [\"~/app\"]
         //- person/app/.skillfold/config.toml
-        profile = \"spec\"
         disable = [\"a\", \"*\"]
         roots = [\"tools/skills\"]
         //- person/app/tools/skills/README.md
@@ -41,13 +40,13 @@ fn each_layer_wins_over_the_one_before() {
     let settings = Settings::load(&environment, &arguments);
     insta::assert_snapshot!(explained(&world, &settings), @"
     precedence = user > project > plugin > bundled (/person/.config/skillfold/config.toml:1)
-    roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:3)
+    roots = /person/app/tools/skills (project) (/person/app/.skillfold/config.toml:2)
     default_roots = true (default)
     enable = none (default)
     disable = a (/person/.config/skillfold/config.toml:5)
     disable = b (/person/.config/skillfold/config.toml:5)
-    disable = project:a (/person/app/.skillfold/config.toml:2)
-    disable = project:* (/person/app/.skillfold/config.toml:2)
+    disable = project:a (/person/app/.skillfold/config.toml:1)
+    disable = project:* (/person/app/.skillfold/config.toml:1)
     disable = c (SKILLFOLD_DISABLE)
     disable = user:d (SKILLFOLD_DISABLE)
     trusted = /person/app (/person/.config/skillfold/config.toml:6)
@@ -55,7 +54,7 @@ fn each_layer_wins_over_the_one_before() {
     links = refuse (/person/.config/skillfold/config.toml:2)
     hidden = skip (argument)
     max_depth = 4 (SKILLFOLD_MAX_DEPTH)
-    profile = spec (/person/app/.skillfold/config.toml:1)
+    profile = lenient (/person/.config/skillfold/config.toml:3)
     ");
     assert!(settings.findings.is_empty());
 }
@@ -184,27 +183,25 @@ fn thousands_of_wrong_settings_are_counted() {
 #[test]
 fn setting_cannot_speak_to_the_terminal() {
     let world = World::new("//- person/README.md\n");
-    world.write(
-        "
-//- person/app/.skillfold/config.toml
-\"\\u001b[2Jkey\" = 1
-profile = \"\\u001b[5mx\"
-disable = [\"\\u001b]0;t\\u0007x\"]
-roots = [\"\\u001b[31mgone\"]
-",
-    );
-    let skills = world.skills();
-    let report = skills.report();
-    let roots = report.roots.iter().filter_map(|root| match &root.outcome {
-        Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
-        _ => None,
-    });
-    let said = world.findings(&report) + &roots.collect::<Vec<_>>().join("\n");
-    assert!(
-        said.contains("\\u{1b}[31mgone") && said.matches("SF70").count() == 4,
-        "{said}"
-    );
-    assert!(!said.contains(['\u{1b}', '\u{7}']), "{said}");
+    let settings = [
+        "\"\\u001b[2Jkey\" = 1",
+        "disable = [\"\\u001b]0;t\\u0007x\"]",
+        "roots = [\"\\u001b[5mx=y\"]",
+        "roots = [\"\\u001b[31mgone\"]",
+    ];
+    for setting in settings {
+        world.write(&format!(
+            "\n//- person/app/.skillfold/config.toml\n{setting}\n"
+        ));
+        let report = world.skills().report();
+        let roots = report.roots.iter().filter_map(|root| match &root.outcome {
+            Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
+            _ => None,
+        });
+        let said = world.findings(&report) + &roots.collect::<Vec<_>>().join("\n");
+        assert!(said.contains("\\u{1b}"), "{setting}: {said}");
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{setting}: {said}");
+    }
 }
 
 #[test]
