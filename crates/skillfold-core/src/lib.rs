@@ -50,13 +50,14 @@ mod catalog;
 pub mod view;
 
 pub use catalog::enablement::{Choice, Enablement};
+pub use catalog::entry::{Entry, Lookup, Standing};
 pub use catalog::filter::{Filter, Page};
 pub use catalog::key::canonical;
 pub use catalog::nearest::nearest;
 pub use catalog::refresh::{Changes, Refreshed};
 pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
-pub use catalog::snapshot::{Catalog, Entry, Lookup, Rules, Standing};
+pub use catalog::snapshot::{Catalog, Rules};
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use error::{Error, ErrorKind};

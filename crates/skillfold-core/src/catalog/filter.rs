@@ -2,9 +2,10 @@
 
 use regex::{Regex, RegexBuilder};
 
+use crate::catalog::entry::{Entry, Standing};
 use crate::catalog::key::canonical;
 use crate::catalog::scope::Scope;
-use crate::catalog::snapshot::{Catalog, Entry, Standing};
+use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
 use crate::read::source::Cursor;
 

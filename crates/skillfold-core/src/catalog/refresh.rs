@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::catalog::entry::Entry;
 use crate::catalog::root::{Root, arranged};
-use crate::catalog::snapshot::{Catalog, Entry, Rules};
+use crate::catalog::snapshot::{Catalog, Rules};
 use crate::catalog::tables::{Item, Tables};
 use crate::read::discover::{Discovery, Earlier, Found, Refused, Skill, discover_with};
 use crate::read::source::{Listed, Revision, Source};

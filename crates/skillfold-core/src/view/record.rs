@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::catalog::entry::Entry;
 use crate::catalog::filter::Page;
 use crate::catalog::root::Root;
-use crate::catalog::snapshot::{Catalog, Entry};
+use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
 use crate::read::source::SKILL_FILE;
 use crate::view::finding::Diagnostic;

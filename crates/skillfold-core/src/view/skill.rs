@@ -1,7 +1,7 @@
 //! All that the catalog knows of a skill.
 
+use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
-use crate::catalog::snapshot::Entry;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::read::manifest::Triggers as ManifestTriggers;
 use crate::read::value::{Fields, Value};

@@ -1,6 +1,10 @@
 //! The tables of a snapshot: skills by name, by id and by place.
 
-use std::collections::{HashMap, HashSet};
+mod find;
+
+mod ids;
+
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -159,99 +163,6 @@ impl Tables {
         &rest[..length]
     }
 
-    /// Returns what an id, a name or a folder's name leads to.
-    pub(crate) fn find(&self, roots: &[Root], id: &str) -> Option<Item> {
-        if let Some(at) = self.numbered.get(id) {
-            return Some(Item::Skill(*at));
-        }
-        let qualified = id
-            .split_once(':')
-            .and_then(|(qualifier, rest)| self.qualified(roots, qualifier, rest));
-        qualified.or_else(|| {
-            let key = canonical(id);
-            let aliased = || self.aliases.get(&*key)?.first().copied();
-            match self.winner(&key) {
-                // A name that may not be used hides no folder that may.
-                Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
-                    .filter(|item| self.is_usable(roots, *item))
-                    .or(Some(Item::Skill(winner))),
-                Some(winner) => Some(Item::Skill(winner)),
-                None => aliased(),
-            }
-        })
-    }
-
-    fn is_usable(&self, roots: &[Root], item: Item) -> bool {
-        match item {
-            Item::Skill(at) => {
-                let node = &self.nodes[at as usize];
-                is_usable(&roots[node.skill.source], node.choice)
-            }
-            Item::Refused(_) => false,
-        }
-    }
-
-    fn qualified(&self, roots: &[Root], qualifier: &str, rest: &str) -> Option<Item> {
-        let scope = qualifier.parse::<Scope>().ok();
-        let qualifier = canonical(qualifier);
-        let is_meant =
-            |root: &Root| Some(root.scope()) == scope || canonical(root.qualifier()) == qualifier;
-        let meant: Vec<usize> = (0..roots.len())
-            .filter(|at| is_meant(&roots[*at]))
-            .collect();
-        if meant.is_empty() {
-            return None;
-        }
-        if rest.contains('/') {
-            return meant.iter().find_map(|at| {
-                let folder = rest.strip_prefix(roots[*at].label())?.strip_prefix('/')?;
-                self.at(*at, folder)
-            });
-        }
-        let key = canonical(rest);
-        let named = self
-            .winner(&key)
-            .and_then(|winner| self.first_of(roots, winner, &meant));
-        named.or_else(|| {
-            let mut aliased = self.aliases.get(&*key)?.iter().copied();
-            aliased.find(|item| meant.contains(&self.place(*item).0))
-        })
-    }
-
-    /// Returns the first skill of a name that is of some of the roots. Those of one name are ordered by rank and root, and
-    /// a root has two ranks: of what may be used of it, and of what may not.
-    fn first_of(&self, roots: &[Root], winner: u32, meant: &[usize]) -> Option<Item> {
-        let group = self.group(winner);
-        let place = |node: &Node| {
-            let root = &roots[node.skill.source];
-            (rank(root, node.choice, self.precedence), node.skill.source)
-        };
-        let ranks = meant.iter().flat_map(|at| {
-            [Choice::On, Choice::Off]
-                .map(|choice| (rank(&roots[*at], choice, self.precedence), *at))
-        });
-        let firsts = ranks.filter_map(|wanted| {
-            let first = group.partition_point(|node| place(node) < wanted);
-            (group.get(first).map(place) == Some(wanted)).then_some(first)
-        });
-        firsts.min().map(|first| Item::Skill(winner + index(first)))
-    }
-
-    /// Returns what stands in a folder of a root.
-    fn at(&self, root: usize, folder: &str) -> Option<Item> {
-        let found = self.places.binary_search_by(|item| {
-            let (at, place) = self.place(*item);
-            (at, place.path()).cmp(&(root, folder))
-        });
-        found.ok().map(|at| self.places[at])
-    }
-
-    fn winner(&self, key: &str) -> Option<u32> {
-        let name = |at: &u32| canonical(self.nodes[*at as usize].name());
-        let hash = self.hasher.hash_one(key);
-        self.names.find(hash, |at| name(at) == key).copied()
-    }
-
     /// Finds the winner of each name, and enters it under its hash.
     fn enter_names(&mut self, keys: &[Key<'_>], order: &[u32]) {
         let key = |node: usize| &keys[order[node] as usize];
@@ -287,76 +198,6 @@ impl Tables {
                 self.aliases.entry(alias).or_default().push(item);
             }
         }
-    }
-
-    /// Gives an id to each skill that its name does not lead to: the first of name by qualifier, place, and place with a
-    /// number that leads to it.
-    fn give_ids(&mut self, roots: &[Root]) {
-        let mut taken: HashSet<&str> = HashSet::new();
-        let mut ids: Vec<(u32, Box<str>)> = Vec::new();
-        let mut unnamed: Vec<u32> = Vec::new();
-        for (at, node) in (0..).zip(&self.nodes) {
-            let root = &roots[node.skill.source];
-            if node.winner == at {
-                taken.clear();
-            }
-            let is_first = taken.insert(root.qualifier());
-            let leads_here = |id: &str| self.find(roots, id) == Some(Item::Skill(at));
-            let is_plain = !node.name().contains(':') && self.is_usable(roots, Item::Skill(at));
-            if node.winner == at && (is_plain || leads_here(node.name())) {
-                continue;
-            }
-            let qualified = is_first.then(|| format!("{}:{}", root.qualifier(), node.name()));
-            let id = qualified.filter(|id| leads_here(id)).or_else(|| {
-                let place = self.place_id(roots, at);
-                leads_here(&place).then_some(place)
-            });
-            match id {
-                Some(id) => ids.push((at, id.into())),
-                None => unnamed.push(at),
-            }
-        }
-        for (at, id) in ids {
-            self.nodes[at as usize].id = Some(id);
-        }
-        for at in unnamed {
-            let place = self.place_id(roots, at);
-            let mut numbers = (2..).map(|number| format!("{place}~{number}"));
-            if let Some(id) = numbers.find(|id| self.find(roots, id).is_none()) {
-                self.numbered.insert(id.as_str().into(), at);
-                self.nodes[at as usize].id = Some(id.into());
-            }
-        }
-    }
-
-    /// Returns the id of a skill by its place.
-    fn place_id(&self, roots: &[Root], at: u32) -> String {
-        let skill = &self.nodes[at as usize].skill;
-        let root = &roots[skill.source];
-        format!("{}:{}/{}", root.scope(), root.label(), skill.folder.path())
-    }
-
-    /// Orders the nodes by id: most have their canonical name as id and are in order already, the others are put between
-    /// them.
-    fn order_by_id(&mut self, keys: &[Key<'_>], order: &[u32]) {
-        let is_in_order = |node: &u32| {
-            self.nodes[*node as usize].id.is_none()
-                && keys[order[*node as usize] as usize].is_as_written()
-        };
-        let (plain, mut odd): (Vec<u32>, Vec<u32>) =
-            (0..index(self.nodes.len())).partition(is_in_order);
-        let id = |node: &u32| self.nodes[*node as usize].id();
-        odd.sort_by(|a, b| id(a).cmp(id(b)));
-        let mut by_id = Vec::with_capacity(self.nodes.len());
-        let mut rest = &plain[..];
-        for node in &odd {
-            let (before, after) = rest.split_at(rest.partition_point(|other| id(other) < id(node)));
-            by_id.extend_from_slice(before);
-            by_id.push(*node);
-            rest = after;
-        }
-        by_id.extend_from_slice(rest);
-        self.by_id = by_id.into();
     }
 }
 

@@ -1,0 +1,104 @@
+//! What a word leads to.
+
+use std::hash::BuildHasher;
+
+use crate::catalog::enablement::Choice;
+use crate::catalog::key::canonical;
+use crate::catalog::root::Root;
+use crate::catalog::scope::Scope;
+use crate::catalog::tables::{Item, Node, Tables, index, is_usable, rank};
+
+impl Tables {
+    /// Returns what an id, a name or a folder's name leads to.
+    pub(crate) fn find(&self, roots: &[Root], id: &str) -> Option<Item> {
+        if let Some(at) = self.numbered.get(id) {
+            return Some(Item::Skill(*at));
+        }
+        let qualified = id
+            .split_once(':')
+            .and_then(|(qualifier, rest)| self.qualified(roots, qualifier, rest));
+        qualified.or_else(|| {
+            let key = canonical(id);
+            let aliased = || self.aliases.get(&*key)?.first().copied();
+            match self.winner(&key) {
+                // A name that may not be used hides no folder that may.
+                Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
+                    .filter(|item| self.is_usable(roots, *item))
+                    .or(Some(Item::Skill(winner))),
+                Some(winner) => Some(Item::Skill(winner)),
+                None => aliased(),
+            }
+        })
+    }
+
+    pub(super) fn is_usable(&self, roots: &[Root], item: Item) -> bool {
+        match item {
+            Item::Skill(at) => {
+                let node = &self.nodes[at as usize];
+                is_usable(&roots[node.skill.source], node.choice)
+            }
+            Item::Refused(_) => false,
+        }
+    }
+
+    fn qualified(&self, roots: &[Root], qualifier: &str, rest: &str) -> Option<Item> {
+        let scope = qualifier.parse::<Scope>().ok();
+        let qualifier = canonical(qualifier);
+        let is_meant =
+            |root: &Root| Some(root.scope()) == scope || canonical(root.qualifier()) == qualifier;
+        let meant: Vec<usize> = (0..roots.len())
+            .filter(|at| is_meant(&roots[*at]))
+            .collect();
+        if meant.is_empty() {
+            return None;
+        }
+        if rest.contains('/') {
+            return meant.iter().find_map(|at| {
+                let folder = rest.strip_prefix(roots[*at].label())?.strip_prefix('/')?;
+                self.at(*at, folder)
+            });
+        }
+        let key = canonical(rest);
+        let named = self
+            .winner(&key)
+            .and_then(|winner| self.first_of(roots, winner, &meant));
+        named.or_else(|| {
+            let mut aliased = self.aliases.get(&*key)?.iter().copied();
+            aliased.find(|item| meant.contains(&self.place(*item).0))
+        })
+    }
+
+    /// Returns the first skill of a name that is of some of the roots. Those of one name are ordered by rank and root, and
+    /// a root has two ranks: of what may be used of it, and of what may not.
+    fn first_of(&self, roots: &[Root], winner: u32, meant: &[usize]) -> Option<Item> {
+        let group = self.group(winner);
+        let place = |node: &Node| {
+            let root = &roots[node.skill.source];
+            (rank(root, node.choice, self.precedence), node.skill.source)
+        };
+        let ranks = meant.iter().flat_map(|at| {
+            [Choice::On, Choice::Off]
+                .map(|choice| (rank(&roots[*at], choice, self.precedence), *at))
+        });
+        let firsts = ranks.filter_map(|wanted| {
+            let first = group.partition_point(|node| place(node) < wanted);
+            (group.get(first).map(place) == Some(wanted)).then_some(first)
+        });
+        firsts.min().map(|first| Item::Skill(winner + index(first)))
+    }
+
+    /// Returns what stands in a folder of a root.
+    fn at(&self, root: usize, folder: &str) -> Option<Item> {
+        let found = self.places.binary_search_by(|item| {
+            let (at, place) = self.place(*item);
+            (at, place.path()).cmp(&(root, folder))
+        });
+        found.ok().map(|at| self.places[at])
+    }
+
+    pub(super) fn winner(&self, key: &str) -> Option<u32> {
+        let name = |at: &u32| canonical(self.nodes[*at as usize].name());
+        let hash = self.hasher.hash_one(key);
+        self.names.find(hash, |at| name(at) == key).copied()
+    }
+}
