@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use skillfold::core::visible;
 use skillfold::view::{Document, SettingsView, Written};
-use skillfold::{SettingFinding, SettingsFile, write_setting};
+use skillfold::{Outcome, SettingFinding, SettingsFile, write_setting};
 
 use crate::arguments::{Config, ConfigAction, Global};
 use crate::failure::{Failure, WRONG};
@@ -76,6 +76,11 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
             ))?;
         } else {
             output.line(format!("{key}  {value}"))?;
+        }
+    }
+    for root in &report.roots {
+        if let Outcome::Missing(diagnostic) = &root.outcome {
+            host::say(diagnostic, &root.origin, output);
         }
     }
     for problem in &report.settings.findings {

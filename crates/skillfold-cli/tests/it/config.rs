@@ -101,3 +101,13 @@ fn broken_settings_stop_every_command_but_those_that_explain() {
         "{doctor}"
     );
 }
+
+#[test]
+fn root_that_is_not_there_is_said() {
+    let world = World::new("//- app/README.md\n");
+    let shown = world.run(&["config", "--set", "roots=nowhere"]);
+    assert!(
+        shown.contains("! warning[SF705]: Root is not there: `nowhere` (argument)"),
+        "{shown}"
+    );
+}
