@@ -3,7 +3,10 @@
 mod arguments;
 
 mod failure;
+
 mod output;
+
+mod report;
 
 mod host;
 
@@ -20,8 +23,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::{Failure, report};
+use crate::failure::Failure;
 use crate::output::Output;
+use crate::report::report;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

@@ -12,9 +12,10 @@ use skillfold::view::{self, Document};
 use skillfold::{Checked, Environment, Skills, Target};
 
 use crate::arguments::{Check, Format, Global, ProfileName};
-use crate::failure::{Failure, WRONG, code, say};
+use crate::failure::{Failure, WRONG, code};
 use crate::host;
 use crate::output::{Output, counted};
+use crate::report::say;
 
 pub(crate) fn run(
     global: &Global,

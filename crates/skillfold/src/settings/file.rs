@@ -7,8 +7,8 @@ use skillfold_core::{Code, Position, Span};
 use toml::de::DeTable;
 
 use crate::environment::{Environment, SETTINGS_VARIABLE, read_settings};
-use crate::settings::layer::{Layer, Place};
-use crate::settings::value::Written;
+use crate::settings::layer::Layer;
+use crate::settings::value::{Place, Written};
 use crate::settings::{Origin, finding};
 
 /// Reads the person's file. Relative paths in it start at its folder.

@@ -1,14 +1,12 @@
 //! One layer of settings: what one file, the variables or the arguments say.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use skillfold_core::{
-    Choice, Code, Hidden, Links, Precedence, Profile, Scope, Severity, Span, nearest,
-};
+use skillfold_core::{Choice, Code, Hidden, Links, Precedence, Profile, Scope, Severity, nearest};
 
 use crate::environment::{Environment, PREFIX, SETTINGS_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
-use crate::settings::value::Written;
+use crate::settings::value::{Place, Written};
 use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding, root};
 
 /// What one layer says.
@@ -34,24 +32,6 @@ const FINDINGS: usize = 50;
 
 /// Roots that a project may name: each is a folder that is held open.
 const PROJECT_ROOTS: usize = 32;
-
-/// The key and the place of what is set.
-pub(super) struct Place<'a> {
-    pub(super) environment: &'a Environment,
-    /// Where relative paths start.
-    pub(super) base: &'a Path,
-    pub(super) origin: Origin,
-    pub(super) span: Option<Span>,
-}
-
-impl Place<'_> {
-    fn set<T>(&self, value: T) -> Setting<T> {
-        Setting {
-            value,
-            origin: self.origin.clone(),
-        }
-    }
-}
 
 impl Layer {
     pub(crate) fn of_variables(environment: &Environment) -> Self {

@@ -6,8 +6,7 @@ use skillfold_core::{PluginName, Scope};
 use toml::de::DeValue;
 
 use crate::environment::resolved;
-use crate::settings::layer::Place;
-use crate::settings::value::Written;
+use crate::settings::value::{Place, Written};
 use crate::settings::{ConfiguredRoot, Origin};
 
 /// The words that a root is written with.

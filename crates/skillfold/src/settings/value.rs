@@ -1,6 +1,12 @@
-//! A setting as it was written, in a file or as text.
+//! A setting as it was written, in a file or as text, and where.
 
+use std::path::Path;
+
+use skillfold_core::Span;
 use toml::de::DeValue;
+
+use crate::environment::Environment;
+use crate::settings::{Origin, Setting};
 
 /// A value as it was written.
 #[derive(Clone, Copy)]
@@ -75,5 +81,23 @@ fn kind(value: &DeValue<'_>) -> &'static str {
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
+    }
+}
+
+/// Where a setting is made.
+pub(super) struct Place<'a> {
+    pub(super) environment: &'a Environment,
+    /// Where relative paths start.
+    pub(super) base: &'a Path,
+    pub(super) origin: Origin,
+    pub(super) span: Option<Span>,
+}
+
+impl Place<'_> {
+    pub(super) fn set<T>(&self, value: T) -> Setting<T> {
+        Setting {
+            value,
+            origin: self.origin.clone(),
+        }
     }
 }

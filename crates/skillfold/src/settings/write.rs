@@ -7,8 +7,8 @@ use toml_edit::{Array, DocumentMut, Item, Value};
 
 use crate::environment::{Environment, read_settings};
 use crate::settings::key::{Form, Key};
-use crate::settings::layer::{Layer, PATHS, Place, unknown};
-use crate::settings::value::Written;
+use crate::settings::layer::{Layer, PATHS, unknown};
+use crate::settings::value::{Place, Written};
 use crate::settings::{Origin, SettingFinding, root};
 
 /// A settings file.
