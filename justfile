@@ -37,7 +37,7 @@ catalog:
 # The short form of the benches, as CI runs it
 bench-smoke file=corpus:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}
-    cargo run --release -p skillfold-bench -- discover --skills 2000 --corpus {{file}} --at-most 4.5
+    cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15 --at-most 4.5 --refresh-at-most 1.3
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)

@@ -9,12 +9,22 @@ use std::cmp::Ordering;
 /// assert_eq!(skillfold_core::canonical("PDF_Tools"), "pdf-tools");
 /// ```
 pub fn canonical(name: &str) -> Cow<'_, str> {
-    let is_other = |byte: u8| !byte.is_ascii() || byte.is_ascii_uppercase() || byte == b'_';
-    if !name.bytes().any(is_other) {
+    if name.bytes().all(|byte| CANONICAL[usize::from(byte)]) {
         return Cow::Borrowed(name);
     }
     Cow::Owned(name.to_lowercase().replace('_', "-"))
 }
+
+/// The bytes that a canonical name may have: every name is looked through, byte by byte.
+const CANONICAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = !byte.is_ascii_uppercase() && byte != b'_';
+        byte += 1;
+    }
+    table
+};
 
 /// A canonical name with its start at hand, where most comparisons end.
 #[derive(PartialEq, Eq)]

@@ -181,8 +181,8 @@ struct Search<'a> {
 /// An index into what was found.
 #[derive(Clone, Copy)]
 enum Place {
-    Skill(usize),
-    Refused(usize),
+    Skill(u32),
+    Refused(u32),
     /// It vanished while it was read.
     Nowhere,
 }
@@ -275,8 +275,8 @@ impl Search<'_> {
             .and_then(|(hash, identity)| self.known.find(hash, |(known, _)| known == identity));
         if let Some((_, place)) = known {
             let first = match place {
-                Place::Skill(at) => &self.found.skills[*at].folder,
-                Place::Refused(at) => &self.found.refused[*at].folder,
+                Place::Skill(at) => &self.found.skills[*at as usize].folder,
+                Place::Refused(at) => &self.found.refused[*at as usize].folder,
                 Place::Nowhere => &folder,
             };
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
@@ -312,11 +312,11 @@ impl Search<'_> {
         match found {
             Found::Skill(skill) => {
                 self.found.skills.push(skill);
-                Place::Skill(self.found.skills.len() - 1)
+                Place::Skill(last(&self.found.skills))
             }
             Found::Refused(refused) => {
                 self.found.refused.push(refused);
-                Place::Refused(self.found.refused.len() - 1)
+                Place::Refused(last(&self.found.refused))
             }
         }
     }
@@ -365,6 +365,11 @@ impl Search<'_> {
             }
         }
     }
+}
+
+/// Returns the place of what was put into a list just now; sources are capped far below what fits.
+fn last<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
 }
 
 /// Returns the skill that a file holds, or why it holds none.

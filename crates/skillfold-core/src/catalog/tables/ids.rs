@@ -17,8 +17,12 @@ impl Tables {
             let root = &roots[node.skill.source];
             if node.winner == at {
                 taken.clear();
+            } else if taken.is_empty() {
+                let winner = &self.nodes[node.winner as usize].skill;
+                taken.insert(roots[winner.source].qualifier());
             }
-            let is_first = taken.insert(root.qualifier());
+            // Most names have one skill, whose qualifier nobody asks for.
+            let is_first = node.winner == at || taken.insert(root.qualifier());
             let leads_here = |id: &str| self.find(roots, id) == Some(Item::Skill(at));
             let is_plain = !node.name().contains(':') && self.is_usable(roots, Item::Skill(at));
             if node.winner == at && (is_plain || leads_here(node.name())) {

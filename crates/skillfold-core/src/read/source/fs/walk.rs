@@ -228,8 +228,16 @@ impl Search<'_> {
         let is_link = |entry: &RawEntry| entry.kind == EntryKind::Link;
         entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.by_name(b)));
         let mut next = Vec::new();
+        // One path after the other, in the same place.
+        let mut full = if path.is_empty() {
+            String::new()
+        } else {
+            format!("{path}/")
+        };
+        let start = full.len();
         for entry in entries {
-            let full = join(path, &entry.name);
+            full.truncate(start);
+            full.push_str(&entry.name);
             if self.is_done(&full) {
                 break;
             }
@@ -247,7 +255,7 @@ impl Search<'_> {
                     "Folder is nested too deep and was not searched:",
                 );
             } else {
-                next.push((full, depth));
+                next.push((full.clone(), depth));
             }
         }
         next.reverse();
