@@ -79,12 +79,25 @@ impl Catalog {
         now_ns: i64,
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
+        // Most often all are settled, and it is known while they are at hand.
+        let skills = found
+            .skills
+            .iter()
+            .map(|skill| (Some(skill.revision), &*skill.diagnostics));
+        let refused = found
+            .refused
+            .iter()
+            .map(|refused| (refused.revision, &*refused.diagnostics));
+        let are_settled = skills
+            .chain(refused)
+            .all(|(revision, diagnostics)| is_settled(revision, diagnostics, now_ns));
         let tables = Tables::new(found, &roots, rules.precedence, &rules.enablement);
-        let places = tables.places().iter().copied();
-        let mut unsettled: Vec<Item> = places
-            .filter(|item| !is_settled(&tables, *item, now_ns))
-            .collect();
-        unsettled.sort_unstable();
+        let mut unsettled: Vec<Item> = Vec::new();
+        if !are_settled {
+            let places = tables.places().iter().copied();
+            unsettled.extend(places.filter(|item| !is_item_settled(&tables, *item, now_ns)));
+            unsettled.sort_unstable();
+        }
         Self {
             roots,
             rules,
@@ -108,7 +121,7 @@ impl Catalog {
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled: unsettled
-                .filter(|item| !is_settled(&self.tables, *item, now_ns))
+                .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
                 .collect(),
         }
     }
@@ -182,19 +195,21 @@ impl fmt::Debug for Catalog {
 }
 
 /// Returns whether an equal revision will mean equal content.
-fn is_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
-    let (revision, diagnostics): (Option<Revision>, &[Diagnostic]) = match item {
+fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now_ns: i64) -> bool {
+    let is_changing = |finding: &Diagnostic| finding.code == Code::Changing;
+    revision.is_some_and(|revision| revision.is_settled(now_ns))
+        && !diagnostics.iter().any(is_changing)
+}
+
+fn is_item_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
+    match item {
         Item::Skill(at) => {
             let skill = &tables.nodes()[at as usize].skill;
-            (Some(skill.revision), &skill.diagnostics)
+            is_settled(Some(skill.revision), &skill.diagnostics, now_ns)
         }
         Item::Refused(at) => {
             let refused = &tables.refused()[at as usize];
-            (refused.revision, &refused.diagnostics)
+            is_settled(refused.revision, &refused.diagnostics, now_ns)
         }
-    };
-    revision.is_some_and(|revision| revision.is_settled(now_ns))
-        && !diagnostics
-            .iter()
-            .any(|finding| finding.code == Code::Changing)
+    }
 }

@@ -79,25 +79,14 @@ impl Tables {
         let Discovery {
             skills, refused, ..
         } = found;
-        let choices: Vec<Choice> = skills
+        let facts: Vec<Facts<'_>> = skills
             .iter()
-            .map(|skill| enablement.choice(skill, &roots[skill.source]))
+            .map(|skill| {
+                let root = &roots[skill.source];
+                Facts::of(skill, root, enablement.choice(skill, root), precedence)
+            })
             .collect();
-        let rank = |at: u32| {
-            let skill = &skills[at as usize];
-            let root = &roots[skill.source];
-            let depth = skill.folder.path().matches('/').count();
-            (
-                rank(root, choices[at as usize], precedence),
-                skill.source,
-                depth,
-            )
-        };
-        let keys: Vec<Key<'_>> = skills
-            .iter()
-            .map(|skill| Key::new(canonical(skill.manifest.name().as_str())))
-            .collect();
-        let order = by_name(&keys, rank);
+        let order = by_name(&facts);
         let mut node_of: Vec<u32> = vec![0; skills.len()];
         for (node, at) in order.iter().enumerate() {
             node_of[*at as usize] = index(node);
@@ -106,7 +95,7 @@ impl Tables {
             skill: Arc::clone(&skills[*at as usize]),
             id: None,
             winner: 0,
-            choice: choices[*at as usize],
+            choice: facts[*at as usize].choice,
         });
         let mut tables = Self {
             nodes: nodes.collect(),
@@ -119,10 +108,10 @@ impl Tables {
             numbered: HashMap::new(),
             precedence,
         };
-        tables.enter_names(&keys, &order);
-        tables.enter_aliases(&keys, &order, rank);
-        tables.give_ids(roots);
-        tables.order_by_id(&keys, &order);
+        tables.enter_names(&facts, &order);
+        tables.enter_aliases(&facts, &order);
+        tables.give_ids(roots, &facts, &order);
+        tables.order_by_id(&facts, &order);
         tables
     }
 
@@ -164,8 +153,8 @@ impl Tables {
     }
 
     /// Finds the winner of each name, and enters it under its hash.
-    fn enter_names(&mut self, keys: &[Key<'_>], order: &[u32]) {
-        let key = |node: usize| &keys[order[node] as usize];
+    fn enter_names(&mut self, facts: &[Facts<'_>], order: &[u32]) {
+        let key = |node: usize| &facts[order[node] as usize].key;
         let hash = |node: &u32| self.hasher.hash_one(key(*node as usize).as_str());
         let mut winner = 0;
         for node in 0..self.nodes.len() {
@@ -178,16 +167,11 @@ impl Tables {
     }
 
     /// Enters the names of folders where they are not the names of their skills: skills by rank, then refused folders.
-    fn enter_aliases(&mut self, keys: &[Key<'_>], order: &[u32], rank: impl Fn(u32) -> Rank) {
-        let is_alias = |node: &Node, at: u32| {
-            let folder = node.skill.folder.name();
-            let is_other = folder != node.name() && !folder.is_empty();
-            is_other && canonical(folder) != keys[at as usize].as_str()
-        };
+    fn enter_aliases(&mut self, facts: &[Facts<'_>], order: &[u32]) {
         let mut aliased: Vec<(Rank, u32, u32)> = (0..)
             .zip(order)
-            .filter(|(node, at)| is_alias(&self.nodes[*node as usize], **at))
-            .map(|(node, at)| (rank(*at), *at, node))
+            .filter(|(_, at)| facts[**at as usize].has_alias)
+            .map(|(node, at)| (facts[*at as usize].rank, *at, node))
             .collect();
         aliased.sort_unstable();
         let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
@@ -201,8 +185,43 @@ impl Tables {
     }
 }
 
-/// How a skill stands among those of its name, the smallest first: by scope, by root, and by depth in the root.
-type Rank = (usize, usize, usize);
+/// What is asked of each skill again and again, found in one pass: in a large catalog a skill is no longer at hand when it
+/// is looked at a second time.
+struct Facts<'a> {
+    key: Key<'a>,
+    rank: Rank,
+    choice: Choice,
+    /// Whether its folder has another name.
+    has_alias: bool,
+    /// Whether its name leads to it, if it is the winner of the name.
+    is_plain: bool,
+}
+
+impl<'a> Facts<'a> {
+    fn of(skill: &'a Skill, root: &Root, choice: Choice, precedence: Precedence) -> Self {
+        let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
+        let key = Key::new(canonical(name));
+        let is_other = folder != name && !folder.is_empty();
+        let depth = skill.folder.path().matches('/').count();
+        Self {
+            rank: packed(rank(root, choice, precedence), skill.source, depth),
+            choice,
+            has_alias: is_other && canonical(folder) != key.as_str(),
+            is_plain: !name.contains(':') && is_usable(root, choice),
+            key,
+        }
+    }
+}
+
+/// How a skill stands among those of its name, the smallest first: by scope, by root, and by depth in the root, in one
+/// number.
+type Rank = u64;
+
+/// Packs a rank; roots and depths are far fewer than there is room for.
+fn packed(rank: usize, source: usize, depth: usize) -> Rank {
+    let part = |number: usize, bits: u32| (number as u64).min((1 << bits) - 1);
+    part(rank, 8) << 56 | part(source, 28) << 28 | part(depth, 28)
+}
 
 /// Returns how the skills of a root stand among those of the same name; the smallest wins. What may not be used wins over nothing.
 fn rank(root: &Root, choice: Choice, precedence: Precedence) -> usize {
@@ -220,11 +239,11 @@ fn is_usable(root: &Root, choice: Choice) -> bool {
 }
 
 /// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.
-fn by_name(keys: &[Key<'_>], rank: impl Fn(u32) -> Rank) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..index(keys.len())).collect();
+fn by_name(facts: &[Facts<'_>]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..index(facts.len())).collect();
     order.sort_by(|a, b| {
-        let names = keys[*a as usize].cmp(&keys[*b as usize]);
-        names.then_with(|| rank(*a).cmp(&rank(*b)))
+        let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
+        a.key.cmp(&b.key).then_with(|| a.rank.cmp(&b.rank))
     });
     order
 }
