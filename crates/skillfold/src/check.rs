@@ -54,11 +54,17 @@ impl Target {
             .map(|refused| (refused.source, &refused.folder));
         let mut places: Vec<_> = skills.chain(refused).collect();
         places.sort();
-        let target = |(source, folder): (usize, &Folder)| Self {
+        let places = places.into_iter();
+        places
+            .map(|(source, folder)| Self::of(catalog, source, folder))
+            .collect()
+    }
+
+    fn of(catalog: &Catalog, source: usize, folder: &Folder) -> Self {
+        Self {
             root: catalog.roots()[source].clone(),
             folder: folder.clone(),
-        };
-        places.into_iter().map(target).collect()
+        }
     }
 
     /// Returns what an id, a name or a folder's name of a catalog leads to.
@@ -68,10 +74,7 @@ impl Target {
             Lookup::Refused(refused) => (refused.source, &refused.folder),
             _ => return None,
         };
-        Some(Self {
-            root: catalog.roots()[source].clone(),
-            folder: folder.clone(),
-        })
+        Some(Self::of(catalog, source, folder))
     }
 
     /// Returns the skills at a path: a `SKILL.md`, the folder of a skill, or a folder of skills. None where there is no
