@@ -3,14 +3,11 @@
 use std::io;
 
 use skillfold::core::{Error, ErrorKind};
-use skillfold::view;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The engine could not do it.
     Engine(Error),
-    /// There is no such skill, or its folder holds none.
-    NoSkill(view::Failure),
     /// The command line makes no sense.
     Usage(String),
     /// Nobody reads the output, or it cannot be written.
@@ -34,9 +31,11 @@ pub(crate) const WRONG: u8 = 1;
 /// The command line or a setting cannot be followed.
 pub(crate) const USAGE: u8 = 2;
 
-/// Returns the exit code for a kind of error.
-pub(crate) fn code(kind: ErrorKind) -> u8 {
-    match kind {
+/// Returns the exit code for an error.
+pub(crate) fn code(error: &Error) -> u8 {
+    match error.kind() {
+        // The command line is in order, and the skill is not.
+        ErrorKind::Invalid if !error.diagnostics().is_empty() => WRONG,
         ErrorKind::Invalid => USAGE,
         ErrorKind::NotFound => 3,
         ErrorKind::Refused | ErrorKind::Exists => 4,

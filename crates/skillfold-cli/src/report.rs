@@ -3,11 +3,11 @@
 use std::io;
 use std::process::ExitCode;
 
-use skillfold::core::visible;
+use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 
-use crate::failure::{Failure, USAGE, WRONG, code};
-use crate::output::{BAD, DIM, Output, painted};
+use crate::failure::{Failure, USAGE, code};
+use crate::output::{BAD, DIM, Output, finding, painted};
 
 /// Says why, and returns the exit code.
 pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
@@ -29,21 +29,10 @@ pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
             ExitCode::from(USAGE)
         }
         Failure::Engine(error) => {
-            let document = Document::Error(view::Failure::new(error));
-            if !said_as_json(output, document) {
-                say(output, &error.with_cause(), Some(error.hint()));
+            if !said_as_json(output, Document::Error(view::Failure::new(error))) {
+                say_error(output, error);
             }
-            ExitCode::from(code(error.kind()))
-        }
-        Failure::NoSkill(missing) => {
-            if !said_as_json(output, Document::Error(missing.clone())) {
-                say_missing(output, missing);
-            }
-            ExitCode::from(if missing.diagnostics.is_empty() {
-                3
-            } else {
-                WRONG
-            })
+            ExitCode::from(code(error))
         }
     }
 }
@@ -59,27 +48,21 @@ pub(crate) fn say(output: &mut Output, message: &str, hint: Option<&str>) {
     }
 }
 
-fn say_missing(output: &mut Output, missing: &view::Failure) {
-    let hint = match &*missing.nearest {
-        [] if missing.diagnostics.is_empty() => "`skillfold list` shows all skills".to_owned(),
-        [] => missing.hint.clone(),
+fn say_error(output: &mut Output, error: &Error) {
+    say(output, &error.with_cause(), None);
+    for diagnostic in error.diagnostics() {
+        output.say(format!("  {}", finding(diagnostic)));
+        let hint = painted(DIM, "hint");
+        output.say(format!("  {hint}: {}", diagnostic.hint()));
+    }
+    let hint = match error.nearest() {
+        [] if !error.diagnostics().is_empty() => return,
+        [] => error.hint().to_owned(),
         nearest => {
             let words = nearest.iter().map(|id| format!("`{}`", visible(id)));
             let words: Vec<_> = words.collect();
             format!("Did you mean {}?", words.join(" or "))
         }
     };
-    say(output, &missing.message, None);
-    for diagnostic in &missing.diagnostics {
-        let place = match &diagnostic.span {
-            Some(span) => format!(" at {}:{}", span.start.line, span.start.column),
-            None => String::new(),
-        };
-        let head = format!("{}[{}]{place}", diagnostic.severity, diagnostic.code);
-        output.say(format!("  {head}: {}", diagnostic.message));
-        output.say(format!("  {}: {}", painted(DIM, "hint"), diagnostic.hint));
-    }
-    if missing.diagnostics.is_empty() {
-        output.say(format!("{}: {hint}", painted(DIM, "hint")));
-    }
+    output.say(format!("{}: {hint}", painted(DIM, "hint")));
 }

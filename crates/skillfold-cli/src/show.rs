@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::{Entry, Standing, visible};
-use skillfold::view::{Document, Failure as NoSkill, Skill};
+use skillfold::view::{Document, Skill};
 
 use crate::arguments::{Global, Show};
 use crate::failure::Failure;
@@ -17,9 +17,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
-    let Some(entry) = catalog.get(&options.id) else {
-        return Err(Failure::NoSkill(NoSkill::no_skill(&catalog, &options.id)));
-    };
+    let entry = catalog.look_up(&options.id)?;
     if output.is_json() {
         output.json(Document::Skill(Box::new(Skill::new(&entry))))?;
     } else {

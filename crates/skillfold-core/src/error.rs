@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::diagnostic::{visible, whole};
+use crate::diagnostic::{Diagnostic, visible, whole};
 
 /// Why the engine could not do what it was asked to.
 ///
@@ -33,24 +33,56 @@ pub enum ErrorKind {
 
 #[derive(Debug)]
 enum Repr {
-    NotFound { what: Box<str> },
-    Refused { what: Box<str>, rule: &'static str },
-    Read { what: Box<str>, source: io::Error },
-    Invalid { what: Box<str>, why: Box<str> },
-    Setting { origin: Box<str>, why: Box<str> },
-    Exists { what: Box<str> },
-    RefusedWrite { what: Box<str>, rule: &'static str },
-    Write { what: Box<str>, source: io::Error },
+    NotFound {
+        what: Box<str>,
+    },
+    NoSkill {
+        id: Box<str>,
+        nearest: Box<[Box<str>]>,
+    },
+    Malformed {
+        what: Box<str>,
+        diagnostics: Box<[Diagnostic]>,
+    },
+    Refused {
+        what: Box<str>,
+        rule: &'static str,
+    },
+    Read {
+        what: Box<str>,
+        source: io::Error,
+    },
+    Invalid {
+        what: Box<str>,
+        why: Box<str>,
+    },
+    Setting {
+        origin: Box<str>,
+        why: Box<str>,
+    },
+    Exists {
+        what: Box<str>,
+    },
+    RefusedWrite {
+        what: Box<str>,
+        rule: &'static str,
+    },
+    Write {
+        what: Box<str>,
+        source: io::Error,
+    },
 }
 
 impl Error {
     /// Returns the kind, stable across releases.
     pub fn kind(&self) -> ErrorKind {
         match *self.repr {
-            Repr::NotFound { .. } => ErrorKind::NotFound,
+            Repr::NotFound { .. } | Repr::NoSkill { .. } => ErrorKind::NotFound,
             Repr::Refused { .. } | Repr::RefusedWrite { .. } => ErrorKind::Refused,
             Repr::Read { .. } => ErrorKind::Unreadable,
-            Repr::Invalid { .. } | Repr::Setting { .. } => ErrorKind::Invalid,
+            Repr::Invalid { .. } | Repr::Setting { .. } | Repr::Malformed { .. } => {
+                ErrorKind::Invalid
+            }
             Repr::Exists { .. } => ErrorKind::Exists,
             Repr::Write { .. } => ErrorKind::Unwritable,
         }
@@ -60,6 +92,8 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match *self.repr {
             Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
+            Repr::NoSkill { .. } => "Check the id; the list of skills has them all",
+            Repr::Malformed { .. } => "Correct its `SKILL.md`",
             Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
             Repr::Exists { .. } => "Choose another name; what is there stays as it is",
             Repr::Write { .. } => {
@@ -68,6 +102,22 @@ impl Error {
             Repr::Read { .. } => "Check that the file may be read",
             Repr::Invalid { .. } => "Correct it and try again",
             Repr::Setting { .. } => "Correct the setting; `skillfold config --explain` shows all",
+        }
+    }
+
+    /// Returns the ids that may have been meant, the nearest first.
+    pub fn nearest(&self) -> &[Box<str>] {
+        match &*self.repr {
+            Repr::NoSkill { nearest, .. } => nearest,
+            _ => &[],
+        }
+    }
+
+    /// Returns what is wrong with the file of a skill that was asked for.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match &*self.repr {
+            Repr::Malformed { diagnostics, .. } => diagnostics,
+            _ => &[],
         }
     }
 
@@ -82,6 +132,19 @@ impl Error {
     /// Creates an error for a thing that is not there.
     pub fn not_found(what: impl Into<Box<str>>) -> Self {
         Repr::NotFound { what: what.into() }.into()
+    }
+
+    /// Creates an error for an id that leads to no skill; `nearest` are those that may have been meant.
+    pub(crate) fn no_skill(id: &str, nearest: Vec<&str>) -> Self {
+        let nearest = nearest.into_iter().map(Into::into).collect();
+        let id = id.into();
+        Repr::NoSkill { id, nearest }.into()
+    }
+
+    /// Creates an error for a skill that is not read as its file stands; `what` is the whole sentence.
+    pub(crate) fn malformed(what: impl Into<Box<str>>, diagnostics: Box<[Diagnostic]>) -> Self {
+        let what = what.into();
+        Repr::Malformed { what, diagnostics }.into()
     }
 
     /// Creates an error for a thing that a rule forbids; `rule` says which, as a sentence.
@@ -147,6 +210,8 @@ impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.repr {
             Repr::NotFound { what } => write!(formatter, "Could not find {}", whole(what)),
+            Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", whole(id)),
+            Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
             Repr::Invalid { what, why } => {
@@ -174,6 +239,8 @@ impl std::error::Error for Error {
         match &*self.repr {
             Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
             Repr::NotFound { .. }
+            | Repr::NoSkill { .. }
+            | Repr::Malformed { .. }
             | Repr::Refused { .. }
             | Repr::Invalid { .. }
             | Repr::Setting { .. }

@@ -66,7 +66,7 @@ pub(crate) fn run(
     let mut findings = checked.iter().flat_map(|one| &one.findings);
     let is_wrong = findings.any(|finding| is_bad(finding.severity));
     Ok(ExitCode::from(match failed.first() {
-        Some(error) => code(error.kind()),
+        Some(error) => code(error),
         None if is_wrong => WRONG,
         None => 0,
     }))
@@ -163,8 +163,10 @@ fn targets(
             }));
         } else {
             // An id may have a slash, too.
-            let missing = || Failure::NoSkill(view::Failure::no_skill(&catalog, named));
-            targets.push((by_id().ok_or_else(missing)?, Reach::Corrected));
+            match by_id() {
+                Some(target) => targets.push((target, Reach::Corrected)),
+                None => drop(catalog.look_up(named)?),
+            }
         }
     }
     let mut seen = HashSet::new();

@@ -9,9 +9,13 @@ use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, whole};
+use crate::error::Error;
 use crate::read::discover::{Discovery, Reading, Refused, SourceFinding, discover};
 use crate::read::source::{Revision, Source};
+
+/// Ids that the answer to an unknown one names.
+const MEANT: usize = 3;
 
 /// How a catalog is made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,6 +159,19 @@ impl Catalog {
             Some(Item::Skill(at)) => Lookup::Skill(self.entry(at)),
             Some(Item::Refused(at)) => Lookup::Refused(&self.tables.refused()[at as usize]),
             None => Lookup::Nothing,
+        }
+    }
+
+    /// Returns the skill that an id, a name or a folder's name leads to; the error names the nearest ids, or says what is
+    /// wrong with a folder that was refused.
+    pub fn look_up(&self, id: &str) -> Result<Entry<'_>, Error> {
+        match self.find(id) {
+            Lookup::Skill(entry) => Ok(entry),
+            Lookup::Refused(refused) => Err(Error::malformed(
+                format!("{} holds no skill", whole(id)),
+                refused.diagnostics.clone(),
+            )),
+            Lookup::Nothing => Err(Error::no_skill(id, self.nearest(id, MEANT))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
 use skillfold_core::view::Diagnostic;
-use skillfold_core::{Catalog, Error, ErrorKind, Lookup, visible};
+use skillfold_core::{Error, ErrorKind};
 
 /// Why there is no answer, for a program or a model to act on.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -29,8 +29,8 @@ impl Failure {
             error: word(error.kind()).to_owned(),
             message: error.with_cause(),
             hint: error.hint().to_owned(),
-            nearest: Vec::new(),
-            diagnostics: Vec::new(),
+            nearest: error.nearest().iter().map(ToString::to_string).collect(),
+            diagnostics: Diagnostic::all(error.diagnostics()),
         }
     }
 
@@ -43,24 +43,6 @@ impl Failure {
             nearest: Vec::new(),
             diagnostics: Vec::new(),
         }
-    }
-
-    /// Creates the answer to an id that leads to no skill of a catalog.
-    pub fn no_skill(catalog: &Catalog, id: &str) -> Self {
-        if let Lookup::Refused(refused) = catalog.find(id) {
-            return Self {
-                error: word(ErrorKind::Invalid).to_owned(),
-                message: format!("`{}` holds no skill", visible(id)),
-                hint: "Correct its `SKILL.md`".to_owned(),
-                diagnostics: Diagnostic::all(&refused.diagnostics),
-                nearest: Vec::new(),
-            };
-        }
-        let mut failure = Self::new(&Error::not_found(id));
-        let nearest = catalog.nearest(id, 3).into_iter();
-        failure.message = format!("There is no skill `{}`", visible(id));
-        failure.nearest = nearest.map(str::to_owned).collect();
-        failure
     }
 }
 

@@ -53,9 +53,9 @@ fn answer(request: &Value, input: &Path) -> Document {
         "show" => {
             let id = argument("id").unwrap();
             let catalog = skills.catalog();
-            match catalog.get(id) {
-                Some(entry) => Document::Skill(Box::new(Skill::new(&entry))),
-                None => Document::Error(Failure::no_skill(&catalog, id)),
+            match catalog.look_up(id) {
+                Ok(entry) => Document::Skill(Box::new(Skill::new(&entry))),
+                Err(error) => Document::Error(Failure::new(&error)),
             }
         }
         "check" => {
