@@ -250,6 +250,16 @@ codes! {
         "Create the folder, or correct the path";
     PatternMatchesNothing "SF706" Warning "A setting switches a skill on or off that is not there",
         "Correct the name, or remove it";
+
+    // Loading.
+    ChangedSince "SF801" Info "The file changed since it was found, and was read again",
+        "Refresh, so that listings say what the file says now";
+    BodyNotUtf8 "SF802" Warning "The instructions have bytes that are not UTF-8; each was read as U+FFFD",
+        "Save the file as UTF-8";
+    RequiredMissing "SF803" Warning "A skill that is required is not there, or may not be used",
+        "Install or enable it, or correct the id under `requires`";
+    RequiredCycle "SF804" Warning "Skills require each other in a circle",
+        "Remove one of the requirements";
 }
 
 impl fmt::Display for Code {

@@ -47,6 +47,8 @@ mod read;
 
 mod catalog;
 
+mod load;
+
 pub mod view;
 
 pub use catalog::enablement::{Choice, Enablement};
@@ -62,12 +64,17 @@ pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
+pub use load::arguments::Dialect;
+pub use load::cache::CacheStats;
+pub use load::instructions::{Instructions, Strictness};
+pub use load::loader::{Freshness, Loader, Loading};
+pub use load::requires::Required;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;
 pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
 pub use read::fix::{Fixed, fix};
 pub use read::lint::{lint, lint_skill};
-pub use read::manifest::{Manifest, Triggers};
+pub use read::manifest::{Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use read::parse::{Agreement, readers_agree};
 pub use read::parse::{Parsed, Reader, parse, parse_with};

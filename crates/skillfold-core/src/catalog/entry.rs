@@ -202,6 +202,22 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Returns the place of the skill in its snapshot.
+    pub(crate) fn at(&self) -> u32 {
+        self.at
+    }
+
+    /// Returns the snapshot that the skill is of.
+    pub(crate) fn catalog(&self) -> &'a Catalog {
+        self.catalog
+    }
+
+    /// Returns whether an equal revision of the file means equal content.
+    pub(crate) fn is_settled(&self) -> bool {
+        let item = Item::Skill(self.at);
+        self.catalog.unsettled.binary_search(&item).is_err()
+    }
+
     fn node(&self) -> &'a Node {
         &self.catalog.tables.nodes()[self.at as usize]
     }

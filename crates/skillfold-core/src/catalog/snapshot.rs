@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup};
@@ -62,6 +63,8 @@ pub struct Catalog {
     findings: Arc<[SourceFinding]>,
     /// What has to be compared by content when it is looked at again, in order.
     pub(crate) unsettled: Arc<[Item]>,
+    /// Which snapshot this is, of all that were made.
+    serial: u64,
 }
 
 impl Catalog {
@@ -108,6 +111,7 @@ impl Catalog {
             tables: Arc::new(tables),
             findings: findings.into(),
             unsettled: unsettled.into(),
+            serial: next_serial(),
         }
     }
 
@@ -127,6 +131,7 @@ impl Catalog {
             unsettled: unsettled
                 .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
                 .collect(),
+            serial: next_serial(),
         }
     }
 
@@ -195,6 +200,11 @@ impl Catalog {
         &self.rules
     }
 
+    /// Returns which snapshot this is; no other that was made has the number, and a clone has the same.
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
     pub(crate) fn entry(&self, at: u32) -> Entry<'_> {
         Entry::new(self, at)
     }
@@ -209,6 +219,11 @@ impl fmt::Debug for Catalog {
             .field("refused", &self.refused().len())
             .finish_non_exhaustive()
     }
+}
+
+fn next_serial() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Returns whether an equal revision will mean equal content.

@@ -373,7 +373,7 @@ fn last<T>(list: &[T]) -> u32 {
 }
 
 /// Returns the skill that a file holds, or why it holds none.
-fn found(source: usize, folder: Folder, parsed: Parsed, state: State) -> Found {
+pub(crate) fn found(source: usize, folder: Folder, parsed: Parsed, state: State) -> Found {
     let Parsed {
         manifest,
         body,

@@ -7,12 +7,14 @@
     reason = "a test fails by panicking, says what it skips, and may be slow with text"
 )]
 
+mod cache;
 mod catalog;
 mod codes;
 mod corpus;
 mod discover;
 mod fix;
 mod lint;
+mod load;
 mod manifest;
 mod refresh;
 mod repair;
@@ -20,5 +22,6 @@ mod resources;
 mod scale;
 mod show;
 mod snippet;
+mod told;
 mod view;
 mod yaml;

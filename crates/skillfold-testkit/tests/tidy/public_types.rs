@@ -6,9 +6,11 @@ use crate::tree::files;
 use crate::use_tree::paths_from;
 
 /// Crates of others that the engine is built with; their major versions are no business of a host.
-const THIRD_PARTY: [&str; 12] = [
+const THIRD_PARTY: [&str; 14] = [
     "arc_swap",
     "hashbrown",
+    "lru",
+    "tracing",
     "regex",
     "schemars",
     "toml",

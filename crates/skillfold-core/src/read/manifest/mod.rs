@@ -1,6 +1,7 @@
 //! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
 
 mod convert;
+mod tools;
 
 use std::borrow::Cow;
 
@@ -9,6 +10,7 @@ use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
 
 pub(crate) use convert::convert;
+pub use tools::ToolCheck;
 
 /// What a skill says about itself: level 1, without the instructions.
 ///

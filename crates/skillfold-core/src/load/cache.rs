@@ -1,0 +1,163 @@
+//! What was loaded, remembered: at most so many texts and so many bytes, the one used longest ago goes first.
+
+use std::hash::RandomState;
+use std::sync::Arc;
+
+use lru::LruCache;
+
+use crate::load::instructions::Instructions;
+use crate::read::discover::Skill;
+
+/// Entries above this share of the bytes are not remembered: one large text would push out all others.
+const LARGEST: usize = 4;
+
+/// Bytes that an entry takes beside its text.
+const ENTRY_BYTES: usize = 128;
+
+/// How the cache of loaded instructions does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Texts that are remembered.
+    pub entries: usize,
+    /// Bytes that they take.
+    pub bytes: usize,
+    /// Loads that were answered from memory.
+    pub hits: u64,
+    /// Loads that read the file.
+    pub misses: u64,
+    /// Texts that made place for others.
+    pub evicted: u64,
+    /// Texts that were too large to be remembered.
+    pub too_large: u64,
+}
+
+impl CacheStats {
+    /// Returns the share of loads that were answered from memory, from 0 to 1; 0 before the first load.
+    pub fn hit_rate(&self) -> f64 {
+        let loads = self.hits + self.misses;
+        if loads == 0 {
+            return 0.0;
+        }
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a share of more loads than that is as good rounded"
+        )]
+        let rate = self.hits as f64 / loads as f64;
+        rate
+    }
+}
+
+/// Remembered instructions by skill and arguments.
+pub(super) struct Cache {
+    entries: LruCache<Key, Remembered, RandomState>,
+    max_entries: usize,
+    max_bytes: usize,
+    stats: CacheStats,
+}
+
+/// A skill as it was found, so its id, its place and its revision at once; and the arguments.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// The address, which is not given to another while the entry holds the skill.
+    skill: usize,
+    arguments: Box<str>,
+}
+
+impl Key {
+    pub(super) fn new(skill: &Arc<Skill>, arguments: &str) -> Self {
+        Self {
+            skill: Arc::as_ptr(skill).addr(),
+            arguments: arguments.into(),
+        }
+    }
+}
+
+/// Instructions, and how far they can be relied on.
+#[derive(Clone)]
+pub(super) struct Remembered {
+    /// The skill as it was found; what was read may be newer.
+    pub(super) found: Arc<Skill>,
+    pub(super) instructions: Arc<Instructions>,
+    pub(super) hold: Hold,
+}
+
+/// How far remembered instructions can be relied on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// An equal revision means equal content.
+    Settled,
+    /// The file had been written too short a time ago; only this snapshot, by its number, may take them for current.
+    Unsettled(u64),
+}
+
+impl Cache {
+    pub(super) fn new(max_entries: usize, max_bytes: usize) -> Self {
+        Self {
+            entries: LruCache::unbounded_with_hasher(RandomState::new()),
+            max_entries,
+            max_bytes,
+            stats: CacheStats::default(),
+        }
+    }
+
+    /// Returns what is remembered, which makes it the one used last.
+    pub(super) fn get(&mut self, key: &Key) -> Option<Remembered> {
+        self.entries.get(key).cloned()
+    }
+
+    pub(super) fn hit(&mut self) {
+        self.stats.hits += 1;
+    }
+
+    pub(super) fn miss(&mut self) {
+        self.stats.misses += 1;
+    }
+
+    pub(super) fn insert(&mut self, key: Key, remembered: Remembered) {
+        self.remove(&key);
+        let bytes = cost(&key, &remembered);
+        if self.max_entries == 0 || bytes > self.max_bytes / LARGEST {
+            self.stats.too_large += 1;
+            return;
+        }
+        self.stats.bytes += bytes;
+        self.entries.put(key, remembered);
+        while self.entries.len() > self.max_entries || self.stats.bytes > self.max_bytes {
+            if let Some((key, oldest)) = self.entries.pop_lru() {
+                self.stats.bytes -= cost(&key, &oldest);
+                self.stats.evicted += 1;
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &Key) {
+        if let Some((key, removed)) = self.entries.pop_entry(key) {
+            self.stats.bytes -= cost(&key, &removed);
+        }
+    }
+
+    /// Forgets what `keeps` does not want to keep.
+    pub(super) fn retain(&mut self, keeps: impl Fn(&Remembered) -> bool) {
+        let mut kept = LruCache::unbounded_with_hasher(RandomState::new());
+        self.stats.bytes = 0;
+        while let Some((key, remembered)) = self.entries.pop_lru() {
+            if keeps(&remembered) {
+                self.stats.bytes += cost(&key, &remembered);
+                kept.put(key, remembered);
+            }
+        }
+        self.entries = kept;
+    }
+
+    pub(super) fn stats(&self) -> CacheStats {
+        CacheStats {
+            entries: self.entries.len(),
+            ..self.stats
+        }
+    }
+}
+
+fn cost(key: &Key, remembered: &Remembered) -> usize {
+    ENTRY_BYTES + key.arguments.len() + remembered.instructions.bytes()
+}

@@ -1,0 +1,241 @@
+//! The instructions of a skill, read from its file now.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::catalog::entry::Entry;
+use crate::codes::{Code, Severity};
+use crate::diagnostic::{Diagnostic, visible, whole};
+use crate::error::Error;
+use crate::limits::BYTES_PER_TOKEN;
+use crate::load::arguments::{Arguments, Dialect};
+use crate::read::discover::{Found, Skill, found};
+use crate::read::manifest::Manifest;
+use crate::read::parse::parse_with;
+use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
+
+/// What loading does with a skill whose file had to be repaired, or has an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strictness {
+    /// Load it; what was odd is known.
+    #[default]
+    Lenient,
+    /// Refuse it, and say what is wrong.
+    Strict,
+}
+
+/// The instructions of a skill, with the arguments in their places.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Instructions {
+    id: Box<str>,
+    skill: Arc<Skill>,
+    base_dir: Option<Box<str>>,
+    /// The line about the folder, and the instructions.
+    text: Box<str>,
+    /// Where the instructions start in the text.
+    body: usize,
+    /// The instructions as they stand in the file, where that is not what they are in the text.
+    raw: Option<Box<str>>,
+    notes: Box<[Diagnostic]>,
+}
+
+impl Instructions {
+    /// Reads the instructions of a skill through its source.
+    pub(super) fn read(
+        entry: &Entry<'_>,
+        arguments: &str,
+        dialect: Dialect,
+        strictness: Strictness,
+    ) -> Result<(Self, State), Error> {
+        let limits = &entry.catalog().rules().reading.walk.limits;
+        let limit = usize::try_from(limits.read_bytes).unwrap_or(usize::MAX);
+        let file = || format!("{}/{SKILL_FILE}", entry.skill().folder);
+        let mut bytes = Vec::new();
+        let source = entry.root().source();
+        let wanted = limit.saturating_add(1);
+        let state = source.head(&entry.skill().folder, wanted, &mut bytes)?;
+        if bytes.len() > limit {
+            let rule =
+                "Instructions are given whole or not at all, and these are longer than the limit";
+            return Err(Error::refused(file(), rule));
+        }
+        let mut notes = Vec::new();
+        let skill = current(entry, &bytes, state, &mut notes)?;
+        let start = usize::try_from(skill.body_start).unwrap_or(usize::MAX);
+        let raw = decoded(bytes.get(start..).unwrap_or_default(), &mut notes);
+        if strictness == Strictness::Strict {
+            refuse_odd(entry.id(), &skill, &notes)?;
+        }
+        let base_dir = entry.base_dir();
+        let base_dir = base_dir.as_ref().map(|path| path.to_string_lossy());
+        let filled = Arguments::new(dialect, arguments, &skill.manifest, base_dir.as_deref())
+            .fill(&raw, limit)
+            .ok_or_else(|| {
+                let rule = "With their arguments the instructions are longer than the limit";
+                Error::refused(file(), rule)
+            })?;
+        let (text, body) = with_folder(base_dir.as_deref(), &filled);
+        let is_changed = matches!(filled, Cow::Owned(_));
+        let raw = is_changed.then(|| raw.clone().into_owned().into());
+        let instructions = Self {
+            id: entry.id().into(),
+            base_dir: base_dir.map(Into::into),
+            text,
+            body,
+            raw,
+            skill,
+            notes: notes.into(),
+        };
+        Ok((instructions, state))
+    }
+
+    /// Returns the id that the skill was loaded by.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns what the skill says about itself, by the file that was read.
+    pub fn manifest(&self) -> &Manifest {
+        &self.skill.manifest
+    }
+
+    /// Returns the skill, by the file that was read.
+    pub fn skill(&self) -> &Arc<Skill> {
+        &self.skill
+    }
+
+    /// Returns the state of the file that was read.
+    pub fn revision(&self) -> Revision {
+        self.skill.revision
+    }
+
+    /// Returns the path of the skill's folder, if its root is a folder of the file system. Paths of its files start with it.
+    pub fn base_dir(&self) -> Option<&str> {
+        self.base_dir.as_deref()
+    }
+
+    /// Returns the text for a model: `Base directory for this skill: ...`, a blank line, the [body](Self::body). Without
+    /// a folder, the body alone.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the instructions with the arguments in their places, or after them.
+    pub fn body(&self) -> &str {
+        &self.text[self.body..]
+    }
+
+    /// Returns the instructions as they stand in the file, after the frontmatter.
+    pub fn raw(&self) -> &str {
+        self.raw.as_deref().unwrap_or_else(|| self.body())
+    }
+
+    /// Returns about how many tokens the body has, estimated from its bytes.
+    pub fn tokens(&self) -> u64 {
+        (self.body().len() as u64).div_ceil(BYTES_PER_TOKEN)
+    }
+
+    /// Returns the ids of the skills that this one asks to be loaded first.
+    pub fn requires(&self) -> &[Box<str>] {
+        self.skill.manifest.requires()
+    }
+
+    /// Returns what there is to say about this load: that the file changed since it was found, that bytes were replaced.
+    pub fn notes(&self) -> &[Diagnostic] {
+        &self.notes
+    }
+
+    /// Returns about how many bytes are held.
+    pub(super) fn bytes(&self) -> usize {
+        let held = [Some(&self.text), self.raw.as_ref(), self.base_dir.as_ref()];
+        let texts: usize = held.into_iter().flatten().map(|text| text.len()).sum();
+        size_of::<Self>() + texts + self.id.len()
+    }
+}
+
+impl fmt::Debug for Instructions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Instructions")
+            .field("id", &self.id)
+            .field("bytes", &self.body().len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the skill that the file holds now: the one that was found, unless the file is another since.
+fn current(
+    entry: &Entry<'_>,
+    bytes: &[u8],
+    state: State,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<Arc<Skill>, Error> {
+    let known = entry.skill();
+    let is_equal = state.revision == known.revision && state.steadiness == Steadiness::Steady;
+    if is_equal && entry.is_settled() {
+        return Ok(Arc::clone(known));
+    }
+    let reading = &entry.catalog().rules().reading;
+    let folder = known.folder.clone();
+    let parsed = parse_with(bytes, folder.name(), reading.reader, &reading.walk.limits);
+    match found(known.source, folder, parsed, state) {
+        Found::Skill(skill) => {
+            if state.steadiness == Steadiness::Changing {
+                let message = "File kept changing while it was read";
+                notes.push(Diagnostic::new(Code::Changing, None, message));
+            }
+            if state.revision != known.revision || skill.manifest != known.manifest {
+                let message = format!("{} changed since it was found", whole(entry.id()));
+                notes.push(Diagnostic::new(Code::ChangedSince, None, message));
+            }
+            Ok(skill)
+        }
+        Found::Refused(refused) => Err(Error::malformed(
+            format!(
+                "{} changed since it was found, and holds no skill now",
+                whole(entry.id())
+            ),
+            refused.diagnostics.clone(),
+        )),
+    }
+}
+
+/// Returns the instructions as text.
+fn decoded<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> {
+    let text = String::from_utf8_lossy(body);
+    if let Cow::Owned(_) = text {
+        let message = "Instructions have bytes that are not UTF-8";
+        notes.push(Diagnostic::new(Code::BodyNotUtf8, None, message));
+    }
+    text
+}
+
+/// Refuses a skill that was repaired, or has an error.
+fn refuse_odd(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Error> {
+    let is_odd = |finding: &&Diagnostic| finding.severity == Severity::Error;
+    let all = || skill.diagnostics.iter().chain(notes);
+    let is_decoded = notes.iter().any(|note| note.code == Code::BodyNotUtf8);
+    if !skill.repaired && !is_decoded && !all().any(|finding| is_odd(&finding)) {
+        return Ok(());
+    }
+    let message = format!("{} is not in order, and loading is strict", whole(id));
+    Err(Error::malformed(message, all().cloned().collect()))
+}
+
+const LINE: &str = "Base directory for this skill: ";
+
+/// Returns the text for a model, and where the body starts in it.
+fn with_folder(base_dir: Option<&str>, body: &str) -> (Box<str>, usize) {
+    let Some(base_dir) = base_dir else {
+        return (body.into(), 0);
+    };
+    let base_dir = visible(base_dir);
+    let start = LINE.len() + base_dir.len() + 2;
+    let mut text = String::with_capacity(start + body.len());
+    for part in [LINE, &base_dir, "\n\n", body] {
+        text.push_str(part);
+    }
+    (text.into(), start)
+}

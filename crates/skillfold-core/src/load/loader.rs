@@ -1,0 +1,213 @@
+//! Loads skills, and remembers what was loaded.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::snapshot::Catalog;
+use crate::error::Error;
+use crate::load::arguments::Dialect;
+use crate::load::cache::{Cache, CacheStats, Hold, Key, Remembered};
+use crate::load::instructions::{Instructions, Strictness};
+use crate::read::source::{Revision, State, Steadiness};
+
+/// How skills are loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts set single choices with struct update syntax"
+)]
+pub struct Loading {
+    /// Which places for arguments instructions have.
+    pub dialect: Dialect,
+    /// What is done with a skill whose file had to be repaired.
+    pub strictness: Strictness,
+    /// How a change of a file is noticed.
+    pub freshness: Freshness,
+    /// Texts that are remembered. An agent has some tens of skills in use; 0 remembers none.
+    pub cache_entries: usize,
+    /// Bytes of all texts that are remembered. A hundred real skills take under one million.
+    pub cache_bytes: usize,
+}
+
+impl Default for Loading {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::default(),
+            strictness: Strictness::default(),
+            freshness: Freshness::default(),
+            cache_entries: 100,
+            cache_bytes: 8 * 1024 * 1024,
+        }
+    }
+}
+
+/// How a change of a file is noticed when it is loaded again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Freshness {
+    /// The state of the file is looked at for each load: one call to the system.
+    #[default]
+    Checked,
+    /// The snapshot is trusted until the next refresh: no call to the system.
+    Snapshot,
+}
+
+/// Loads skills, and remembers what was loaded. Every thread may use it.
+///
+/// ```
+/// use skillfold_core::{Catalog, Loader, Loading, MemorySource, Root, Rules, Scope};
+///
+/// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in $ARGUMENTS.\n";
+/// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
+/// let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+///
+/// let loader = Loader::new(Loading::default(), || 0);
+/// let instructions = loader.load(&catalog.look_up("pdf")?, "report.pdf")?;
+/// assert_eq!(instructions.text(), "Fill in report.pdf.\n");
+/// # Ok::<(), skillfold_core::Error>(())
+/// ```
+pub struct Loader {
+    loading: Loading,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
+    cache: Mutex<Cache>,
+}
+
+impl Loader {
+    /// Creates a loader; `clock` returns the time in nanoseconds since 1970.
+    pub fn new(loading: Loading, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self {
+            cache: Mutex::new(Cache::new(loading.cache_entries, loading.cache_bytes)),
+            clock: Box::new(clock),
+            loading,
+        }
+    }
+
+    /// Returns how skills are loaded.
+    pub fn loading(&self) -> &Loading {
+        &self.loading
+    }
+
+    /// Returns the instructions of a skill, with the arguments in their places.
+    ///
+    /// The file is read now, through the source that found it, unless it was loaded before and is the same. One that
+    /// changed since it was found is read as it is now, and the [notes](Instructions::notes) say so. A skill that is
+    /// switched off or not trusted is refused.
+    pub fn load(&self, entry: &Entry<'_>, arguments: &str) -> Result<Arc<Instructions>, Error> {
+        may_be_given(entry)?;
+        let key = Key::new(entry.skill(), arguments);
+        if let Some(instructions) = self.remembered(entry, &key)? {
+            return Ok(instructions);
+        }
+        let now_ns = (self.clock)();
+        let Loading {
+            dialect,
+            strictness,
+            ..
+        } = self.loading;
+        let (instructions, state) = Instructions::read(entry, arguments, dialect, strictness)?;
+        let instructions = Arc::new(instructions);
+        if state.steadiness == Steadiness::Steady {
+            let remembered = Remembered {
+                found: Arc::clone(entry.skill()),
+                instructions: Arc::clone(&instructions),
+                hold: hold(state, entry.catalog(), now_ns),
+            };
+            self.cache().insert(key, remembered);
+        }
+        Ok(instructions)
+    }
+
+    /// Returns how the cache does.
+    pub fn stats(&self) -> CacheStats {
+        self.cache().stats()
+    }
+
+    /// Forgets everything that was loaded.
+    pub fn clear(&self) {
+        self.cache().retain(|_| false);
+    }
+
+    /// Forgets what was loaded of one skill, with whichever arguments.
+    pub fn forget(&self, entry: &Entry<'_>) {
+        self.cache()
+            .retain(|remembered| remembered.instructions.id() != entry.id());
+    }
+
+    /// Forgets what a newer snapshot does not have as it was.
+    pub fn keep(&self, catalog: &Catalog) {
+        self.cache().retain(|remembered| {
+            let entry = catalog.get(remembered.instructions.id());
+            entry.is_some_and(|entry| Arc::ptr_eq(entry.skill(), &remembered.found))
+        });
+    }
+
+    /// Returns what is remembered, if it is current.
+    fn remembered(&self, entry: &Entry<'_>, key: &Key) -> Result<Option<Arc<Instructions>>, Error> {
+        let remembered = self.cache().get(key);
+        let is_current = match &remembered {
+            None => false,
+            Some(remembered) => match self.loading.freshness {
+                Freshness::Snapshot => {
+                    remembered.hold == Hold::Settled
+                        || remembered.hold == Hold::Unsettled(entry.catalog().serial())
+                }
+                Freshness::Checked => {
+                    let now = self.revision(entry, key)?;
+                    remembered.hold == Hold::Settled && remembered.instructions.revision() == now
+                }
+            },
+        };
+        let mut cache = self.cache();
+        if is_current {
+            cache.hit();
+            return Ok(remembered.map(|remembered| remembered.instructions));
+        }
+        cache.miss();
+        Ok(None)
+    }
+
+    /// Returns the state of a skill's file; what has none is forgotten.
+    fn revision(&self, entry: &Entry<'_>, key: &Key) -> Result<Revision, Error> {
+        let source = entry.root().source();
+        source.revision(&entry.skill().folder).inspect_err(|_| {
+            self.cache().remove(key);
+        })
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        // A thread that panicked here left the cache whole: nothing is called while it is held.
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Loader")
+            .field("loading", &self.loading)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns how far what was read can be relied on; `now_ns` is the time before it was read.
+fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
+    if state.revision.is_settled(now_ns) {
+        Hold::Settled
+    } else {
+        Hold::Unsettled(catalog.serial())
+    }
+}
+
+/// Refuses a skill that may not be given to a model.
+fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
+    let rule = match entry.standing() {
+        Standing::Active | Standing::Shadowed => return Ok(()),
+        Standing::Disabled => "The skill is switched off; enable it first",
+        Standing::Untrusted => {
+            "The skill's folder is not trusted; look at it, then trust its project"
+        }
+    };
+    Err(Error::refused(entry.id(), rule))
+}

@@ -1,0 +1,11 @@
+//! Skill to content: instructions with their arguments, and files.
+
+pub(crate) mod arguments;
+
+pub(crate) mod instructions;
+
+pub(crate) mod cache;
+
+pub(crate) mod loader;
+
+pub(crate) mod requires;

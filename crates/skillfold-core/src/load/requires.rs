@@ -1,0 +1,142 @@
+//! What has to be loaded before a skill, in order.
+
+use std::collections::HashMap;
+
+use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::snapshot::Catalog;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::error::Error;
+
+/// Skills of a circle that are named.
+const SHOWN: usize = 8;
+
+/// A skill and all that it requires.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Required<'a> {
+    /// The skills in the order in which they are to be loaded: each after what it requires, the one that was asked for
+    /// last.
+    pub skills: Vec<Entry<'a>>,
+    /// What is required and is not there or may not be used, and circles, each broken at its last step.
+    pub findings: Vec<Diagnostic>,
+}
+
+impl Catalog {
+    /// Returns a skill and all that it requires, directly or not. Nothing is loaded: a host decides.
+    pub fn resolve_requires(&self, id: &str) -> Result<Required<'_>, Error> {
+        let asked = self.look_up(id)?;
+        let mut search = Search {
+            catalog: self,
+            found: Required {
+                skills: Vec::new(),
+                findings: Vec::new(),
+            },
+            seen: HashMap::new(),
+            path: Vec::new(),
+            unreported: 0,
+        };
+        search.enter(asked);
+        while let Some(step) = search.path.last_mut() {
+            let required = step.entry.manifest().requires().get(step.next);
+            step.next += 1;
+            let by = step.entry;
+            match required {
+                Some(id) => search.required(by, id),
+                None => search.leave(by),
+            }
+        }
+        Ok(search.end())
+    }
+}
+
+/// A search in depth, without recursion: a chain may be as long as the catalog.
+struct Search<'a> {
+    catalog: &'a Catalog,
+    found: Required<'a>,
+    seen: HashMap<u32, Stage>,
+    path: Vec<Step<'a>>,
+    unreported: usize,
+}
+
+struct Step<'a> {
+    entry: Entry<'a>,
+    next: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    OnPath,
+    Done,
+}
+
+impl<'a> Search<'a> {
+    fn enter(&mut self, entry: Entry<'a>) {
+        self.seen.insert(entry.at(), Stage::OnPath);
+        self.path.push(Step { entry, next: 0 });
+    }
+
+    fn leave(&mut self, entry: Entry<'a>) {
+        self.seen.insert(entry.at(), Stage::Done);
+        self.found.skills.push(entry);
+        self.path.pop();
+    }
+
+    fn required(&mut self, by: Entry<'a>, id: &str) {
+        let what_is_wrong = match self.catalog.get(id) {
+            None => "is not there",
+            Some(entry) => match (entry.standing(), self.seen.get(&entry.at())) {
+                (Standing::Disabled, _) => "is switched off",
+                (Standing::Untrusted, _) => "is not trusted",
+                (_, Some(Stage::Done)) => return,
+                (_, Some(Stage::OnPath)) => return self.cycle(entry),
+                (_, None) => return self.enter(entry),
+            },
+        };
+        let message = format!(
+            "{} requires {}, which {what_is_wrong}",
+            quoted(by.id()),
+            quoted(id)
+        );
+        self.finding(Code::RequiredMissing, message);
+    }
+
+    fn cycle(&mut self, back_at: Entry<'a>) {
+        if self.is_full() {
+            self.unreported += 1;
+            return;
+        }
+        let on_path = self.path.iter().map(|step| step.entry);
+        let circle: Vec<_> = on_path.skip_while(|entry| *entry != back_at).collect();
+        let shown = circle.iter().take(SHOWN);
+        let mut ids: Vec<_> = shown.map(|entry| quoted(entry.id())).collect();
+        if circle.len() > SHOWN {
+            ids.push(format!("{} more", circle.len() - SHOWN));
+        }
+        ids.push(quoted(back_at.id()));
+        let message = format!("Skills require each other: {}", ids.join(" > "));
+        self.finding(Code::RequiredCycle, message);
+    }
+
+    fn finding(&mut self, code: Code, message: String) {
+        if self.is_full() {
+            self.unreported += 1;
+        } else {
+            let finding = Diagnostic::new(code, None, message);
+            self.found.findings.push(finding);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.findings.len() >= self.catalog.rules().reading.walk.limits.findings
+    }
+
+    fn end(mut self) -> Required<'a> {
+        if self.unreported > 0 {
+            let message = format!("{} more findings are not listed", self.unreported);
+            let more = Diagnostic::new(Code::MoreFindings, None, message);
+            self.found.findings.push(more);
+        }
+        self.found
+    }
+}

@@ -1,0 +1,269 @@
+//! What was loaded is remembered, and never served when it is stale.
+
+use std::sync::Arc;
+
+use skillfold_core::{Catalog, Freshness, Loader, Loading, Steadiness};
+
+use crate::told::{File, NOW, SECOND, Told};
+
+/// What happens to a file's state.
+type Trap = fn(&mut File);
+
+/// A skill whose instructions are a text, last changed a minute before the first look.
+fn skill(folder: &str, body: &str) -> File {
+    let mut file = File::new(folder, "Does it");
+    file.text += body;
+    file.revision.size = file.text.len() as u64;
+    file
+}
+
+fn told(skills: &[(&str, &str)]) -> Told {
+    let told = Told::default();
+    for (folder, body) in skills {
+        told.put(folder, skill(folder, body));
+    }
+    told
+}
+
+fn loader(change: impl FnOnce(&mut Loading)) -> Loader {
+    let mut loading = Loading::default();
+    change(&mut loading);
+    Loader::new(loading, || NOW)
+}
+
+fn load(loader: &Loader, catalog: &Catalog, id: &str, arguments: &str) -> String {
+    let entry = catalog.look_up(id).unwrap();
+    loader.load(&entry, arguments).unwrap().body().to_owned()
+}
+
+#[test]
+fn second_load_reads_nothing() {
+    let told = told(&[("a", "# A\n")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    let entry = catalog.look_up("a").unwrap();
+    let first = loader.load(&entry, "x").unwrap();
+    told.reads();
+    let second = loader.load(&entry, "x").unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!((told.reads(), told.looks()), (0, 1));
+    let stats = loader.stats();
+    assert_eq!((stats.entries, stats.hits, stats.misses), (1, 1, 1));
+    assert!((stats.hit_rate() - 0.5).abs() < f64::EPSILON);
+}
+
+#[test]
+fn trusted_snapshot_costs_no_look_at_the_file() {
+    let told = told(&[("a", "# A\n")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|loading| loading.freshness = Freshness::Snapshot);
+    load(&loader, &catalog, "a", "");
+    told.reads();
+    for _ in 0..10 {
+        load(&loader, &catalog, "a", "");
+    }
+    assert_eq!((told.reads(), told.looks()), (0, 0));
+}
+
+#[test]
+fn other_arguments_are_another_entry() {
+    let told = told(&[("a", "$ARGUMENTS")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    for arguments in ["x y", "x  y", "", " ", "x y"] {
+        assert_eq!(load(&loader, &catalog, "a", arguments), arguments);
+    }
+    assert_eq!((loader.stats().entries, loader.stats().hits), (4, 1));
+}
+
+#[test]
+fn changed_file_is_read_again_whatever_its_clock_says() {
+    let file = skill("a", "# Old\n");
+    let traps: [(&str, Trap); 6] = [
+        ("newer", |file| file.revision.modified_ns += SECOND),
+        ("older mtime restored", |file| {
+            file.revision.modified_ns -= 3_600 * SECOND;
+        }),
+        ("same mtime, other change time", |file| {
+            file.revision.changed_ns += 1;
+        }),
+        ("same mtime, other size", |file| {
+            file.text += "\n";
+            file.revision.size += 1;
+        }),
+        ("another inode of the same size and times", |file| {
+            file.revision.inode += 1;
+        }),
+        ("another device", |file| file.revision.device += 1),
+    ];
+    for (change, apply) in traps {
+        let told = Told::default();
+        told.put("a", file.clone());
+        let catalog = told.discover(NOW);
+        let loader = loader(|_| {});
+        assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
+        let mut changed = skill("a", "# New\n");
+        changed.revision = file.revision;
+        apply(&mut changed);
+        told.put("a", changed);
+        assert_eq!(
+            load(&loader, &catalog, "a", "").trim_end(),
+            "# New",
+            "{change}"
+        );
+        told.reads();
+        assert_eq!(
+            load(&loader, &catalog, "a", "").trim_end(),
+            "# New",
+            "{change}"
+        );
+        assert_eq!(
+            told.reads(),
+            0,
+            "{change}: what was read anew is remembered"
+        );
+    }
+}
+
+#[test]
+fn file_written_a_moment_ago_is_compared_by_content() {
+    for freshness in [Freshness::Checked, Freshness::Snapshot] {
+        let told = Told::default();
+        let unsettled = |body| {
+            let mut file = skill("a", body);
+            file.revision.modified_ns = NOW - SECOND;
+            file
+        };
+        told.put("a", unsettled("# Old\n"));
+        let catalog = told.discover(NOW);
+        let loader = loader(|loading| loading.freshness = freshness);
+        assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
+        // The same size, the same times, the same inode: only the content tells.
+        told.put("a", unsettled("# New\n"));
+        let catalog = match freshness {
+            Freshness::Snapshot => told.refresh(&catalog, NOW).catalog,
+            _ => catalog,
+        };
+        assert_eq!(load(&loader, &catalog, "a", ""), "# New\n");
+    }
+}
+
+#[test]
+fn snapshot_is_trusted_until_the_refresh() {
+    let told = told(&[("a", "# Old\n")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|loading| loading.freshness = Freshness::Snapshot);
+    assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
+    let mut changed = skill("a", "# New\n");
+    changed.revision.modified_ns += SECOND;
+    told.put("a", changed);
+    assert_eq!(load(&loader, &catalog, "a", ""), "# Old\n");
+    let refreshed = told.refresh(&catalog, NOW).catalog;
+    assert_eq!(load(&loader, &refreshed, "a", ""), "# New\n");
+}
+
+#[test]
+fn file_that_keeps_changing_is_reported_and_not_remembered() {
+    let told = told(&[("a", "# A\n")]);
+    let catalog = told.discover(NOW);
+    let mut changing = skill("a", "# A\n");
+    changing.steadiness = Steadiness::Changing;
+    told.put("a", changing);
+    let loader = loader(|_| {});
+    let entry = catalog.look_up("a").unwrap();
+    let text = loader.load(&entry, "").unwrap();
+    assert_eq!(text.notes()[0].code.number(), "SF506");
+    assert_eq!(loader.stats().entries, 0);
+}
+
+#[test]
+fn least_recently_used_goes_first() {
+    let told = told(&[("a", "A"), ("b", "B"), ("c", "C")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|loading| loading.cache_entries = 2);
+    for id in ["a", "b", "a", "c"] {
+        load(&loader, &catalog, id, "");
+    }
+    told.reads();
+    load(&loader, &catalog, "a", "");
+    assert_eq!(told.reads(), 0);
+    load(&loader, &catalog, "b", "");
+    assert_eq!(told.reads(), 1);
+    let stats = loader.stats();
+    assert_eq!((stats.entries, stats.evicted), (2, 2));
+}
+
+#[test]
+fn hundred_entries_are_kept_by_default() {
+    let told = told(&[("a", "A")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    for number in 0..150 {
+        load(&loader, &catalog, "a", &number.to_string());
+    }
+    assert_eq!((loader.stats().entries, loader.stats().evicted), (100, 50));
+}
+
+#[test]
+fn bytes_are_bounded_and_a_large_text_pushes_no_other_out() {
+    let large = "x".repeat(4_000);
+    let skills: Vec<_> = ('a'..='z')
+        .map(|name| (name.to_string(), "x".repeat(500)))
+        .collect();
+    let mut skills: Vec<_> = skills
+        .iter()
+        .map(|(name, body)| (&**name, &**body))
+        .collect();
+    skills.push(("large", &large));
+    let told = told(&skills);
+    let catalog = told.discover(NOW);
+    let loader = loader(|loading| loading.cache_bytes = 10_000);
+    for (id, _) in &skills {
+        load(&loader, &catalog, id, "");
+        assert!(loader.stats().bytes <= 10_000);
+    }
+    let stats = loader.stats();
+    assert_eq!(stats.too_large, 1);
+    assert!(stats.entries > 5 && stats.evicted > 5, "{stats:?}");
+}
+
+#[test]
+fn one_skill_or_all_can_be_forgotten() {
+    let told = told(&[("a", "A"), ("b", "B")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    for (id, arguments) in [("a", ""), ("a", "x"), ("b", "")] {
+        load(&loader, &catalog, id, arguments);
+    }
+    loader.forget(&catalog.look_up("a").unwrap());
+    assert_eq!(loader.stats().entries, 1);
+    loader.clear();
+    assert_eq!((loader.stats().entries, loader.stats().bytes), (0, 0));
+}
+
+#[test]
+fn refreshed_snapshot_keeps_what_did_not_change() {
+    let told = told(&[("a", "A"), ("b", "B")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    for id in ["a", "b"] {
+        load(&loader, &catalog, id, "");
+    }
+    told.put("b", skill("b", "longer"));
+    let refreshed = told.refresh(&catalog, NOW).catalog;
+    loader.keep(&refreshed);
+    assert_eq!(loader.stats().entries, 1);
+    told.reads();
+    load(&loader, &refreshed, "a", "");
+    assert_eq!(told.reads(), 0);
+}
+
+#[test]
+fn cache_of_no_entries_remembers_nothing() {
+    let told = told(&[("a", "A")]);
+    let catalog = told.discover(NOW);
+    let loader = loader(|loading| loading.cache_entries = 0);
+    load(&loader, &catalog, "a", "");
+    load(&loader, &catalog, "a", "");
+    assert_eq!((loader.stats().entries, loader.stats().misses), (0, 2));
+}

@@ -1,0 +1,322 @@
+//! Loading: the instructions as they stand in the file now, whole, with their arguments, or a clear error.
+
+use std::sync::Arc;
+
+use skillfold_core::{
+    Catalog, Choice, ErrorKind, FsSource, Instructions, Limits, Loader, Loading, MemorySource,
+    Root, Rules, Scope, Strictness, Trust,
+};
+use skillfold_testkit::{files, folder, write};
+
+const TREE: &str = "
+    //- pdf/SKILL.md
+    ---
+    name: pdf
+    description: Fills in forms
+    requires: [fonts]
+    ---
+
+    # PDF
+    Fill in $ARGUMENTS, then check $ARGUMENTS.
+    //- plain/SKILL.md
+    ---
+    name: plain
+    description: Has no place for arguments
+    ---
+    # Plain
+    //- repaired/SKILL.md
+    ---
+    name: repaired
+    description: Use when: something
+    ---
+    # Repaired
+    //- broken/SKILL.md
+    # No frontmatter
+";
+
+fn catalog(root: Root) -> Catalog {
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+fn in_memory() -> Catalog {
+    catalog(Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new(files(TREE)),
+    ))
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || i64::MAX)
+}
+
+fn load(catalog: &Catalog, id: &str, arguments: &str) -> Arc<Instructions> {
+    let entry = catalog.look_up(id).unwrap();
+    loader().load(&entry, arguments).unwrap()
+}
+
+/// Writes the file of the skill `plain`.
+fn put(root: &tempfile::TempDir, file: &str) {
+    write(
+        root.path(),
+        &[("plain/SKILL.md".to_owned(), file.to_owned())],
+    );
+}
+
+#[test]
+fn loaded_text_begins_with_the_folder_and_has_no_frontmatter() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let loaded = load(&catalog, "plain", "");
+    let base_dir = root.path().join("plain");
+    let base_dir = base_dir.to_str().unwrap();
+    assert_eq!(loaded.base_dir(), Some(base_dir));
+    let expected = format!("Base directory for this skill: {base_dir}\n\n# Plain\n");
+    assert_eq!(loaded.text(), expected);
+    assert_eq!(loaded.body(), "# Plain\n");
+}
+
+#[test]
+fn skill_in_memory_has_no_folder_to_name() {
+    let loaded = load(&in_memory(), "plain", "");
+    assert_eq!((loaded.text(), loaded.base_dir()), ("# Plain\n", None));
+}
+
+#[test]
+fn loaded_skill_has_metadata_raw_text_and_final_text() {
+    let loaded = load(&in_memory(), "pdf", "a.pdf");
+    assert_eq!(loaded.manifest().description(), "Fills in forms");
+    assert_eq!(
+        loaded.raw(),
+        "\n# PDF\nFill in $ARGUMENTS, then check $ARGUMENTS.\n"
+    );
+    assert_eq!(loaded.body(), "\n# PDF\nFill in a.pdf, then check a.pdf.\n");
+    assert_eq!(loaded.tokens(), 10);
+    assert_eq!(loaded.requires(), ["fonts".into()]);
+    assert!(loaded.notes().is_empty());
+    assert_eq!(load(&in_memory(), "plain", "").raw(), "# Plain\n");
+}
+
+#[test]
+fn arguments_without_a_place_stand_at_the_end() {
+    let loaded = load(&in_memory(), "plain", "data.csv");
+    assert_eq!(loaded.text(), "# Plain\n\nARGUMENTS: data.csv\n");
+}
+
+#[test]
+fn instructions_are_read_when_they_are_loaded_and_not_before() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let file = "---\nname: plain\ndescription: Has no place for arguments\n---\n# Newer\n";
+    put(&root, file);
+    let loaded = load(&catalog, "plain", "");
+    assert_eq!(loaded.body(), "# Newer\n");
+}
+
+#[test]
+fn file_that_changed_since_it_was_found_is_read_as_it_is_and_reported() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let file = "---\nname: plain\ndescription: Much longer frontmatter than before\nversion: 2.0.0\n---\n# Newer\n";
+    put(&root, file);
+    let loaded = load(&catalog, "plain", "");
+    assert_eq!(loaded.body(), "# Newer\n");
+    assert_eq!(loaded.manifest().version(), Some("2.0.0"));
+    let notes: Vec<_> = loaded.notes().iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["info[SF801]: `plain` changed since it was found"]);
+
+    put(&root, "# No frontmatter any more\n");
+    let entry = catalog.look_up("plain").unwrap();
+    let error = loader().load(&entry, "").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    insta::assert_snapshot!(error, @"`plain` changed since it was found, and holds no skill now");
+    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter any more`");
+}
+
+#[test]
+fn file_that_is_gone_is_not_found() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let entry = catalog.look_up("plain").unwrap();
+    let loader = loader();
+    loader.load(&entry, "").unwrap();
+    drop(root);
+    assert_eq!(
+        loader.load(&entry, "").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(loader.stats().entries, 0);
+}
+
+#[test]
+fn folder_that_was_refused_is_invalid_and_says_why() {
+    let catalog = in_memory();
+    let error = catalog.look_up("broken").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    insta::assert_snapshot!(error, @"`broken` holds no skill");
+    insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter`");
+}
+
+#[test]
+fn unknown_id_is_an_error_that_names_the_nearest() {
+    let error = in_memory().look_up("plian").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.nearest(), ["plain".into()]);
+}
+
+#[test]
+fn repaired_skill_loads_and_strict_loading_refuses_it() {
+    let catalog = in_memory();
+    assert_eq!(load(&catalog, "repaired", "").body(), "# Repaired\n");
+    let strict = Loading {
+        strictness: Strictness::Strict,
+        ..Loading::default()
+    };
+    let strict = Loader::new(strict, || i64::MAX);
+    let load = |id| strict.load(&catalog.look_up(id).unwrap(), "");
+    assert!(load("plain").is_ok());
+    let error = load("repaired").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    insta::assert_snapshot!(error, @"`repaired` is not in order, and loading is strict");
+    let codes: Vec<_> = error
+        .diagnostics()
+        .iter()
+        .map(|found| found.code.number())
+        .collect();
+    assert_eq!(codes, ["SF010", "SF101"]);
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_replaced_and_reported() {
+    let file = b"---\nname: a\ndescription: d\n---\nCaf\xe9\n".to_vec();
+    let catalog = catalog(Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new([("a/SKILL.md", file)]),
+    ));
+    let loaded = load(&catalog, "a", "");
+    assert_eq!(loaded.body(), "Caf\u{fffd}\n");
+    assert_eq!(loaded.notes()[0].code.number(), "SF802");
+}
+
+#[test]
+fn instructions_over_the_limit_are_refused_whole() {
+    let mut rules = Rules::default();
+    rules.reading.walk.limits = Limits {
+        read_bytes: 60,
+        ..Limits::default()
+    };
+    let roots = vec![Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new(files(TREE)),
+    )];
+    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    let error = loader()
+        .load(&catalog.look_up("plain").unwrap(), "")
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    insta::assert_snapshot!(error.hint(), @"Instructions are given whole or not at all, and these are longer than the limit");
+}
+
+#[test]
+fn skill_that_is_off_or_not_trusted_is_refused() {
+    let root = || Root::new(Scope::Project, "ours", MemorySource::new(files(TREE)));
+    let untrusted = catalog(root().with_trust(Trust::Untrusted));
+    let mut rules = Rules::default();
+    rules.enablement.set("plain", Choice::Off);
+    let disabled = Catalog::discover(vec![root()], rules, i64::MAX);
+    for catalog in [untrusted, disabled] {
+        let error = loader()
+            .load(&catalog.look_up("plain").unwrap(), "")
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.hint().contains("trusted") || error.hint().contains("enable"));
+    }
+}
+
+fn required(tree: &str, id: &str) -> String {
+    let catalog = catalog(Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new(files(tree)),
+    ));
+    let required = catalog.resolve_requires(id).unwrap();
+    let ids: Vec<_> = required
+        .skills
+        .iter()
+        .map(skillfold_core::Entry::id)
+        .collect();
+    let findings = required
+        .findings
+        .iter()
+        .map(|finding| format!("\n{finding}"));
+    ids.join(" ") + &findings.collect::<String>()
+}
+
+#[test]
+fn required_skills_come_before_those_that_require_them() {
+    let tree = "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: d
+        requires: [b, c]
+        ---
+        //- b/SKILL.md
+        ---
+        name: b
+        description: d
+        requires: [d, nothing]
+        ---
+        //- c/SKILL.md
+        ---
+        name: c
+        description: d
+        requires: [d]
+        ---
+        //- d/SKILL.md
+        ---
+        name: d
+        description: d
+        ---
+    ";
+    insta::assert_snapshot!(required(tree, "a"), @"
+    d b c a
+    warning[SF803]: `b` requires `nothing`, which is not there
+    ");
+    assert_eq!(required(tree, "d"), "d");
+}
+
+#[test]
+fn circle_of_requirements_is_found_and_ends() {
+    let tree = "
+        //- a/SKILL.md
+        ---
+        name: a
+        description: d
+        requires: [b]
+        ---
+        //- b/SKILL.md
+        ---
+        name: b
+        description: d
+        requires: [c]
+        ---
+        //- c/SKILL.md
+        ---
+        name: c
+        description: d
+        requires: [b, c]
+        ---
+    ";
+    insta::assert_snapshot!(required(tree, "a"), @"
+    c b a
+    warning[SF804]: Skills require each other: `b` > `c` > `b`
+    warning[SF804]: Skills require each other: `c` > `c`
+    ");
+}

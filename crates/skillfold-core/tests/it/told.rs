@@ -1,0 +1,142 @@
+//! A source whose files and revisions a test chooses.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use skillfold_core::{
+    Catalog, Content, Cursor, Error, Folder, Limits, Listed, Listing, Refreshed, ResourceKind,
+    ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State, Steadiness, Walk,
+};
+
+pub(crate) const SECOND: i64 = 1_000_000_000;
+/// The time of the first look; files are a minute older unless a test says otherwise.
+pub(crate) const NOW: i64 = 1_000 * SECOND;
+
+/// A source whose files and revisions a test chooses, and which counts how often a file is read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told(pub(crate) Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) files: BTreeMap<String, File>,
+    reads: usize,
+    /// How often the state of a file was looked at without reading it.
+    looks: usize,
+    /// What happens to a file after it was listed and before it is read.
+    pub(crate) between: Option<(String, File)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    pub(crate) text: String,
+    pub(crate) revision: Revision,
+    pub(crate) steadiness: Steadiness,
+}
+
+impl File {
+    /// A skill `folder` with a description, last changed a minute before the first look.
+    pub(crate) fn new(folder: &str, description: &str) -> Self {
+        let text = format!("---\nname: {folder}\ndescription: {description}\n---\n");
+        let revision = Revision {
+            device: 1,
+            inode: 7,
+            size: text.len() as u64,
+            modified_ns: NOW - 60 * SECOND,
+            changed_ns: NOW - 60 * SECOND,
+        };
+        Self {
+            text,
+            revision,
+            steadiness: Steadiness::Steady,
+        }
+    }
+
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Revision)) -> Self {
+        change(&mut self.revision);
+        self
+    }
+}
+
+impl Told {
+    pub(crate) fn put(&self, folder: &str, file: File) {
+        self.0.lock().unwrap().files.insert(folder.to_owned(), file);
+    }
+
+    pub(crate) fn remove(&self, folder: &str) {
+        self.0.lock().unwrap().files.remove(folder);
+    }
+
+    /// Returns how many files were read since the last time.
+    pub(crate) fn reads(&self) -> usize {
+        std::mem::take(&mut self.0.lock().unwrap().reads)
+    }
+
+    /// Returns how often the state of a file was looked at without reading it, since the last time.
+    pub(crate) fn looks(&self) -> usize {
+        std::mem::take(&mut self.0.lock().unwrap().looks)
+    }
+
+    pub(crate) fn roots(&self) -> Vec<Root> {
+        vec![Root::new(Scope::User, "told", self.clone())]
+    }
+
+    pub(crate) fn discover(&self, now_ns: i64) -> Catalog {
+        Catalog::discover(self.roots(), Rules::default(), now_ns)
+    }
+
+    pub(crate) fn refresh(&self, catalog: &Catalog, now_ns: i64) -> Refreshed {
+        catalog.refresh(self.roots(), Rules::default(), now_ns)
+    }
+}
+
+impl Source for Told {
+    fn list(&self, _: &Walk, _: Option<&Cursor>) -> Result<Listing, Error> {
+        let mut listing = Listing::default();
+        for (folder, file) in &self.0.lock().unwrap().files {
+            let folder = Folder::new(folder.as_str()).unwrap();
+            listing.folders.push(Listed::new(folder, file.revision));
+        }
+        Ok(listing)
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        let mut inner = self.0.lock().unwrap();
+        if let Some((folder, file)) = inner.between.take() {
+            inner.files.insert(folder, file);
+        }
+        inner.reads += 1;
+        let file = inner.files.get(folder.path());
+        let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
+        into.extend_from_slice(&file.text.as_bytes()[..bytes.min(file.text.len())]);
+        Ok(State {
+            revision: file.revision,
+            steadiness: file.steadiness,
+        })
+    }
+
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        let mut inner = self.0.lock().unwrap();
+        inner.looks += 1;
+        let file = inner.files.get(folder.path());
+        let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
+        Ok(file.revision)
+    }
+
+    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<Content, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+
+    fn resources(
+        &self,
+        folder: &Folder,
+        _: &Limits,
+        _: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+
+    fn kind(&self, folder: &Folder, _: &ResourcePath) -> Result<ResourceKind, Error> {
+        Err(Error::not_found(folder.path()))
+    }
+}
