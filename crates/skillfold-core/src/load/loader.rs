@@ -201,7 +201,7 @@ fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
 }
 
 /// Refuses a skill that may not be given to a model.
-fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
+pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
     let rule = match entry.standing() {
         Standing::Active | Standing::Shadowed => return Ok(()),
         Standing::Disabled => "The skill is switched off; enable it first",

@@ -9,3 +9,9 @@ pub(crate) mod cache;
 pub(crate) mod loader;
 
 pub(crate) mod requires;
+
+mod mentions;
+
+pub(crate) mod file;
+
+pub(crate) mod files;

@@ -12,6 +12,7 @@ mod catalog;
 mod codes;
 mod corpus;
 mod discover;
+mod files;
 mod fix;
 mod lint;
 mod load;

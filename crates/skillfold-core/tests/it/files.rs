@@ -1,0 +1,252 @@
+//! The files of a skill: listed in an order that helps, read whole or in part, and none outside.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use skillfold_core::{
+    Catalog, Cursor, ErrorKind, FsSource, Limits, Loader, Loading, MemorySource, Root, Rules,
+    Scope, Source, Trust,
+};
+use skillfold_testkit::{files, folder};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+const TREE: &str = "
+    //- pdf/SKILL.md
+    ---
+    name: pdf
+    description: Fills in forms
+    ---
+    Read [the forms](references/forms.md) first. Run `python ${CLAUDE_SKILL_DIR}/scripts/fill.py`,
+    then `check.sh`. Never mind licences.
+    //- pdf/LICENSE
+    MIT
+    //- pdf/assets/logo.png
+    PNG
+    //- pdf/references/annex.md
+    Annex
+    //- pdf/references/forms.md
+    Forms: ä
+    //- pdf/scripts/check.sh
+    true
+    //- pdf/scripts/fill.py
+    print()
+    //- pdf/data/fields.json
+    {}
+    //- pdf/model.bin
+    01
+";
+
+fn catalog_of(source: impl Source + 'static, limits: Limits) -> Catalog {
+    let mut rules = Rules::default();
+    rules.reading.walk.limits = limits;
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    Catalog::discover(roots, rules, i64::MAX)
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || i64::MAX)
+}
+
+fn listed(catalog: &Catalog, cursor: Option<&Cursor>, limit: usize) -> (String, Option<Cursor>) {
+    let entry = catalog.look_up("pdf").unwrap();
+    let page = loader().files(&entry, cursor, limit).unwrap();
+    let files = page.files.iter().map(|file| {
+        let mark = if file.is_mentioned { "*" } else { "" };
+        format!("{mark}{} {} {}\n", file.path, file.size, file.kind)
+    });
+    (files.collect(), page.next)
+}
+
+#[test]
+fn files_that_the_instructions_speak_of_come_first() {
+    let root = folder(TREE);
+    let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
+    let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
+    insta::assert_snapshot!(listed(&disk, None, 100).0, @"
+    *references/forms.md 10 text
+    *scripts/fill.py 8 script
+    *scripts/check.sh 5 script
+    LICENSE 4 text
+    SKILL.md 179 instructions
+    assets/logo.png 4 image
+    data/fields.json 3 data
+    model.bin 3 other
+    references/annex.md 6 text
+    ");
+    assert_eq!(listed(&disk, None, 100), listed(&memory, None, 100));
+}
+
+#[test]
+fn pages_are_the_list_in_parts() {
+    let root = folder(TREE);
+    let small = Limits {
+        resources: 2,
+        ..Limits::default()
+    };
+    let disk = FsSource::open(root.path()).unwrap();
+    for catalog in [
+        catalog_of(disk, Limits::default()),
+        catalog_of(MemorySource::new(files(TREE)), small),
+    ] {
+        let (whole, end) = listed(&catalog, None, 100);
+        assert_eq!(end, None);
+        for size in 0..5 {
+            let (mut parts, mut cursor) = (String::new(), None);
+            loop {
+                let (part, next) = listed(&catalog, cursor.as_ref(), size);
+                assert!(part.lines().count() <= size.max(1));
+                parts += &part;
+                if next.is_none() {
+                    break;
+                }
+                cursor = next;
+            }
+            assert_eq!(parts, whole);
+        }
+    }
+}
+
+#[test]
+fn file_is_read_whole_or_in_part() {
+    let root = folder(TREE);
+    let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
+    let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
+    for catalog in [disk, memory] {
+        let entry = catalog.look_up("pdf").unwrap();
+        let loader = loader();
+        let whole = loader.read(&entry, "references/forms.md", ..).unwrap();
+        assert_eq!((whole.text(), whole.size()), (Some("Forms: ä\n"), 10));
+        assert_eq!((whole.range(), whole.next()), (0..10, None));
+        let part = loader.read(&entry, "references/forms.md", 2..=4).unwrap();
+        assert_eq!((part.text(), part.next()), (Some("rms"), Some(5)));
+        let beyond = loader.read(&entry, "references/forms.md", 99..).unwrap();
+        assert_eq!((beyond.text(), beyond.next()), (Some(""), None));
+    }
+}
+
+#[test]
+fn part_of_a_text_begins_and_ends_between_characters() {
+    let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
+    let entry = memory.look_up("pdf").unwrap();
+    let read = |range| loader().read(&entry, "references/forms.md", range).unwrap();
+    // The letter takes the bytes 7 and 8.
+    let before = read(0..8);
+    assert_eq!((before.text(), before.next()), (Some("Forms: "), Some(7)));
+    let after = read(8..10);
+    assert_eq!((after.text(), after.range()), (Some("\n"), 9..10));
+    // A part shorter than a character is bytes, so that reading on gets past it.
+    let half = read(7..8);
+    assert_eq!(
+        (half.text(), half.bytes(), half.next()),
+        (None, &[0xc3][..], Some(8))
+    );
+}
+
+#[test]
+fn read_is_capped_and_says_where_the_rest_starts() {
+    let limits = Limits {
+        read_bytes: 4,
+        ..Limits::default()
+    };
+    let catalog = catalog_of(MemorySource::new(files(TREE)), limits);
+    let entry = catalog.look_up("pdf").unwrap();
+    let (mut text, mut start) = (String::new(), Some(0));
+    while let Some(from) = start {
+        let part = loader()
+            .read(&entry, "references/forms.md", from..)
+            .unwrap();
+        assert!(part.bytes().len() <= 4);
+        text += part.text().unwrap();
+        start = part.next();
+    }
+    assert_eq!(text, "Forms: ä\n");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_read_as_bytes() {
+    let tree = [
+        (
+            "a/SKILL.md",
+            b"---\nname: a\ndescription: d\n---\n".to_vec(),
+        ),
+        ("a/x.bin", b"\xff\x00\xfe".to_vec()),
+        ("a/zero.txt", b"a\0b".to_vec()),
+    ];
+    let catalog = catalog_of(MemorySource::new(tree), Limits::default());
+    let entry = catalog.look_up("a").unwrap();
+    for (path, bytes) in [("x.bin", &b"\xff\x00\xfe"[..]), ("zero.txt", b"a\0b")] {
+        let read = loader().read(&entry, path, ..).unwrap();
+        assert_eq!((read.text(), read.bytes()), (None, bytes));
+    }
+}
+
+#[test]
+fn missing_file_is_a_plain_not_found() {
+    let root = folder(TREE);
+    let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
+    let error = loader()
+        .read(&disk.look_up("pdf").unwrap(), "references/none.md", ..)
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    insta::assert_snapshot!(error, @"Could not find `pdf/references/none.md`");
+}
+
+#[test]
+fn files_of_a_skill_that_is_not_trusted_are_refused() {
+    let source = MemorySource::new(files(TREE));
+    let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let entry = catalog.look_up("pdf").unwrap();
+    let read = loader().read(&entry, "LICENSE", ..).unwrap_err();
+    let files = loader().files(&entry, None, 10).unwrap_err();
+    assert_eq!([read.kind(), files.kind()], [ErrorKind::Refused; 2]);
+}
+
+#[test]
+fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
+    let root = folder(TREE);
+    let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
+    let log = Log::default();
+    let error = tracing::subscriber::with_default(log.clone(), || {
+        loader()
+            .read(&disk.look_up("pdf").unwrap(), "../other/\u{1b}data.csv", ..)
+            .unwrap_err()
+    });
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!(error.hint(), "Path traversal detected");
+    let lines = log.0.lock().unwrap().join("\n");
+    insta::assert_snapshot!(lines, @r#"WARN message=refused to read a path of a skill skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
+}
+
+/// Collects what is logged, a line per event.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = format!("{} ", event.metadata().level());
+        event.record(
+            &mut |field: &tracing::field::Field, value: &dyn fmt::Debug| {
+                line += &format!("{field}={value:?} ");
+            },
+        );
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
