@@ -1,10 +1,14 @@
 //! The live handle that a host holds.
 
+use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use skillfold_core::{Catalog, Changes, Error, Root, Scope, Source};
+use skillfold_core::{
+    CacheStats, Catalog, Changes, Cursor, Error, FileContent, Files, Instructions, Loader, Root,
+    Scope, Source,
+};
 
 use crate::environment::{Environment, now_ns};
 use crate::roots::{self, SearchedRoot};
@@ -42,6 +46,8 @@ struct Shared {
 struct State {
     catalog: Arc<Catalog>,
     report: Arc<Report>,
+    /// It outlives the catalog, and remembers what did not change.
+    loader: Arc<Loader>,
 }
 
 /// What a catalog was made from.
@@ -72,6 +78,61 @@ impl Skills {
         Arc::clone(&self.shared.now.load().report)
     }
 
+    /// Returns the instructions of a skill, with the arguments in their places. They are read now, and remembered.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::MemorySource};
+    /// # let file = "---\nname: greet\ndescription: Says hello\n---\nSay hello to $ARGUMENTS.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let greet = skills.load("greet", "Alice")?;
+    /// assert_eq!(greet.text(), "Say hello to Alice.\n");
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
+        let now = self.shared.now.load();
+        now.loader.load(&now.catalog.look_up(id)?, arguments)
+    }
+
+    /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
+    pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
+        let now = self.shared.now.load();
+        now.loader.files(&now.catalog.look_up(id)?, cursor, limit)
+    }
+
+    /// Returns a file of a skill, up to the limit on one read. A path that leads out of the skill is refused.
+    pub fn read(&self, id: &str, path: &str) -> Result<FileContent, Error> {
+        self.read_range(id, path, ..)
+    }
+
+    /// Returns a part of a file of a skill; see [`read`](Self::read).
+    pub fn read_range(
+        &self,
+        id: &str,
+        path: &str,
+        range: impl RangeBounds<u64>,
+    ) -> Result<FileContent, Error> {
+        let now = self.shared.now.load();
+        now.loader.read(&now.catalog.look_up(id)?, path, range)
+    }
+
+    /// Returns how the cache of loaded instructions does.
+    pub fn cache_stats(&self) -> CacheStats {
+        self.shared.now.load().loader.stats()
+    }
+
+    /// Forgets everything that was loaded.
+    pub fn clear_cache(&self) {
+        self.shared.now.load().loader.clear();
+    }
+
+    /// Forgets what was loaded of one skill.
+    pub fn forget(&self, id: &str) -> Result<(), Error> {
+        let now = self.shared.now.load();
+        now.loader.forget(&now.catalog.look_up(id)?);
+        Ok(())
+    }
+
     /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
     ///
     /// Where settings cannot be followed, the snapshot stays as it was and the error says why.
@@ -87,12 +148,24 @@ impl Skills {
         let old = shared.now.load();
         let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
         report.settings.check_patterns(&refreshed.catalog);
+        let loader = if report.settings.loading() == *old.loader.loading() {
+            old.loader.keep(&refreshed.catalog);
+            Arc::clone(&old.loader)
+        } else {
+            loader(&report)
+        };
         shared.now.store(Arc::new(State {
             catalog: Arc::new(refreshed.catalog),
             report: Arc::new(report),
+            loader,
         }));
         Ok(refreshed.changes)
     }
+}
+
+/// Returns what loads skills by the settings.
+fn loader(report: &Report) -> Arc<Loader> {
+    Arc::new(Loader::new(report.settings.loading(), now_ns))
 }
 
 /// What a host adds to what is found: settings, roots, bundled skills.
@@ -165,6 +238,7 @@ impl Host {
         report.settings.check_patterns(&catalog);
         let state = State {
             catalog: Arc::new(catalog),
+            loader: loader(&report),
             report: Arc::new(report),
         };
         Skills {

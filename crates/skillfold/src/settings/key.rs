@@ -1,6 +1,6 @@
 //! Every setting in one table.
 
-use skillfold_core::{Choice, Hidden, Links, Precedence, Profile};
+use skillfold_core::{Choice, Dialect, Freshness, Hidden, Links, Precedence, Profile};
 
 use crate::settings::{Origin, Setting, Settings};
 
@@ -37,6 +37,11 @@ pub(super) enum Name {
     Hidden,
     MaxDepth,
     Profile,
+    Arguments,
+    Strict,
+    Freshness,
+    CacheEntries,
+    CacheBytes,
 }
 
 /// How a value is written in a file.
@@ -149,6 +154,46 @@ pub const KEYS: &[Key] = &[
         kind: Form::Word,
         reach: Reach::Person,
     },
+    Key {
+        id: Name::Arguments,
+        name: "arguments",
+        meaning: "Which places for arguments instructions have",
+        form: "`plain`, `claude-code` or `goose`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Strict,
+        name: "strict",
+        meaning: "Whether a skill that had to be repaired is refused when it is loaded",
+        form: "`true` or `false`",
+        kind: Form::Boolean,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Freshness,
+        name: "freshness",
+        meaning: "How a change of a loaded file is noticed",
+        form: "`checked` or `snapshot`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::CacheEntries,
+        name: "cache_entries",
+        meaning: "Loaded texts that are remembered",
+        form: "a whole number",
+        kind: Form::Number,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::CacheBytes,
+        name: "cache_bytes",
+        meaning: "Bytes of all loaded texts that are remembered",
+        form: "a whole number",
+        kind: Form::Number,
+        reach: Reach::Person,
+    },
 ];
 
 impl Key {
@@ -206,6 +251,14 @@ impl Key {
                 Profile::Spec => "spec".to_owned(),
                 _ => "lenient".to_owned(),
             }),
+            Name::Arguments => one(&settings.arguments, Dialect::to_string),
+            Name::Strict => one(&settings.strict, bool::to_string),
+            Name::Freshness => one(&settings.freshness, |freshness| match freshness {
+                Freshness::Snapshot => "snapshot".to_owned(),
+                _ => "checked".to_owned(),
+            }),
+            Name::CacheEntries => one(&settings.cache_entries, usize::to_string),
+            Name::CacheBytes => one(&settings.cache_bytes, usize::to_string),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use skillfold_core::{Choice, Code, Hidden, Links, Precedence, Profile, Scope, Severity, nearest};
+use skillfold_core::{
+    Choice, Code, Dialect, Freshness, Hidden, Links, Precedence, Profile, Scope, Severity, nearest,
+};
 
 use crate::environment::{Environment, PREFIX, SETTINGS_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
@@ -22,6 +24,11 @@ pub(crate) struct Layer {
     pub(super) hidden: Option<Setting<Hidden>>,
     pub(super) max_depth: Option<Setting<usize>>,
     pub(super) profile: Option<Setting<Profile>>,
+    pub(super) arguments: Option<Setting<Dialect>>,
+    pub(super) strict: Option<Setting<bool>>,
+    pub(super) freshness: Option<Setting<Freshness>>,
+    pub(super) cache_entries: Option<Setting<usize>>,
+    pub(super) cache_bytes: Option<Setting<usize>>,
     pub(super) findings: Vec<SettingFinding>,
     /// Findings that are only counted.
     pub(super) unlisted: usize,
@@ -117,6 +124,20 @@ impl Layer {
                 let choices = [("lenient", Profile::Lenient), ("spec", Profile::Spec)];
                 self.profile = Some(place.set(one_of(written, &choices)?));
             }
+            Name::Arguments => {
+                let choices = Dialect::ALL.map(|dialect| (dialect.as_str(), dialect));
+                self.arguments = Some(place.set(one_of(written, &choices)?));
+            }
+            Name::Strict => self.strict = Some(place.set(written.boolean()?)),
+            Name::Freshness => {
+                let choices = [
+                    ("checked", Freshness::Checked),
+                    ("snapshot", Freshness::Snapshot),
+                ];
+                self.freshness = Some(place.set(one_of(written, &choices)?));
+            }
+            Name::CacheEntries => self.cache_entries = Some(place.set(written.number()?)),
+            Name::CacheBytes => self.cache_bytes = Some(place.set(written.number()?)),
             Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
             Name::Enable => self.choose(written, Choice::On, place)?,
             Name::Disable => self.choose(written, Choice::Off, place)?,

@@ -14,8 +14,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Catalog, Choice, Code, Diagnostic, Enablement, Hidden, Limits, Links, Precedence, Profile,
-    Reading, Rules, Scope, Severity, Walk, canonical, visible,
+    Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Freshness, Hidden, Limits, Links,
+    Loading, Precedence, Profile, Reading, Rules, Scope, Severity, Strictness, Walk, canonical,
+    visible,
 };
 
 use crate::environment::Environment;
@@ -133,6 +134,16 @@ pub struct Settings {
     pub max_depth: Setting<usize>,
     /// How strictly skills are judged.
     pub profile: Setting<Profile>,
+    /// Which places for arguments instructions have.
+    pub arguments: Setting<Dialect>,
+    /// Whether a skill that had to be repaired is refused when it is loaded.
+    pub strict: Setting<bool>,
+    /// How a change of a loaded file is noticed.
+    pub freshness: Setting<Freshness>,
+    /// Loaded texts that are remembered.
+    pub cache_entries: Setting<usize>,
+    /// Bytes of all loaded texts that are remembered.
+    pub cache_bytes: Setting<usize>,
     /// What is wrong with the settings.
     pub findings: Vec<SettingFinding>,
 }
@@ -167,6 +178,11 @@ impl Settings {
         put(&mut self.hidden, layer.hidden);
         put(&mut self.max_depth, layer.max_depth);
         put(&mut self.profile, layer.profile);
+        put(&mut self.arguments, layer.arguments);
+        put(&mut self.strict, layer.strict);
+        put(&mut self.freshness, layer.freshness);
+        put(&mut self.cache_entries, layer.cache_entries);
+        put(&mut self.cache_bytes, layer.cache_bytes);
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
@@ -201,6 +217,21 @@ impl Settings {
             },
             precedence: self.precedence.value,
             enablement,
+        }
+    }
+
+    /// Returns how skills are loaded by these settings.
+    pub fn loading(&self) -> Loading {
+        Loading {
+            dialect: self.arguments.value,
+            strictness: if self.strict.value {
+                Strictness::Strict
+            } else {
+                Strictness::Lenient
+            },
+            freshness: self.freshness.value,
+            cache_entries: self.cache_entries.value,
+            cache_bytes: self.cache_bytes.value,
         }
     }
 
@@ -261,6 +292,7 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
+        let loading = Loading::default();
         Self {
             precedence: Setting::default(Precedence::default()),
             roots: Vec::new(),
@@ -272,6 +304,11 @@ impl Default for Settings {
             hidden: Setting::default(Hidden::default()),
             max_depth: Setting::default(Limits::default().walk_depth),
             profile: Setting::default(Profile::default()),
+            arguments: Setting::default(loading.dialect),
+            strict: Setting::default(loading.strictness == Strictness::Strict),
+            freshness: Setting::default(loading.freshness),
+            cache_entries: Setting::default(loading.cache_entries),
+            cache_bytes: Setting::default(loading.cache_bytes),
             findings: Vec::new(),
         }
     }
