@@ -1,5 +1,6 @@
 //! Where skills come from: finite, local, synchronous.
 
+mod folder;
 mod fs;
 mod memory;
 mod revision;
@@ -13,8 +14,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::name::{InvalidPath, ResourcePath};
+use crate::name::ResourcePath;
 
+pub use folder::Folder;
 pub use fs::FsSource;
 pub use memory::MemorySource;
 pub use revision::Revision;
@@ -150,65 +152,6 @@ pub enum Hidden {
     Skip,
     /// Search them too, all but `.git`.
     Search,
-}
-
-/// The folder of a skill inside its source: relative, with `/`; empty where the root itself is the skill.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Folder {
-    path: Box<str>,
-    /// The name of the root, which is the folder's name where the path is empty.
-    root: Option<Box<str>>,
-}
-
-impl Folder {
-    /// Creates the folder of a skill below the root.
-    ///
-    /// The path is relative with `/`, and no component is empty, `.` or `..`: reading cannot leave the source by it.
-    pub fn new(path: impl Into<Box<str>>) -> Result<Self, InvalidPath> {
-        let path = path.into();
-        InvalidPath::check_folder(&path)?;
-        Ok(Self { path, root: None })
-    }
-
-    /// Creates a folder from a path that a walk put together from names that it checked.
-    fn walked(path: &str) -> Self {
-        debug_assert!(Self::new(path).is_ok(), "the walk checks names");
-        Self {
-            path: path.into(),
-            root: None,
-        }
-    }
-
-    /// Creates the folder of a root that is itself a skill.
-    pub fn root(name: impl Into<Box<str>>) -> Self {
-        Self {
-            path: "".into(),
-            root: Some(name.into()),
-        }
-    }
-
-    /// Returns the path inside the source.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns the folder's own name.
-    pub fn name(&self) -> &str {
-        match &self.root {
-            Some(name) => name,
-            None => self.path.rsplit('/').next().unwrap_or_default(),
-        }
-    }
-}
-
-impl fmt::Display for Folder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.path.is_empty() {
-            self.name()
-        } else {
-            &self.path
-        })
-    }
 }
 
 /// Where a listing goes on: after this folder or file.

@@ -138,25 +138,132 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     }
 }
 
-#[test]
-fn link_put_in_place_of_a_folder_is_refused_where_links_are() {
-    let root = hostile();
+/// Everything that a skill can be asked for after it was found.
+fn asked(source: &FsSource, folder: &Folder) -> [(&'static str, Result<(), Error>); 4] {
     let path: ResourcePath = "references/forms.md".parse().unwrap();
-    let (folder, moved) = (Folder::new("a").unwrap(), root.path().join("moved"));
-    fs::rename(root.path().join("a"), &moved).unwrap();
-    symlink("moved", root.path().join("a")).unwrap();
-    for (links, allowed) in [(Links::Follow, true), (Links::Refuse, false)] {
-        let source = FsSource::open_with(root.path(), links).unwrap();
-        assert_eq!(source.read(&folder, &path, 0..9).is_ok(), allowed);
-        assert_eq!(source.head(&folder, 9, &mut Vec::new()).is_ok(), allowed);
-        assert_eq!(source.kind(&folder, &path).is_ok(), allowed);
+    [
+        ("read", source.read(folder, &path, 0..9).map(|_| ())),
+        ("head", source.head(folder, 9, &mut Vec::new()).map(|_| ())),
+        ("kind", source.kind(folder, &path).map(|_| ())),
+        (
+            "resources",
+            source
+                .resources(folder, &Limits::default(), None)
+                .map(|_| ()),
+        ),
+    ]
+}
+
+/// The native source and the one of systems without handles.
+fn sources(root: &TempDir) -> [FsSource; 2] {
+    [
+        FsSource::open(root.path()).unwrap(),
+        FsSource::portable(root.path()).unwrap(),
+    ]
+}
+
+/// Returns the folder of a skill as the walk finds it.
+fn found(source: &FsSource, path: &str) -> Folder {
+    let listing = source.list(&Walk::default(), None).unwrap();
+    let mut folders = listing.folders.into_iter().map(|listed| listed.folder);
+    folders.find(|folder| folder.path() == path).unwrap()
+}
+
+#[track_caller]
+fn expect_refused(asked: [(&str, Result<(), Error>); 4], rule: Rule) {
+    for (name, answer) in asked {
+        let error = answer.expect_err(name);
+        assert_eq!(
+            (error.kind(), error.hint()),
+            (crate::ErrorKind::Refused, rule.text()),
+            "{name}: {error}"
+        );
     }
+}
+
+#[test]
+fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
+    for which in 0..2 {
+        let root = hostile();
+        let source = &sources(&root)[which];
+        let folder = found(source, "a");
+        for (name, answer) in asked(source, &folder) {
+            assert!(answer.is_ok(), "{name}");
+        }
+        fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
+        symlink("moved", root.path().join("a")).unwrap();
+        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+        // Found again, it is a skill behind a link.
+        assert!(
+            asked(source, &found(source, "a"))
+                .iter()
+                .all(|(_, answer)| answer.is_ok())
+        );
+    }
+}
+
+#[test]
+fn link_put_above_a_folder_that_was_found_is_refused() {
+    for which in 0..2 {
+        let root = hostile();
+        let source = &sources(&root)[which];
+        let folder = found(source, "group/b");
+        fs::rename(root.path().join("group"), root.path().join("moved")).unwrap();
+        symlink("moved", root.path().join("group")).unwrap();
+        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+    }
+}
+
+#[test]
+fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
+    for which in 0..2 {
+        let (root, outside) = (tempfile::tempdir().unwrap(), hostile());
+        symlink(outside.path().join("a"), root.path().join("linked")).unwrap();
+        symlink(outside.path(), root.path().join("all")).unwrap();
+        let source = &sources(&root)[which];
+        for path in ["linked", "all/a"] {
+            let folder = found(source, path);
+            for (name, answer) in asked(source, &folder) {
+                assert!(answer.is_ok(), "{path} {name}");
+            }
+        }
+        let (linked, below) = (found(source, "linked"), found(source, "all/a"));
+        fs::remove_file(outside.path().join("a/SKILL.md")).unwrap();
+        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
+        expect_refused(asked(source, &below), Rule::LinkElsewhere);
+        // A link in place of the file is no `SKILL.md` either.
+        symlink("../secret", outside.path().join("a/SKILL.md")).unwrap();
+        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
+    }
+}
+
+#[test]
+fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
+    let root = hostile();
+    let followed = found(&sources(&root)[0], "a");
+    fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
+    symlink("moved", root.path().join("a")).unwrap();
+    let linked = found(&sources(&root)[0], "a");
+    let native = FsSource::open_with(root.path(), Links::Refuse).unwrap();
+    expect_refused(asked(&native, &followed), Rule::LinkOnTheWay);
+    expect_refused(asked(&native, &linked), Rule::LinkOnTheWay);
     let portable = portable::PortableTree::open(root.path(), Links::Refuse).unwrap();
-    assert!(
-        portable
-            .read_beneath("a", &path, &(0..9), &mut Vec::new())
-            .is_err()
-    );
+    let path: ResourcePath = "references/forms.md".parse().unwrap();
+    let read = portable.read_beneath(&linked, &path, &(0..9), &mut Vec::new());
+    assert_eq!(Rule::of(&read.unwrap_err()), Some(Rule::LinkOnTheWay));
+}
+
+#[test]
+fn folders_are_ordered_by_path_whatever_leads_to_them() {
+    use crate::read::source::folder::Way;
+
+    let mut folders = [
+        Folder::walked("b", Way::Direct),
+        Folder::walked("a", Way::Linked),
+        Folder::walked("a/b", Way::Direct),
+    ];
+    folders.sort();
+    assert_eq!(folders.each_ref().map(Folder::path), ["a", "a/b", "b"]);
 }
 
 #[test]
