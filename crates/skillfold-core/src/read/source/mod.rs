@@ -81,6 +81,11 @@ pub trait Source: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Returns the state of a folder's `SKILL.md` without reading it.
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        Ok(self.head(folder, 0, &mut Vec::new())?.revision)
+    }
+
     /// Returns a range of a file of a skill, up to its end.
     fn read(
         &self,

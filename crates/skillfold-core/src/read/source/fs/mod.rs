@@ -1,5 +1,7 @@
 //! Skills in a folder of the file system.
 
+#[cfg(unix)]
+mod beneath;
 #[cfg(any(not(unix), test))]
 mod portable;
 #[cfg(test)]
@@ -193,6 +195,18 @@ impl Source for FsSource {
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
         let state = steady(into, |into| self.tree.head(folder, bytes, into));
         state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
+    }
+
+    /// Takes one call of the system on Unix, which does not look at links on the way: it returns numbers to compare, and
+    /// what is read later is opened by [`head`](Source::head).
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        let stat = self.tree.revision(folder);
+        let revision = stat.and_then(|stat| match stat.kind {
+            EntryKind::File => Ok(stat.revision),
+            EntryKind::Link => Err(Rule::LinkInside.into()),
+            EntryKind::Folder | EntryKind::Other => Err(Rule::NotAFile.into()),
+        });
+        revision.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
     }
 
     fn read(

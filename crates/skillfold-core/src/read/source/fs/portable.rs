@@ -109,6 +109,10 @@ impl Tree for PortableTree {
         read_file(&self.inside(folder, SKILL_FILE)?, &(0..bytes as u64), into)
     }
 
+    fn revision(&self, folder: &Folder) -> io::Result<Stat> {
+        Ok(stat(&self.inside(folder, SKILL_FILE)?.symlink_metadata()?))
+    }
+
     fn entries_beneath(
         &self,
         folder: &Folder,
@@ -122,12 +126,9 @@ impl Tree for PortableTree {
     }
 
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
-        let metadata = self.inside(folder, path.as_str())?.symlink_metadata()?;
-        Ok(Stat {
-            kind: kind(&metadata),
-            revision: revision(&metadata),
-            identity: None,
-        })
+        Ok(stat(
+            &self.inside(folder, path.as_str())?.symlink_metadata()?,
+        ))
     }
 
     fn read_beneath(
@@ -212,6 +213,14 @@ fn identity(folder: &Path) -> io::Result<Identity> {
     Ok(Identity::new(
         std::fs::canonicalize(folder)?.to_string_lossy(),
     ))
+}
+
+fn stat(metadata: &Metadata) -> Stat {
+    Stat {
+        kind: kind(metadata),
+        revision: revision(metadata),
+        identity: None,
+    }
 }
 
 fn kind(metadata: &Metadata) -> EntryKind {

@@ -113,11 +113,11 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     let skill = rustix::fs::openat(
         rustix::fs::CWD,
         root.path().join("a"),
-        unix::FOLDER,
+        beneath::FOLDER,
         rustix::fs::Mode::empty(),
     )
     .unwrap();
-    for flags in [unix::READ, unix::beneath::LOOK] {
+    for flags in [beneath::READ, beneath::LOOK] {
         for path in [
             "references/forms.md",
             "references",
@@ -127,10 +127,10 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
             "none",
             "SKILL.md/x",
         ] {
-            let kernel = unix::beneath::open(skill.as_fd(), path, flags)
+            let kernel = beneath::open(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
-            let walk = unix::beneath::walk(skill.as_fd(), path, flags)
+            let walk = beneath::walk(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
             assert_eq!(kernel, walk, "{path}");
@@ -251,6 +251,72 @@ fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
     let path: ResourcePath = "references/forms.md".parse().unwrap();
     let read = portable.read_beneath(&linked, &path, &(0..9), &mut Vec::new());
     assert_eq!(Rule::of(&read.unwrap_err()), Some(Rule::LinkOnTheWay));
+}
+
+/// Puts another thing in place of the `SKILL.md` of a skill.
+fn replaced(root: &TempDir, put: impl FnOnce(&Path)) {
+    let file = root.path().join("a/SKILL.md");
+    fs::remove_file(&file).unwrap();
+    put(&file);
+}
+
+#[test]
+fn head_is_read_of_a_regular_file_and_of_nothing_else() {
+    let put: [fn(&Path); 4] = [
+        |file| fs::create_dir(file).unwrap(),
+        |file| symlink("../secret", file).unwrap(),
+        |file| drop(std::os::unix::net::UnixListener::bind(file).unwrap()),
+        |file| {
+            let mode = rustix::fs::Mode::RUSR;
+            let fifo = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, file, fifo, mode, 0).unwrap();
+        },
+    ];
+    for put in put {
+        let root = hostile();
+        let folder = Folder::new("a").unwrap();
+        replaced(&root, put);
+        for source in sources(&root) {
+            let mut bytes = Vec::new();
+            let head = source.head(&folder, 100, &mut bytes).unwrap_err();
+            let revision = source.revision(&folder).unwrap_err();
+            assert_eq!(head.kind(), crate::ErrorKind::Refused, "{head:?}");
+            assert_eq!(revision.kind(), crate::ErrorKind::Refused, "{revision:?}");
+            assert!(bytes.is_empty());
+        }
+    }
+}
+
+#[test]
+fn head_reserves_no_more_than_it_is_asked_for_or_there_is() {
+    let root = hostile();
+    let source = FsSource::open(root.path()).unwrap();
+    let folder = Folder::new("a").unwrap();
+    let mut bytes = Vec::new();
+    source.head(&folder, usize::MAX, &mut bytes).unwrap();
+    assert!(bytes.capacity() < 1024, "{}", bytes.capacity());
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(root.path().join("a/SKILL.md"));
+    file.unwrap().set_len(1 << 40).unwrap();
+    let mut bytes = Vec::new();
+    source.head(&folder, 4096, &mut bytes).unwrap();
+    assert!(bytes.capacity() < 8192, "{}", bytes.capacity());
+}
+
+#[test]
+fn revision_is_the_one_that_reading_gives() {
+    let root = hostile();
+    symlink("a", root.path().join("b")).unwrap();
+    for source in sources(&root) {
+        for path in ["a", "b", "group/b"] {
+            let folder = found(&source, path);
+            let head = source.head(&folder, 1, &mut Vec::new()).unwrap();
+            assert_eq!(source.revision(&folder).unwrap(), head.revision, "{path}");
+        }
+        let none = source.revision(&Folder::new("none").unwrap()).unwrap_err();
+        assert_eq!(none.kind(), crate::ErrorKind::NotFound);
+    }
 }
 
 #[test]

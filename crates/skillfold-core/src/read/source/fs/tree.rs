@@ -39,6 +39,10 @@ pub(super) trait Tree: Send + Sync {
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)>;
 
+    /// Returns the state of the `SKILL.md` of a skill that was found, for as little as the system allows: links on the way
+    /// may be followed, since nothing is read.
+    fn revision(&self, folder: &Folder) -> io::Result<Stat>;
+
     /// Returns the entries of a folder inside a skill, at most `limit`. Links below the skill are refused.
     fn entries_beneath(
         &self,

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::name::ResourcePath;
 use crate::read::source::folder::Way;
+use crate::read::source::fs::beneath::{self, FOLDER, READ};
 use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
 use crate::read::source::fs::{is_link_refusal, join};
 use crate::read::source::{Folder, Identity, IdentityRepr, Links, Revision, SKILL_FILE};
@@ -21,15 +22,6 @@ pub(super) struct UnixTree {
     root: OwnedFd,
     links: Links,
 }
-
-/// A device is not opened for writing or as a terminal, a pipe does not wait for its other end, a child inherits nothing.
-pub(super) const READ: OFlags = OFlags::RDONLY
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
-pub(super) const FOLDER: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
 
 impl UnixTree {
     pub(super) fn open(path: &Path, links: Links) -> io::Result<Self> {
@@ -163,6 +155,15 @@ impl Tree for UnixTree {
         Ok((before, read(&handle, before, &(0..bytes as u64), into)?))
     }
 
+    fn revision(&self, folder: &Folder) -> io::Result<Stat> {
+        if folder.way() == Way::Linked && self.links != Links::Follow {
+            return Err(Rule::LinkOnTheWay.into());
+        }
+        let path = join(folder.path(), SKILL_FILE);
+        let found = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(stat(&found))
+    }
+
     fn entries_beneath(
         &self,
         folder: &Folder,
@@ -178,11 +179,7 @@ impl Tree for UnixTree {
 
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
         let found = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-        Ok(Stat {
-            kind: kind(FileType::from_raw_mode(found.st_mode)),
-            revision: revision(&found),
-            identity: None,
-        })
+        Ok(stat(&found))
     }
 
     fn read_beneath(
@@ -234,85 +231,20 @@ impl Tree for UnixTree {
     }
 }
 
+fn stat(found: &rustix::fs::Stat) -> Stat {
+    Stat {
+        kind: kind(FileType::from_raw_mode(found.st_mode)),
+        revision: revision(found),
+        identity: None,
+    }
+}
+
 /// Says which rule the kernel's word for a link stands for.
 fn refusal(error: io::Error, rule: Rule) -> io::Error {
     if is_link_refusal(&error) {
         rule.into()
     } else {
         error
-    }
-}
-
-/// Opens files below a folder without following a link.
-pub(super) mod beneath {
-    use rustix::fs::Stat;
-
-    use super::{
-        AtFlags, BorrowedFd, Errno, FileType, Mode, OFlags, OwnedFd, fstat, io, openat, statat,
-    };
-
-    /// Opens to look at, not to read.
-    #[cfg(target_os = "linux")]
-    pub(in crate::read::source::fs) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-    #[cfg(not(target_os = "linux"))]
-    pub(in crate::read::source::fs) const LOOK: OFlags = super::READ;
-
-    #[cfg(target_os = "linux")]
-    pub(in crate::read::source::fs) fn open(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        use rustix::fs::{ResolveFlags, openat2};
-
-        let resolve =
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        match openat2(folder, path, flags, Mode::empty(), resolve) {
-            // Old kernels lack the call, and some sandboxes forbid it; a long path fits step by step.
-            Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => walk(folder, path, flags),
-            opened => Ok(opened?),
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(in crate::read::source::fs) fn open(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        walk(folder, path, flags)
-    }
-
-    /// Opens one component after the other, none of which may be a link.
-    pub(in crate::read::source::fs) fn walk(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        let mut components = path.split('/').peekable();
-        let mut parent = folder.try_clone_to_owned()?;
-        while let Some(component) = components.next() {
-            let last = components.peek().is_none();
-            let step = if last { flags } else { super::FOLDER };
-            let opened = openat(&parent, component, step | OFlags::NOFOLLOW, Mode::empty());
-            // Asked for a folder, Linux calls a link no folder; opened only to look at, a link opens as itself.
-            let is_link = match &opened {
-                Err(Errno::NOTDIR) => {
-                    is_link(statat(&parent, component, AtFlags::SYMLINK_NOFOLLOW))
-                }
-                Ok(handle) if last => is_link(fstat(handle)),
-                _ => false,
-            };
-            if is_link {
-                return Err(Errno::LOOP.into());
-            }
-            parent = opened?;
-        }
-        Ok(parent)
-    }
-
-    fn is_link(looked_at: Result<Stat, Errno>) -> bool {
-        looked_at.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
     }
 }
 
@@ -326,10 +258,10 @@ fn read(
     let wanted = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
     // The size is only a hint: a file may grow while it is read, and what is returned is bounded all the same.
     let there = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    into.reserve(wanted.min(there.saturating_add(1)));
+    into.try_reserve(wanted.min(there.saturating_add(1)))?;
     while into.len() < wanted {
         if into.len() == into.capacity() {
-            into.reserve((wanted - into.len()).min(64 * 1024));
+            into.try_reserve((wanted - into.len()).min(64 * 1024))?;
         }
         let room = into.capacity() - into.len();
         let offset = range.start.saturating_add(into.len() as u64);
