@@ -146,6 +146,10 @@ pub enum Links {
     Follow,
     /// Report them and go on.
     Refuse,
+    /// The same, and a file with several hard links is refused as well: its other name may be anywhere.
+    ///
+    /// Outside Unix the standard library does not tell how many links a file has; there it is the same as `Refuse`.
+    Strict,
 }
 
 /// What to do with folders whose name starts with a dot.
@@ -260,10 +264,10 @@ impl Identity {
 
     /// Returns a hash for tables. Nobody chooses an inode, so that its hash may be cheap; a name comes from anywhere.
     pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         match &self.0 {
             #[cfg(unix)]
             IdentityRepr::Inode(device, inode) => {
+                const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
                 (device.rotate_left(32) ^ inode).wrapping_mul(ODD)
             }
             IdentityRepr::Name(name) => hasher.hash_one(name),

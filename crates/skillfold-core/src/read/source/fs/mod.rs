@@ -201,10 +201,9 @@ impl Source for FsSource {
     /// what is read later is opened by [`head`](Source::head).
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         let stat = self.tree.revision(folder);
-        let revision = stat.and_then(|stat| match stat.kind {
-            EntryKind::File => Ok(stat.revision),
-            EntryKind::Link => Err(Rule::LinkInside.into()),
-            EntryKind::Folder | EntryKind::Other => Err(Rule::NotAFile.into()),
+        let revision = stat.and_then(|stat| {
+            Rule::on(stat.kind)?;
+            Ok(stat.revision)
         });
         revision.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
     }
@@ -259,6 +258,7 @@ impl Source for FsSource {
         match stat.kind {
             EntryKind::File => Ok(ResourceKind::File),
             EntryKind::Folder => Ok(ResourceKind::Folder),
+            EntryKind::Shared => Err(Error::refused(what(), Rule::Shared.text())),
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
                 "Only files and folders are looked at",
@@ -341,13 +341,12 @@ impl FsSource {
                 self.resources_below(folder, path.as_str(), entries, limits, found);
                 Ok(())
             }
-            EntryKind::File => {
-                let size = self
-                    .tree
-                    .stat_beneath(folder, &path)
-                    .map_err(unreadable)?
-                    .revision
-                    .size;
+            EntryKind::File | EntryKind::Shared => {
+                let stat = self.tree.stat_beneath(folder, &path).map_err(unreadable)?;
+                if stat.kind == EntryKind::Shared {
+                    return Err(finding(Code::HardLinks, "File has several hard links:"));
+                }
+                let size = stat.revision.size;
                 found.files.push(Resource { path, size });
                 Ok(())
             }

@@ -31,7 +31,7 @@ impl PortableTree {
     fn walked(&self, folder: &str) -> io::Result<PathBuf> {
         match self.links {
             Links::Follow => Ok(self.root.join(folder)),
-            Links::Refuse => without_links(&self.root, folder, Rule::LinkOnTheWay),
+            Links::Refuse | Links::Strict => without_links(&self.root, folder, Rule::LinkOnTheWay),
         }
     }
 
@@ -39,7 +39,7 @@ impl PortableTree {
     fn skill(&self, folder: &Folder) -> io::Result<PathBuf> {
         match (folder.way(), self.links) {
             (Way::Direct, _) => without_links(&self.root, folder.path(), Rule::LinkOnTheWay),
-            (Way::Linked, Links::Refuse) => Err(Rule::LinkOnTheWay.into()),
+            (Way::Linked, Links::Refuse | Links::Strict) => Err(Rule::LinkOnTheWay.into()),
             (Way::Linked, Links::Follow) => {
                 let path = self.root.join(folder.path());
                 let found = path.join(SKILL_FILE).symlink_metadata();
@@ -147,7 +147,9 @@ impl Tree for PortableTree {
         let after = match stat.kind {
             // Opening a pipe would wait for its other end.
             EntryKind::File => read(&path, &(0..bytes as u64), into)?.1,
-            EntryKind::Folder | EntryKind::Link | EntryKind::Other => stat.revision,
+            EntryKind::Folder | EntryKind::Link | EntryKind::Shared | EntryKind::Other => {
+                stat.revision
+            }
         };
         Ok(Opened { stat, after })
     }

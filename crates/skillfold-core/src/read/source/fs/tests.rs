@@ -320,6 +320,61 @@ fn revision_is_the_one_that_reading_gives() {
 }
 
 #[test]
+fn file_with_several_hard_links_is_refused_where_links_are_strict() {
+    let root = hostile();
+    let path: ResourcePath = "references/key.md".parse().unwrap();
+    let at = |path: &str| root.path().join(path);
+    fs::hard_link(at("secret"), at("a/references/key.md")).unwrap();
+    let folder = Folder::new("a").unwrap();
+    for links in [Links::Follow, Links::Refuse] {
+        let source = FsSource::open_with(root.path(), links).unwrap();
+        assert_eq!(source.read(&folder, &path, 0..9).unwrap().bytes, b"key");
+    }
+    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
+    for refused in [
+        strict.read(&folder, &path, 0..9).map(|_| ()),
+        strict.kind(&folder, &path).map(|_| ()),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.hint(), Rule::Shared.text());
+        assert_eq!(error.kind(), crate::ErrorKind::Refused);
+    }
+    let resources = strict.resources(&folder, &Limits::default(), None).unwrap();
+    assert!(resources.files.iter().all(|file| file.path != path));
+    let codes = resources
+        .findings
+        .iter()
+        .map(|finding| finding.diagnostic.code);
+    assert_eq!(codes.filter(|code| *code == Code::HardLinks).count(), 1);
+}
+
+#[test]
+fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
+    let root = hostile();
+    let folder = Folder::new("a").unwrap();
+    fs::hard_link(root.path().join("a/SKILL.md"), root.path().join("other")).unwrap();
+    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
+    let found = discover(&[&strict], &Reading::default());
+    assert!(found.skills.iter().all(|skill| skill.folder != folder));
+    let codes = found.findings.iter();
+    let codes = codes.map(|finding| (&*finding.finding.path, finding.finding.diagnostic.code));
+    assert!(
+        codes.clone().any(|code| code == ("a", Code::HardLinks)),
+        "{codes:?}"
+    );
+    let head = strict.head(&folder, 9, &mut Vec::new()).unwrap_err();
+    let revision = strict.revision(&folder).unwrap_err();
+    assert_eq!([head.hint(), revision.hint()], [Rule::Shared.text(); 2]);
+    // Links are refused too.
+    assert!(
+        found
+            .skills
+            .iter()
+            .all(|skill| skill.folder.path() != "same")
+    );
+}
+
+#[test]
 fn folders_are_ordered_by_path_whatever_leads_to_them() {
     use crate::read::source::folder::Way;
 

@@ -105,6 +105,8 @@ pub(super) enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
+    /// A regular file with several hard links, where such are refused.
+    Shared,
     Folder,
     Link,
     Other,
@@ -129,6 +131,8 @@ pub(super) struct Opened {
 pub(super) enum Rule {
     /// It is there and no regular file.
     NotAFile,
+    /// It is a regular file with several hard links.
+    Shared,
     /// A component below the skill is a link.
     LinkInside,
     /// A component of the way to the skill is a link.
@@ -142,6 +146,7 @@ impl Rule {
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::NotAFile => "Only regular files are read",
+            Self::Shared => "Files with several hard links are not read",
             Self::LinkInside => "Links inside a skill are not followed",
             Self::LinkOnTheWay => {
                 "Links on the way to a skill are not followed where there was none when it was found"
@@ -149,6 +154,16 @@ impl Rule {
             Self::LinkElsewhere => {
                 "Links on the way to a skill are followed only to a folder with a `SKILL.md`"
             }
+        }
+    }
+
+    /// Returns the rule by which only regular files are read, if it forbids this.
+    pub(super) fn on(kind: EntryKind) -> Result<(), Self> {
+        match kind {
+            EntryKind::File => Ok(()),
+            EntryKind::Shared => Err(Self::Shared),
+            EntryKind::Link => Err(Self::LinkInside),
+            EntryKind::Folder | EntryKind::Other => Err(Self::NotAFile),
         }
     }
 

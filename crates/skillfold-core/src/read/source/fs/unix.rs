@@ -36,7 +36,7 @@ impl UnixTree {
         match (folder, self.links) {
             ("", _) => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
             (_, Links::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
-            (_, Links::Refuse) => beneath::open(self.root.as_fd(), folder, FOLDER),
+            (_, Links::Refuse | Links::Strict) => beneath::open(self.root.as_fd(), folder, FOLDER),
         }
     }
 
@@ -91,7 +91,7 @@ impl UnixTree {
     ) -> io::Result<T> {
         match self.links {
             Links::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
-            Links::Refuse => with(self.walked(folder)?.as_fd(), SKILL_FILE),
+            Links::Refuse | Links::Strict => with(self.walked(folder)?.as_fd(), SKILL_FILE),
         }
     }
 
@@ -102,10 +102,23 @@ impl UnixTree {
             _ => inode(&fstat(self.walked(folder)?)?),
         };
         Ok(Stat {
-            kind: kind(FileType::from_raw_mode(found.st_mode)),
-            revision: revision(found),
             identity: Some(identity),
+            ..self.state(found)
         })
+    }
+
+    fn state(&self, found: &rustix::fs::Stat) -> Stat {
+        let kind = match kind(FileType::from_raw_mode(found.st_mode)) {
+            EntryKind::File if self.links == Links::Strict && found.st_nlink > 1 => {
+                EntryKind::Shared
+            }
+            kind => kind,
+        };
+        Stat {
+            kind,
+            revision: revision(found),
+            identity: None,
+        }
     }
 }
 
@@ -147,11 +160,9 @@ impl Tree for UnixTree {
                 _ => error,
             }
         })?;
-        let opened = fstat(&handle)?;
-        if !FileType::from_raw_mode(opened.st_mode).is_file() {
-            return Err(Rule::NotAFile.into());
-        }
-        let before = revision(&opened);
+        let opened = self.state(&fstat(&handle)?);
+        Rule::on(opened.kind)?;
+        let before = opened.revision;
         Ok((before, read(&handle, before, &(0..bytes as u64), into)?))
     }
 
@@ -161,7 +172,7 @@ impl Tree for UnixTree {
         }
         let path = join(folder.path(), SKILL_FILE);
         let found = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(stat(&found))
+        Ok(self.state(&found))
     }
 
     fn entries_beneath(
@@ -179,7 +190,7 @@ impl Tree for UnixTree {
 
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
         let found = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-        Ok(stat(&found))
+        Ok(self.state(&found))
     }
 
     fn read_beneath(
@@ -191,9 +202,7 @@ impl Tree for UnixTree {
     ) -> io::Result<(Revision, Revision)> {
         // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
         let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-        if !FileType::from_raw_mode(looked_at.st_mode).is_file() {
-            return Err(Rule::NotAFile.into());
-        }
+        Rule::on(self.state(&looked_at).kind)?;
         let handle = self.inside(folder, path.as_str(), READ)?;
         let opened = fstat(&handle)?;
         if inode(&opened) != inode(&looked_at) {
@@ -201,7 +210,9 @@ impl Tree for UnixTree {
                 "the file was replaced while it was opened",
             ));
         }
-        let before = revision(&opened);
+        let opened = self.state(&opened);
+        Rule::on(opened.kind)?;
+        let before = opened.revision;
         Ok((before, read(&handle, before, range, into)?))
     }
 
@@ -228,14 +239,6 @@ impl Tree for UnixTree {
             stat.revision
         };
         Ok(Opened { stat, after })
-    }
-}
-
-fn stat(found: &rustix::fs::Stat) -> Stat {
-    Stat {
-        kind: kind(FileType::from_raw_mode(found.st_mode)),
-        revision: revision(found),
-        identity: None,
     }
 }
 

@@ -287,7 +287,7 @@ impl Search<'_> {
         let name = &*entry.name;
         match entry.kind {
             EntryKind::Other => return false,
-            EntryKind::File => {
+            EntryKind::File | EntryKind::Shared => {
                 if name.eq_ignore_ascii_case(SKILL_FILE) && name != SKILL_FILE {
                     self.report(Code::FileName, full, "File is not named `SKILL.md`:");
                 }
@@ -303,7 +303,7 @@ impl Search<'_> {
             self.report(Code::Skipped, full, "Folder was not searched:");
             return false;
         }
-        if entry.kind == EntryKind::Link && self.tree.links() == Links::Refuse {
+        if entry.kind == EntryKind::Link && self.tree.links() != Links::Follow {
             self.report(Code::LinkNotFollowed, full, "Link was not followed:");
             return false;
         }
@@ -351,6 +351,9 @@ impl Search<'_> {
         match kind {
             EntryKind::File => self.skills += 1,
             EntryKind::Link => self.report(Code::SkillFileLink, path, "`SKILL.md` is a link:"),
+            EntryKind::Shared => {
+                self.report(Code::HardLinks, path, "`SKILL.md` has several hard links:");
+            }
             EntryKind::Folder | EntryKind::Other => self.report(
                 Code::SkillFileKind,
                 path,
