@@ -4,6 +4,7 @@
 mod beneath;
 #[cfg(any(not(unix), test))]
 mod portable;
+mod resources;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -16,16 +17,15 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::source::{
-    Content, Cursor, Finding, Folder, Links, Listed, Listing, Resource, ResourceKind, Resources,
-    Revision, SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
+    Content, Cursor, Finding, Folder, Links, Listed, Listing, ResourceKind, Resources, Revision,
+    SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
 };
 
-use tree::{Encoding, EntryKind, RawEntry, Rule, Tree};
+use tree::{EntryKind, Rule, Tree};
 
 #[cfg(not(unix))]
 use portable::PortableTree as NativeTree;
@@ -222,27 +222,17 @@ impl Source for FsSource {
         Ok(Content { bytes, state })
     }
 
-    /// Lists up to the limit on files; what is beyond it is reported and not reached by a cursor.
+    /// Lists all folders of the skill for each page: pages bound what is returned. Folders that are nested deeper than
+    /// `resource_depth`, and what comes after `walk_entries` entries, are reported and not listed; a folder is listed
+    /// whole or not at all.
     fn resources(
         &self,
         folder: &Folder,
         limits: &Limits,
         cursor: Option<&Cursor>,
     ) -> Result<Resources, Error> {
-        let mut resources = Resources::default();
-        let entries = self
-            .tree
-            .entries_beneath(folder, None, limits.resources.saturating_add(1))
-            .map_err(|error| refused_or_read(folder.to_string(), error))?;
-        self.resources_below(folder, "", entries, limits, &mut resources);
-        resources.files.sort_by(|a, b| a.path.cmp(&b.path));
-        if let Some(cursor) = cursor {
-            resources
-                .files
-                .retain(|file| file.path.as_str() > cursor.as_str());
-            resources.findings.clear();
-        }
-        Ok(resources)
+        resources::page(&*self.tree, folder, limits, cursor)
+            .map_err(|error| refused_or_read(folder.to_string(), error))
     }
 
     fn location(&self) -> Option<&Path> {
@@ -274,83 +264,6 @@ impl FsSource {
         path.file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
-    }
-
-    /// Collects the files of one folder of a skill and of those below it.
-    fn resources_below(
-        &self,
-        folder: &Folder,
-        here: &str,
-        mut entries: Vec<RawEntry>,
-        limits: &Limits,
-        found: &mut Resources,
-    ) {
-        entries.sort_unstable_by(RawEntry::by_name);
-        for entry in entries {
-            if found.files.len() + found.findings.len() >= limits.resources {
-                found.findings.push(Finding::new(
-                    Code::BoundReached,
-                    here,
-                    "Too many files, the rest was not listed:",
-                ));
-                return;
-            }
-            let full = join(here, &entry.name);
-            match full.parse::<ResourcePath>() {
-                Ok(path) if entry.encoding == Encoding::Utf8 => {
-                    if let Err(finding) = self.resource(folder, path, entry.kind, limits, found) {
-                        found.findings.push(finding);
-                    }
-                }
-                _ => found.findings.push(Finding::new(
-                    Code::FolderName,
-                    &full,
-                    "Name cannot be carried:",
-                )),
-            }
-        }
-    }
-
-    /// Takes one entry of a skill's folder: a file, or all files of a folder.
-    fn resource(
-        &self,
-        folder: &Folder,
-        path: ResourcePath,
-        kind: EntryKind,
-        limits: &Limits,
-        found: &mut Resources,
-    ) -> Result<(), Finding> {
-        let finding = |code, what: &str| Finding::new(code, path.as_str(), what);
-        let unreadable = |error: io::Error| {
-            finding(
-                Code::FolderUnreadable,
-                &format!("Could not be read ({error}):"),
-            )
-        };
-        match kind {
-            EntryKind::Link => Err(finding(Code::LinkNotFollowed, "Link is not followed:")),
-            EntryKind::Other => Err(finding(Code::SkillFileKind, "Not a regular file:")),
-            EntryKind::Folder if path.components().count() > limits.resource_depth => {
-                Err(finding(Code::BoundReached, "Folder is nested too deep:"))
-            }
-            EntryKind::Folder => {
-                let entries = self
-                    .tree
-                    .entries_beneath(folder, Some(&path), limits.resources.saturating_add(1))
-                    .map_err(unreadable)?;
-                self.resources_below(folder, path.as_str(), entries, limits, found);
-                Ok(())
-            }
-            EntryKind::File | EntryKind::Shared => {
-                let stat = self.tree.stat_beneath(folder, &path).map_err(unreadable)?;
-                if stat.kind == EntryKind::Shared {
-                    return Err(finding(Code::HardLinks, "File has several hard links:"));
-                }
-                let size = stat.revision.size;
-                found.files.push(Resource { path, size });
-                Ok(())
-            }
-        }
     }
 }
 

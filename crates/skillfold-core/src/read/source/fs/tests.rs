@@ -10,6 +10,7 @@ use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
 use super::*;
+use crate::codes::Code;
 use crate::read::discover::{Discovery, Reading, discover};
 
 fn hostile() -> TempDir {
