@@ -224,6 +224,8 @@ codes! {
         "Correct the reported ones and look again";
     DanglingLink "SF515" Warning "A link leads nowhere",
         "Restore what it leads to, or remove the link";
+    HardLinks "SF516" Error "A file of a skill has several hard links, which are refused by choice",
+        "Replace it with a copy, or set `links` to `refuse` or `follow`";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",

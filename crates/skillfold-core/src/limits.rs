@@ -26,7 +26,7 @@ pub struct Limits {
     pub walk_depth: usize,
     /// Folders of one root that hold no `SKILL.md` and are listed in search of one.
     pub walk_folders: usize,
-    /// Directory entries of one root that are looked at. A root of 100,000 skills has 100,000.
+    /// Directory entries of one root, or of one skill, that are looked at. A root of 100,000 skills has 100,000.
     pub walk_entries: usize,
     /// Skills of one root.
     pub skills: usize,
@@ -34,7 +34,7 @@ pub struct Limits {
     pub findings: usize,
     /// Nesting of folders inside a skill that are listed as resources.
     pub resource_depth: usize,
-    /// Files of one skill that are listed.
+    /// Files of one skill that one page of its listing holds.
     pub resources: usize,
     /// Bytes that one read of a file returns at most.
     pub read_bytes: u64,

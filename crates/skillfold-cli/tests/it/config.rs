@@ -60,7 +60,7 @@ fn setting_is_written_beside_what_is_there() {
 fn setting_that_cannot_be_followed_is_not_written() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["config", "set", "links", "maybe"]), @"
-    ! error: Setting `links` is not usable: `maybe` is none of `follow`, `refuse` (argument)
+    ! error: Setting `links` is not usable: `maybe` is none of `follow`, `refuse`, `strict` (argument)
     ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");

@@ -246,7 +246,7 @@ fn changes(old: &Catalog, new: &Catalog) -> Changes {
 fn compare_refused(old: &Catalog, new: &Catalog, changes: &mut Changes) {
     let place = |catalog: &Catalog, refused: &Refused| {
         let label = catalog.roots[refused.source].label();
-        (Box::<str>::from(label), refused.folder.clone())
+        (Box::<str>::from(label), refused.folder.to_string())
     };
     let mut known: HashMap<_, _> = old
         .refused()
@@ -261,9 +261,7 @@ fn compare_refused(old: &Catalog, new: &Catalog, changes: &mut Changes) {
             changes.refused.push(refused.folder.to_string().into());
         }
     }
-    let gone = known
-        .into_keys()
-        .map(|(_, folder)| folder.to_string().into());
+    let gone = known.into_keys().map(|(_, folder)| folder.into());
     changes.cleared.extend(gone);
     changes.cleared.sort();
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Changes, Choice, FsSource, Revision, Root, Rules, Scope, Steadiness, Trust,
+    Catalog, Changes, Choice, ErrorKind, FsSource, Revision, Root, Rules, Scope, Source,
+    Steadiness, Trust,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -350,6 +351,36 @@ fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
     assert!(new.changes.is_empty());
     assert_eq!(new.catalog.get("z").unwrap().skill().folder.path(), "z");
     assert_eq!(new.catalog.findings(), catalog.findings());
+}
+
+#[cfg(unix)]
+#[test]
+fn folder_that_became_a_link_is_read_as_one_after_a_refresh() {
+    let root = folder(
+        "
+        //- skills/a/SKILL.md
+        ---
+        name: a
+        description: Same
+        ---
+        ",
+    );
+    let at = |path: &str| root.path().join(path);
+    let roots = || {
+        let source = FsSource::open(at("skills")).unwrap();
+        vec![Root::new(Scope::User, "user", source)]
+    };
+    let old = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    std::fs::rename(at("skills/a"), at("moved")).unwrap();
+    std::os::unix::fs::symlink("../moved", at("skills/a")).unwrap();
+    let new = old.refresh(roots(), Rules::default(), i64::MAX).catalog;
+    let head = |catalog: &Catalog| {
+        let skill = catalog.entries().next().unwrap().skill().clone();
+        let source = FsSource::open(at("skills")).unwrap();
+        source.head(&skill.folder, 9, &mut Vec::new())
+    };
+    assert_eq!(head(&old).unwrap_err().kind(), ErrorKind::Refused);
+    assert!(head(&new).is_ok());
 }
 
 /// Returns everything that a catalog says.

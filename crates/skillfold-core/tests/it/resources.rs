@@ -193,23 +193,151 @@ fn name_that_cannot_be_carried_is_reported_by_disk_and_memory_alike() {
     }
 }
 
+/// Returns all pages of the files of the skill: paths, a line `--` after each page, and the codes of findings.
+fn pages(source: &dyn Source, limits: &Limits) -> String {
+    let (mut text, mut cursor) = (String::new(), None);
+    loop {
+        let page = source
+            .resources(&Folder::new("pdf").unwrap(), limits, cursor.as_ref())
+            .unwrap();
+        assert!(page.files.len() <= limits.resources.max(1));
+        for file in page.files {
+            text += &format!("{}\n", file.path);
+        }
+        for finding in page.findings {
+            text += &format!("{} {}\n", finding.diagnostic.code, finding.path);
+        }
+        let Some(next) = page.next else { return text };
+        assert_ne!(cursor.as_ref(), Some(&next));
+        text += "--\n";
+        cursor = Some(next);
+    }
+}
+
 #[test]
-fn files_over_the_limit_are_reported() {
-    let root = folder(TREE);
-    let source = FsSource::open(root.path()).unwrap();
+fn files_come_page_by_page_in_the_order_of_paths() {
+    let mut tree = files(TREE);
+    for name in ["a-b/x", "a.md", "a/b.md", "references/a.md"] {
+        tree.push((format!("pdf/{name}"), String::new()));
+    }
+    let root = tempfile::tempdir().unwrap();
+    skillfold_testkit::write(root.path(), &tree);
+    let disk = FsSource::open(root.path()).unwrap();
     let limits = Limits {
-        resources: 2,
-        resource_depth: 1,
+        resources: 3,
         ..Limits::default()
     };
-    let resources = source
-        .resources(&Folder::new("pdf").unwrap(), &limits, None)
-        .unwrap();
-    assert_eq!(resources.files.len(), 2);
-    assert!(
-        resources
-            .findings
-            .iter()
-            .any(|finding| finding.diagnostic.to_string().contains("SF507"))
-    );
+    insta::assert_snapshot!(pages(&disk, &limits), @"
+    SKILL.md
+    a-b/x
+    a.md
+    --
+    a/b.md
+    a/b/c/d/e/deep.txt
+    references/a.md
+    --
+    references/forms.md
+    scripts/run.py
+    ");
+    let memory = MemorySource::new(tree);
+    for resources in [0, 1, 2, 3, 7, 8, 9, 100] {
+        let limits = Limits {
+            resources,
+            ..Limits::default()
+        };
+        assert_eq!(pages(&disk, &limits), pages(&memory, &limits));
+    }
+}
+
+#[test]
+fn findings_are_on_the_first_page() {
+    let root = folder(TREE);
+    symlink("..", root.path().join("pdf/up")).unwrap();
+    let limits = Limits {
+        resources: 2,
+        resource_depth: 4,
+        ..Limits::default()
+    };
+    let source = FsSource::open(root.path()).unwrap();
+    insta::assert_snapshot!(pages(&source, &limits), @"
+    SKILL.md
+    references/forms.md
+    SF509 up
+    SF507 a/b/c/d/e
+    --
+    scripts/run.py
+    ");
+}
+
+#[test]
+fn no_file_is_left_out_because_of_the_order_of_the_file_system() {
+    let root = folder(TREE);
+    for number in 0..300 {
+        let file = root
+            .path()
+            .join(format!("pdf/scripts/{:03}", (number * 7) % 300));
+        fs::write(file, "").unwrap();
+    }
+    let source = FsSource::open(root.path()).unwrap();
+    let limits = Limits {
+        resources: 10,
+        ..Limits::default()
+    };
+    let all = pages(&source, &limits);
+    let scripts: Vec<_> = all
+        .lines()
+        .filter_map(|line| line.strip_prefix("scripts/"))
+        .collect();
+    assert_eq!(scripts.len(), 301);
+    assert!(scripts.is_sorted());
+}
+
+#[test]
+fn folder_is_listed_whole_or_not_at_all_where_the_bound_is_reached() {
+    let root = folder(TREE);
+    for name in ["1", "2", "3", "4"] {
+        fs::write(root.path().join("pdf/references").join(name), "").unwrap();
+    }
+    let source = FsSource::open(root.path()).unwrap();
+    let listed = |walk_entries| {
+        let limits = Limits {
+            walk_entries,
+            ..Limits::default()
+        };
+        pages(&source, &limits)
+    };
+    insta::assert_snapshot!(listed(3), @"SF507");
+    insta::assert_snapshot!(listed(13), @"
+    SKILL.md
+    a/b/c/d/e/deep.txt
+    SF507 references
+    ");
+    insta::assert_snapshot!(listed(14), @"
+    SKILL.md
+    a/b/c/d/e/deep.txt
+    references/1
+    references/2
+    references/3
+    references/4
+    references/forms.md
+    SF507 scripts
+    ");
+    assert!(!listed(15).contains("SF507"));
+}
+
+#[test]
+fn findings_over_the_limit_are_counted() {
+    let root = folder(TREE);
+    for number in 0..5 {
+        symlink("none", root.path().join(format!("pdf/link{number}"))).unwrap();
+    }
+    let limits = Limits {
+        findings: 2,
+        ..Limits::default()
+    };
+    let source = FsSource::open(root.path()).unwrap();
+    let page = source.resources(&Folder::new("pdf").unwrap(), &limits, None);
+    let findings = page.unwrap().findings;
+    assert_eq!(findings.len(), 3);
+    insta::assert_snapshot!(findings[2].diagnostic, @"warning[SF514]: 3 more findings are not listed");
 }

@@ -125,8 +125,8 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Links,
         name: "links",
-        meaning: "What is done with links to folders of skills",
-        form: "`follow` or `refuse`",
+        meaning: "What is done with links to folders of skills, and with hard links",
+        form: "`follow`, `refuse` or `strict`",
         kind: Form::Word,
         reach: Reach::Person,
     },
@@ -240,6 +240,7 @@ impl Key {
             Name::TrustProject => one(&settings.trust_project, bool::to_string),
             Name::Links => one(&settings.links, |links| match links {
                 Links::Refuse => "refuse".to_owned(),
+                Links::Strict => "strict".to_owned(),
                 _ => "follow".to_owned(),
             }),
             Name::Hidden => one(&settings.hidden, |hidden| match hidden {

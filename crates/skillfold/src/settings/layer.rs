@@ -113,7 +113,11 @@ impl Layer {
             Name::DefaultRoots => self.default_roots = Some(place.set(written.boolean()?)),
             Name::TrustProject => self.trust_project = Some(place.set(written.boolean()?)),
             Name::Links => {
-                let choices = [("follow", Links::Follow), ("refuse", Links::Refuse)];
+                let choices = [
+                    ("follow", Links::Follow),
+                    ("refuse", Links::Refuse),
+                    ("strict", Links::Strict),
+                ];
                 self.links = Some(place.set(one_of(written, &choices)?));
             }
             Name::Hidden => {

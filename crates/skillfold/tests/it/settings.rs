@@ -272,7 +272,7 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
     Settings are not valid TOML: unclosed array, expected `]` (/person/.config/skillfold/config.toml:1)
     Setting `disable` is not usable: expected a list, found a string (/person/.config/skillfold/config.toml:1)
     Setting `max_depth` is not usable: expected a whole number, found a string (/person/.config/skillfold/config.toml:1)
-    Setting `links` is not usable: `maybe` is none of `follow`, `refuse` (/person/.config/skillfold/config.toml:1)
+    Setting `links` is not usable: `maybe` is none of `follow`, `refuse`, `strict` (/person/.config/skillfold/config.toml:1)
     Setting `precedence` is not usable: `team` is none of `default`, `agent-harness`, `claude-code`, `gemini-cli`, `goose`, `openclaw`, `project`, `user`, `plugin`, `bundled` (/person/.config/skillfold/config.toml:1)
     Setting `default_roots` is not usable: expected `true` or `false`, found a number (/person/.config/skillfold/config.toml:1)
     Setting `roots` is not usable: a root needs a `path` (/person/.config/skillfold/config.toml:1)

@@ -138,6 +138,10 @@ impl Source for MemorySource {
         Ok(State::steady(revision(file)))
     }
 
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        Ok(revision(self.file(folder, SKILL_FILE)?))
+    }
+
     fn read(
         &self,
         folder: &Folder,

@@ -1,5 +1,6 @@
 //! Where skills come from: finite, local, synchronous.
 
+mod folder;
 mod fs;
 mod memory;
 mod revision;
@@ -13,8 +14,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::name::{InvalidPath, ResourcePath};
+use crate::name::ResourcePath;
 
+pub use folder::Folder;
 pub use fs::FsSource;
 pub use memory::MemorySource;
 pub use revision::Revision;
@@ -144,6 +146,10 @@ pub enum Links {
     Follow,
     /// Report them and go on.
     Refuse,
+    /// The same, and a file with several hard links is refused as well: its other name may be anywhere.
+    ///
+    /// Outside Unix the standard library does not tell how many links a file has; there it is the same as `Refuse`.
+    Strict,
 }
 
 /// What to do with folders whose name starts with a dot.
@@ -155,65 +161,6 @@ pub enum Hidden {
     Skip,
     /// Search them too, all but `.git`.
     Search,
-}
-
-/// The folder of a skill inside its source: relative, with `/`; empty where the root itself is the skill.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Folder {
-    path: Box<str>,
-    /// The name of the root, which is the folder's name where the path is empty.
-    root: Option<Box<str>>,
-}
-
-impl Folder {
-    /// Creates the folder of a skill below the root.
-    ///
-    /// The path is relative with `/`, and no component is empty, `.` or `..`: reading cannot leave the source by it.
-    pub fn new(path: impl Into<Box<str>>) -> Result<Self, InvalidPath> {
-        let path = path.into();
-        InvalidPath::check_folder(&path)?;
-        Ok(Self { path, root: None })
-    }
-
-    /// Creates a folder from a path that a walk put together from names that it checked.
-    fn walked(path: &str) -> Self {
-        debug_assert!(Self::new(path).is_ok(), "the walk checks names");
-        Self {
-            path: path.into(),
-            root: None,
-        }
-    }
-
-    /// Creates the folder of a root that is itself a skill.
-    pub fn root(name: impl Into<Box<str>>) -> Self {
-        Self {
-            path: "".into(),
-            root: Some(name.into()),
-        }
-    }
-
-    /// Returns the path inside the source.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns the folder's own name.
-    pub fn name(&self) -> &str {
-        match &self.root {
-            Some(name) => name,
-            None => self.path.rsplit('/').next().unwrap_or_default(),
-        }
-    }
-}
-
-impl fmt::Display for Folder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.path.is_empty() {
-            self.name()
-        } else {
-            &self.path
-        })
-    }
 }
 
 /// Where a listing goes on: after this folder or file.
@@ -317,10 +264,10 @@ impl Identity {
 
     /// Returns a hash for tables. Nobody chooses an inode, so that its hash may be cheap; a name comes from anywhere.
     pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
-        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         match &self.0 {
             #[cfg(unix)]
             IdentityRepr::Inode(device, inode) => {
+                const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
                 (device.rotate_left(32) ^ inode).wrapping_mul(ODD)
             }
             IdentityRepr::Name(name) => hasher.hash_one(name),

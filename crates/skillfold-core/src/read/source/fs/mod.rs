@@ -1,27 +1,31 @@
 //! Skills in a folder of the file system.
 
+#[cfg(unix)]
+mod beneath;
 #[cfg(any(not(unix), test))]
 mod portable;
+mod resources;
 #[cfg(test)]
 mod tests;
+mod tree;
 #[cfg(unix)]
 mod unix;
 mod walk;
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::source::{
-    Content, Cursor, Finding, Folder, Identity, Links, Listed, Listing, Resource, ResourceKind,
-    Resources, Revision, SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
+    Content, Cursor, Finding, Folder, Links, Listed, Listing, ResourceKind, Resources, Revision,
+    SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
 };
+
+use tree::{EntryKind, Rule, Tree};
 
 #[cfg(not(unix))]
 use portable::PortableTree as NativeTree;
@@ -30,7 +34,8 @@ use unix::UnixTree as NativeTree;
 
 /// A source of skills below one folder, which is held open: what happens to its path later does not matter.
 ///
-/// A file of a skill is opened relative to the skill's folder, and links below it are refused by the kernel.
+/// A file of a skill is opened relative to that handle, and links below the skill are refused by the kernel. So are links
+/// on the way to a skill, unless it was found over one.
 ///
 /// # Deviation
 ///
@@ -85,112 +90,6 @@ impl fmt::Debug for FsSource {
     }
 }
 
-/// What the walk and the reads need of a file system, relative to one open folder.
-trait Tree: Send + Sync {
-    /// Returns what is done with links on the way to a skill.
-    fn links(&self) -> Links;
-
-    /// Returns what a folder is.
-    fn identity(&self, folder: &str) -> io::Result<Identity>;
-
-    /// Returns the entries of a folder, in no order, at most `limit`.
-    fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>>;
-
-    /// Returns the state of a folder's `SKILL.md`, which is not followed if it is a link.
-    fn stat(&self, folder: &str) -> io::Result<Stat>;
-
-    /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
-    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened>;
-
-    /// Returns what a path leads to, if anything. Links are followed.
-    fn target(&self, path: &str) -> Option<EntryKind>;
-
-    /// Returns the entries of a folder inside a skill, at most `limit`. Links below the skill are refused.
-    fn entries_beneath(
-        &self,
-        folder: &str,
-        path: Option<&ResourcePath>,
-        limit: usize,
-    ) -> io::Result<Vec<RawEntry>>;
-
-    /// Returns the state of a file or folder inside a skill. Links below the skill are refused.
-    fn stat_beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<Stat>;
-
-    /// Reads a range of a regular file inside a skill and returns its state before and after. Links below the skill are
-    /// refused.
-    fn read_beneath(
-        &self,
-        folder: &str,
-        path: &ResourcePath,
-        range: &Range<u64>,
-        into: &mut Vec<u8>,
-    ) -> io::Result<(Revision, Revision)>;
-}
-
-/// An entry of a folder.
-struct RawEntry {
-    /// The name, or a form of it that can be shown.
-    name: Box<str>,
-    /// The start of the name, where most comparisons end.
-    prefix: u64,
-    encoding: Encoding,
-    kind: EntryKind,
-}
-
-impl RawEntry {
-    fn new(name: Box<str>, encoding: Encoding, kind: EntryKind) -> Self {
-        let mut start = [0; 8];
-        let length = name.len().min(start.len());
-        start[..length].copy_from_slice(&name.as_bytes()[..length]);
-        Self {
-            name,
-            prefix: u64::from_be_bytes(start),
-            encoding,
-            kind,
-        }
-    }
-
-    /// Compares two entries by name.
-    fn by_name(&self, other: &Self) -> Ordering {
-        self.prefix
-            .cmp(&other.prefix)
-            .then_with(|| self.name.cmp(&other.name))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Encoding {
-    Utf8,
-    Other,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EntryKind {
-    File,
-    Folder,
-    Link,
-    Other,
-}
-
-/// The state of a file.
-struct Stat {
-    kind: EntryKind,
-    revision: Revision,
-    /// What the file's folder is, if the file alone can tell.
-    identity: Option<Identity>,
-}
-
-/// A `SKILL.md` that was opened, and its state after its start was read.
-struct Opened {
-    stat: Stat,
-    after: Revision,
-}
-
-/// Returns an error of the system for what is there and is not a regular file.
-fn not_a_file() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
-}
-
 /// Reads, and reads once more if the file changed meanwhile.
 fn steady(
     into: &mut Vec<u8>,
@@ -213,14 +112,12 @@ fn steady(
     })
 }
 
-/// Tells an answer of the kernel that means a rule from one that means a fault.
+/// Tells a refusal from a fault, and both from what is not there.
 fn refused_or_read(what: String, error: io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::InvalidInput => Error::refused(what, "Only regular files are read"),
-        _ if is_link_refusal(&error) => {
-            Error::refused(what, "Links inside a skill are not followed")
-        }
-        _ => Error::read(what, error),
+    match Rule::of(&error) {
+        Some(rule) => Error::refused(what, rule.text()),
+        None if error.kind() == io::ErrorKind::NotADirectory => Error::not_found(what),
+        None => Error::read(what, error),
     }
 }
 
@@ -296,15 +193,19 @@ impl Source for FsSource {
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
-        let state = steady(into, |into| {
-            let opened = self.tree.open_head(folder.path(), bytes, into)?;
-            if opened.stat.kind == EntryKind::File {
-                Ok((opened.stat.revision, opened.after))
-            } else {
-                Err(not_a_file())
-            }
-        });
+        let state = steady(into, |into| self.tree.head(folder, bytes, into));
         state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
+    }
+
+    /// Takes one call of the system on Unix, which does not look at links on the way: it returns numbers to compare, and
+    /// what is read later is opened by [`head`](Source::head).
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        let stat = self.tree.revision(folder);
+        let revision = stat.and_then(|stat| {
+            Rule::on(stat.kind)?;
+            Ok(stat.revision)
+        });
+        revision.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
     }
 
     fn read(
@@ -315,33 +216,23 @@ impl Source for FsSource {
     ) -> Result<Content, Error> {
         let mut bytes = Vec::new();
         let state = steady(&mut bytes, |into| {
-            self.tree.read_beneath(folder.path(), path, &range, into)
+            self.tree.read_beneath(folder, path, &range, into)
         });
         let state = state.map_err(|error| refused_or_read(shown(folder, path.as_str()), error))?;
         Ok(Content { bytes, state })
     }
 
-    /// Lists up to the limit on files; what is beyond it is reported and not reached by a cursor.
+    /// Lists all folders of the skill for each page: pages bound what is returned. Folders that are nested deeper than
+    /// `resource_depth`, and what comes after `walk_entries` entries, are reported and not listed; a folder is listed
+    /// whole or not at all.
     fn resources(
         &self,
         folder: &Folder,
         limits: &Limits,
         cursor: Option<&Cursor>,
     ) -> Result<Resources, Error> {
-        let mut resources = Resources::default();
-        let entries = self
-            .tree
-            .entries_beneath(folder.path(), None, limits.resources.saturating_add(1))
-            .map_err(|error| refused_or_read(folder.to_string(), error))?;
-        self.resources_below(folder, "", entries, limits, &mut resources);
-        resources.files.sort_by(|a, b| a.path.cmp(&b.path));
-        if let Some(cursor) = cursor {
-            resources
-                .files
-                .retain(|file| file.path.as_str() > cursor.as_str());
-            resources.findings.clear();
-        }
-        Ok(resources)
+        resources::page(&*self.tree, folder, limits, cursor)
+            .map_err(|error| refused_or_read(folder.to_string(), error))
     }
 
     fn location(&self) -> Option<&Path> {
@@ -352,11 +243,12 @@ impl Source for FsSource {
         let what = || shown(folder, path.as_str());
         let stat = self
             .tree
-            .stat_beneath(folder.path(), path)
+            .stat_beneath(folder, path)
             .map_err(|error| refused_or_read(what(), error))?;
         match stat.kind {
             EntryKind::File => Ok(ResourceKind::File),
             EntryKind::Folder => Ok(ResourceKind::Folder),
+            EntryKind::Shared => Err(Error::refused(what(), Rule::Shared.text())),
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
                 "Only files and folders are looked at",
@@ -372,88 +264,6 @@ impl FsSource {
         path.file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
-    }
-
-    /// Collects the files of one folder of a skill and of those below it.
-    fn resources_below(
-        &self,
-        folder: &Folder,
-        here: &str,
-        mut entries: Vec<RawEntry>,
-        limits: &Limits,
-        found: &mut Resources,
-    ) {
-        entries.sort_unstable_by(RawEntry::by_name);
-        for entry in entries {
-            if found.files.len() + found.findings.len() >= limits.resources {
-                found.findings.push(Finding::new(
-                    Code::BoundReached,
-                    here,
-                    "Too many files, the rest was not listed:",
-                ));
-                return;
-            }
-            let full = join(here, &entry.name);
-            match full.parse::<ResourcePath>() {
-                Ok(path) if entry.encoding == Encoding::Utf8 => {
-                    if let Err(finding) = self.resource(folder, path, entry.kind, limits, found) {
-                        found.findings.push(finding);
-                    }
-                }
-                _ => found.findings.push(Finding::new(
-                    Code::FolderName,
-                    &full,
-                    "Name cannot be carried:",
-                )),
-            }
-        }
-    }
-
-    /// Takes one entry of a skill's folder: a file, or all files of a folder.
-    fn resource(
-        &self,
-        folder: &Folder,
-        path: ResourcePath,
-        kind: EntryKind,
-        limits: &Limits,
-        found: &mut Resources,
-    ) -> Result<(), Finding> {
-        let finding = |code, what: &str| Finding::new(code, path.as_str(), what);
-        let unreadable = |error: io::Error| {
-            finding(
-                Code::FolderUnreadable,
-                &format!("Could not be read ({error}):"),
-            )
-        };
-        match kind {
-            EntryKind::Link => Err(finding(Code::LinkNotFollowed, "Link is not followed:")),
-            EntryKind::Other => Err(finding(Code::SkillFileKind, "Not a regular file:")),
-            EntryKind::Folder if path.components().count() > limits.resource_depth => {
-                Err(finding(Code::BoundReached, "Folder is nested too deep:"))
-            }
-            EntryKind::Folder => {
-                let entries = self
-                    .tree
-                    .entries_beneath(
-                        folder.path(),
-                        Some(&path),
-                        limits.resources.saturating_add(1),
-                    )
-                    .map_err(unreadable)?;
-                self.resources_below(folder, path.as_str(), entries, limits, found);
-                Ok(())
-            }
-            EntryKind::File => {
-                let size = self
-                    .tree
-                    .stat_beneath(folder.path(), &path)
-                    .map_err(unreadable)?
-                    .revision
-                    .size;
-                found.files.push(Resource { path, size });
-                Ok(())
-            }
-        }
     }
 }
 

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::name::ResourcePath;
-use crate::read::source::fs::{Encoding, EntryKind, Opened, RawEntry, Stat, Tree, not_a_file};
-use crate::read::source::{Identity, Links, Revision, SKILL_FILE};
+use crate::read::source::folder::Way;
+use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
+use crate::read::source::{Folder, Identity, Links, Revision, SKILL_FILE};
 
 /// A folder by its path.
 #[derive(Debug)]
@@ -26,29 +27,43 @@ impl PortableTree {
         Ok(Self { root, links })
     }
 
-    /// Returns the path of a skill's folder; if links are refused, no component of it may be one.
-    fn skill(&self, folder: &str) -> io::Result<PathBuf> {
+    /// Returns the path of a folder for the walk; if links are refused, no component of it may be one.
+    fn walked(&self, folder: &str) -> io::Result<PathBuf> {
         match self.links {
             Links::Follow => Ok(self.root.join(folder)),
-            Links::Refuse => without_links(&self.root, folder),
+            Links::Refuse | Links::Strict => without_links(&self.root, folder, Rule::LinkOnTheWay),
+        }
+    }
+
+    /// Returns the path of the folder of a skill that was found: without a link, or over one to what is still a skill.
+    fn skill(&self, folder: &Folder) -> io::Result<PathBuf> {
+        match (folder.way(), self.links) {
+            (Way::Direct, _) => without_links(&self.root, folder.path(), Rule::LinkOnTheWay),
+            (Way::Linked, Links::Refuse | Links::Strict) => Err(Rule::LinkOnTheWay.into()),
+            (Way::Linked, Links::Follow) => {
+                let path = self.root.join(folder.path());
+                let found = path.join(SKILL_FILE).symlink_metadata();
+                if found.is_ok_and(|metadata| metadata.is_file()) {
+                    Ok(path)
+                } else {
+                    Err(Rule::LinkElsewhere.into())
+                }
+            }
         }
     }
 
     /// Returns the path of a file inside a skill, if no component below the skill is a link.
-    fn beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<PathBuf> {
-        without_links(&self.skill(folder)?, path.as_str())
+    fn inside(&self, folder: &Folder, path: &str) -> io::Result<PathBuf> {
+        without_links(&self.skill(folder)?, path, Rule::LinkInside)
     }
 }
 
-fn without_links(base: &Path, path: &str) -> io::Result<PathBuf> {
+fn without_links(base: &Path, path: &str, rule: Rule) -> io::Result<PathBuf> {
     let mut full = base.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         full.push(component);
         if full.symlink_metadata()?.is_symlink() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "a component is a link",
-            ));
+            return Err(rule.into());
         }
     }
     Ok(full)
@@ -60,15 +75,15 @@ impl Tree for PortableTree {
     }
 
     fn identity(&self, folder: &str) -> io::Result<Identity> {
-        identity(&self.skill(folder)?)
+        identity(&self.walked(folder)?)
     }
 
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
-        list(&self.skill(folder)?, limit)
+        list(&self.walked(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {
-        let folder = self.skill(folder)?;
+        let folder = self.walked(folder)?;
         let metadata = folder.join(SKILL_FILE).symlink_metadata()?;
         Ok(Stat {
             kind: kind(&metadata),
@@ -85,51 +100,71 @@ impl Tree for PortableTree {
             .map(|metadata| kind(&metadata))
     }
 
+    fn head(
+        &self,
+        folder: &Folder,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<(Revision, Revision)> {
+        read_file(&self.inside(folder, SKILL_FILE)?, &(0..bytes as u64), into)
+    }
+
+    fn revision(&self, folder: &Folder) -> io::Result<Stat> {
+        Ok(stat(&self.inside(folder, SKILL_FILE)?.symlink_metadata()?))
+    }
+
     fn entries_beneath(
         &self,
-        folder: &str,
+        folder: &Folder,
         path: Option<&ResourcePath>,
         limit: usize,
     ) -> io::Result<Vec<RawEntry>> {
         match path {
             None => list(&self.skill(folder)?, limit),
-            Some(path) => list(&self.beneath(folder, path)?, limit),
+            Some(path) => list(&self.inside(folder, path.as_str())?, limit),
         }
     }
 
-    fn stat_beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<Stat> {
-        let metadata = self.beneath(folder, path)?.symlink_metadata()?;
-        Ok(Stat {
-            kind: kind(&metadata),
-            revision: revision(&metadata),
-            identity: None,
-        })
+    fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
+        Ok(stat(
+            &self.inside(folder, path.as_str())?.symlink_metadata()?,
+        ))
     }
 
     fn read_beneath(
         &self,
-        folder: &str,
+        folder: &Folder,
         path: &ResourcePath,
         range: &Range<u64>,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        let path = self.beneath(folder, path)?;
-        // Opening a pipe would wait for its other end.
-        if !path.symlink_metadata()?.is_file() {
-            return Err(not_a_file());
-        }
-        read(&path, range, into)
+        read_file(&self.inside(folder, path.as_str())?, range, into)
     }
 
     fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
         let stat = self.stat(folder)?;
-        let path = self.skill(folder)?.join(SKILL_FILE);
+        let path = self.walked(folder)?.join(SKILL_FILE);
         let after = match stat.kind {
             // Opening a pipe would wait for its other end.
             EntryKind::File => read(&path, &(0..bytes as u64), into)?.1,
-            EntryKind::Folder | EntryKind::Link | EntryKind::Other => stat.revision,
+            EntryKind::Folder | EntryKind::Link | EntryKind::Shared | EntryKind::Other => {
+                stat.revision
+            }
         };
         Ok(Opened { stat, after })
+    }
+}
+
+/// Reads a range of what is a regular file: opening a pipe would wait for its other end.
+fn read_file(
+    path: &Path,
+    range: &Range<u64>,
+    into: &mut Vec<u8>,
+) -> io::Result<(Revision, Revision)> {
+    if path.symlink_metadata()?.is_file() {
+        read(path, range, into)
+    } else {
+        Err(Rule::NotAFile.into())
     }
 }
 
@@ -141,7 +176,7 @@ fn read(path: &Path, range: &Range<u64>, into: &mut Vec<u8>) -> io::Result<(Revi
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(not_a_file());
+        return Err(Rule::NotAFile.into());
     }
     file.seek(SeekFrom::Start(range.start))?;
     Read::by_ref(&mut file)
@@ -180,6 +215,14 @@ fn identity(folder: &Path) -> io::Result<Identity> {
     Ok(Identity::new(
         std::fs::canonicalize(folder)?.to_string_lossy(),
     ))
+}
+
+fn stat(metadata: &Metadata) -> Stat {
+    Stat {
+        kind: kind(metadata),
+        revision: revision(metadata),
+        identity: None,
+    }
 }
 
 fn kind(metadata: &Metadata) -> EntryKind {

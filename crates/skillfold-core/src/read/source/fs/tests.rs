@@ -10,6 +10,7 @@ use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
 use super::*;
+use crate::codes::Code;
 use crate::read::discover::{Discovery, Reading, discover};
 
 fn hostile() -> TempDir {
@@ -113,11 +114,11 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     let skill = rustix::fs::openat(
         rustix::fs::CWD,
         root.path().join("a"),
-        unix::FOLDER,
+        beneath::FOLDER,
         rustix::fs::Mode::empty(),
     )
     .unwrap();
-    for flags in [unix::READ, unix::beneath::LOOK] {
+    for flags in [beneath::READ, beneath::LOOK] {
         for path in [
             "references/forms.md",
             "references",
@@ -127,10 +128,10 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
             "none",
             "SKILL.md/x",
         ] {
-            let kernel = unix::beneath::open(skill.as_fd(), path, flags)
+            let kernel = beneath::open(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
-            let walk = unix::beneath::walk(skill.as_fd(), path, flags)
+            let walk = beneath::walk(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
             assert_eq!(kernel, walk, "{path}");
@@ -138,25 +139,253 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     }
 }
 
-#[test]
-fn link_put_in_place_of_a_folder_is_refused_where_links_are() {
-    let root = hostile();
+/// Everything that a skill can be asked for after it was found.
+fn asked(source: &FsSource, folder: &Folder) -> [(&'static str, Result<(), Error>); 4] {
     let path: ResourcePath = "references/forms.md".parse().unwrap();
-    let (folder, moved) = (Folder::new("a").unwrap(), root.path().join("moved"));
-    fs::rename(root.path().join("a"), &moved).unwrap();
-    symlink("moved", root.path().join("a")).unwrap();
-    for (links, allowed) in [(Links::Follow, true), (Links::Refuse, false)] {
-        let source = FsSource::open_with(root.path(), links).unwrap();
-        assert_eq!(source.read(&folder, &path, 0..9).is_ok(), allowed);
-        assert_eq!(source.head(&folder, 9, &mut Vec::new()).is_ok(), allowed);
-        assert_eq!(source.kind(&folder, &path).is_ok(), allowed);
+    [
+        ("read", source.read(folder, &path, 0..9).map(|_| ())),
+        ("head", source.head(folder, 9, &mut Vec::new()).map(|_| ())),
+        ("kind", source.kind(folder, &path).map(|_| ())),
+        (
+            "resources",
+            source
+                .resources(folder, &Limits::default(), None)
+                .map(|_| ()),
+        ),
+    ]
+}
+
+/// The native source and the one of systems without handles.
+fn sources(root: &TempDir) -> [FsSource; 2] {
+    [
+        FsSource::open(root.path()).unwrap(),
+        FsSource::portable(root.path()).unwrap(),
+    ]
+}
+
+/// Returns the folder of a skill as the walk finds it.
+fn found(source: &FsSource, path: &str) -> Folder {
+    let listing = source.list(&Walk::default(), None).unwrap();
+    let mut folders = listing.folders.into_iter().map(|listed| listed.folder);
+    folders.find(|folder| folder.path() == path).unwrap()
+}
+
+#[track_caller]
+fn expect_refused(asked: [(&str, Result<(), Error>); 4], rule: Rule) {
+    for (name, answer) in asked {
+        let error = answer.expect_err(name);
+        assert_eq!(
+            (error.kind(), error.hint()),
+            (crate::ErrorKind::Refused, rule.text()),
+            "{name}: {error}"
+        );
     }
+}
+
+#[test]
+fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
+    for which in 0..2 {
+        let root = hostile();
+        let source = &sources(&root)[which];
+        let folder = found(source, "a");
+        for (name, answer) in asked(source, &folder) {
+            assert!(answer.is_ok(), "{name}");
+        }
+        fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
+        symlink("moved", root.path().join("a")).unwrap();
+        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+        // Found again, it is a skill behind a link.
+        assert!(
+            asked(source, &found(source, "a"))
+                .iter()
+                .all(|(_, answer)| answer.is_ok())
+        );
+    }
+}
+
+#[test]
+fn link_put_above_a_folder_that_was_found_is_refused() {
+    for which in 0..2 {
+        let root = hostile();
+        let source = &sources(&root)[which];
+        let folder = found(source, "group/b");
+        fs::rename(root.path().join("group"), root.path().join("moved")).unwrap();
+        symlink("moved", root.path().join("group")).unwrap();
+        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+    }
+}
+
+#[test]
+fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
+    for which in 0..2 {
+        let (root, outside) = (tempfile::tempdir().unwrap(), hostile());
+        symlink(outside.path().join("a"), root.path().join("linked")).unwrap();
+        symlink(outside.path(), root.path().join("all")).unwrap();
+        let source = &sources(&root)[which];
+        for path in ["linked", "all/a"] {
+            let folder = found(source, path);
+            for (name, answer) in asked(source, &folder) {
+                assert!(answer.is_ok(), "{path} {name}");
+            }
+        }
+        let (linked, below) = (found(source, "linked"), found(source, "all/a"));
+        fs::remove_file(outside.path().join("a/SKILL.md")).unwrap();
+        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
+        expect_refused(asked(source, &below), Rule::LinkElsewhere);
+        // A link in place of the file is no `SKILL.md` either.
+        symlink("../secret", outside.path().join("a/SKILL.md")).unwrap();
+        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
+    }
+}
+
+#[test]
+fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
+    let root = hostile();
+    let followed = found(&sources(&root)[0], "a");
+    fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
+    symlink("moved", root.path().join("a")).unwrap();
+    let linked = found(&sources(&root)[0], "a");
+    let native = FsSource::open_with(root.path(), Links::Refuse).unwrap();
+    expect_refused(asked(&native, &followed), Rule::LinkOnTheWay);
+    expect_refused(asked(&native, &linked), Rule::LinkOnTheWay);
     let portable = portable::PortableTree::open(root.path(), Links::Refuse).unwrap();
+    let path: ResourcePath = "references/forms.md".parse().unwrap();
+    let read = portable.read_beneath(&linked, &path, &(0..9), &mut Vec::new());
+    assert_eq!(Rule::of(&read.unwrap_err()), Some(Rule::LinkOnTheWay));
+}
+
+/// Puts another thing in place of the `SKILL.md` of a skill.
+fn replaced(root: &TempDir, put: impl FnOnce(&Path)) {
+    let file = root.path().join("a/SKILL.md");
+    fs::remove_file(&file).unwrap();
+    put(&file);
+}
+
+#[test]
+fn head_is_read_of_a_regular_file_and_of_nothing_else() {
+    let put: [fn(&Path); 4] = [
+        |file| fs::create_dir(file).unwrap(),
+        |file| symlink("../secret", file).unwrap(),
+        |file| drop(std::os::unix::net::UnixListener::bind(file).unwrap()),
+        |file| {
+            let mode = rustix::fs::Mode::RUSR;
+            let fifo = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, file, fifo, mode, 0).unwrap();
+        },
+    ];
+    for put in put {
+        let root = hostile();
+        let folder = Folder::new("a").unwrap();
+        replaced(&root, put);
+        for source in sources(&root) {
+            let mut bytes = Vec::new();
+            let head = source.head(&folder, 100, &mut bytes).unwrap_err();
+            let revision = source.revision(&folder).unwrap_err();
+            assert_eq!(head.kind(), crate::ErrorKind::Refused, "{head:?}");
+            assert_eq!(revision.kind(), crate::ErrorKind::Refused, "{revision:?}");
+            assert!(bytes.is_empty());
+        }
+    }
+}
+
+#[test]
+fn head_reserves_no_more_than_it_is_asked_for_or_there_is() {
+    let root = hostile();
+    let source = FsSource::open(root.path()).unwrap();
+    let folder = Folder::new("a").unwrap();
+    let mut bytes = Vec::new();
+    source.head(&folder, usize::MAX, &mut bytes).unwrap();
+    assert!(bytes.capacity() < 1024, "{}", bytes.capacity());
+    let file = fs::OpenOptions::new()
+        .write(true)
+        .open(root.path().join("a/SKILL.md"));
+    file.unwrap().set_len(1 << 40).unwrap();
+    let mut bytes = Vec::new();
+    source.head(&folder, 4096, &mut bytes).unwrap();
+    assert!(bytes.capacity() < 8192, "{}", bytes.capacity());
+}
+
+#[test]
+fn revision_is_the_one_that_reading_gives() {
+    let root = hostile();
+    symlink("a", root.path().join("b")).unwrap();
+    for source in sources(&root) {
+        for path in ["a", "b", "group/b"] {
+            let folder = found(&source, path);
+            let head = source.head(&folder, 1, &mut Vec::new()).unwrap();
+            assert_eq!(source.revision(&folder).unwrap(), head.revision, "{path}");
+        }
+        let none = source.revision(&Folder::new("none").unwrap()).unwrap_err();
+        assert_eq!(none.kind(), crate::ErrorKind::NotFound);
+    }
+}
+
+#[test]
+fn file_with_several_hard_links_is_refused_where_links_are_strict() {
+    let root = hostile();
+    let path: ResourcePath = "references/key.md".parse().unwrap();
+    let at = |path: &str| root.path().join(path);
+    fs::hard_link(at("secret"), at("a/references/key.md")).unwrap();
+    let folder = Folder::new("a").unwrap();
+    for links in [Links::Follow, Links::Refuse] {
+        let source = FsSource::open_with(root.path(), links).unwrap();
+        assert_eq!(source.read(&folder, &path, 0..9).unwrap().bytes, b"key");
+    }
+    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
+    for refused in [
+        strict.read(&folder, &path, 0..9).map(|_| ()),
+        strict.kind(&folder, &path).map(|_| ()),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.hint(), Rule::Shared.text());
+        assert_eq!(error.kind(), crate::ErrorKind::Refused);
+    }
+    let resources = strict.resources(&folder, &Limits::default(), None).unwrap();
+    assert!(resources.files.iter().all(|file| file.path != path));
+    let codes = resources
+        .findings
+        .iter()
+        .map(|finding| finding.diagnostic.code);
+    assert_eq!(codes.filter(|code| *code == Code::HardLinks).count(), 1);
+}
+
+#[test]
+fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
+    let root = hostile();
+    let folder = Folder::new("a").unwrap();
+    fs::hard_link(root.path().join("a/SKILL.md"), root.path().join("other")).unwrap();
+    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
+    let found = discover(&[&strict], &Reading::default());
+    assert!(found.skills.iter().all(|skill| skill.folder != folder));
+    let codes = found.findings.iter();
+    let codes = codes.map(|finding| (&*finding.finding.path, finding.finding.diagnostic.code));
     assert!(
-        portable
-            .read_beneath("a", &path, &(0..9), &mut Vec::new())
-            .is_err()
+        codes.clone().any(|code| code == ("a", Code::HardLinks)),
+        "{codes:?}"
     );
+    let head = strict.head(&folder, 9, &mut Vec::new()).unwrap_err();
+    let revision = strict.revision(&folder).unwrap_err();
+    assert_eq!([head.hint(), revision.hint()], [Rule::Shared.text(); 2]);
+    // Links are refused too.
+    assert!(
+        found
+            .skills
+            .iter()
+            .all(|skill| skill.folder.path() != "same")
+    );
+}
+
+#[test]
+fn folders_are_ordered_by_path_whatever_leads_to_them() {
+    use crate::read::source::folder::Way;
+
+    let mut folders = [
+        Folder::walked("b", Way::Direct),
+        Folder::walked("a", Way::Linked),
+        Folder::walked("a/b", Way::Direct),
+    ];
+    folders.sort();
+    assert_eq!(folders.each_ref().map(Folder::path), ["a", "a/b", "b"]);
 }
 
 #[test]

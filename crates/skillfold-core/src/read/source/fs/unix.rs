@@ -10,10 +10,11 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, stata
 use rustix::io::Errno;
 
 use crate::name::ResourcePath;
-use crate::read::source::fs::{
-    Encoding, EntryKind, Opened, RawEntry, Stat, Tree, join, not_a_file,
-};
-use crate::read::source::{Identity, IdentityRepr, Links, Revision, SKILL_FILE};
+use crate::read::source::folder::Way;
+use crate::read::source::fs::beneath::{self, FOLDER, READ};
+use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
+use crate::read::source::fs::{is_link_refusal, join};
+use crate::read::source::{Folder, Identity, IdentityRepr, Links, Revision, SKILL_FILE};
 
 /// A folder that is held open.
 #[derive(Debug)]
@@ -21,15 +22,6 @@ pub(super) struct UnixTree {
     root: OwnedFd,
     links: Links,
 }
-
-/// A device is not opened for writing or as a terminal, a pipe does not wait for its other end, a child inherits nothing.
-pub(super) const READ: OFlags = OFlags::RDONLY
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY)
-    .union(OFlags::CLOEXEC);
-pub(super) const FOLDER: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
 
 impl UnixTree {
     pub(super) fn open(path: &Path, links: Links) -> io::Result<Self> {
@@ -39,13 +31,56 @@ impl UnixTree {
         })
     }
 
-    /// Opens the folder of a skill. The way to it may have links, if they are followed; below it none is.
-    fn skill(&self, folder: &str) -> io::Result<OwnedFd> {
+    /// Opens a folder for the walk. The way to it may have links, if they are followed.
+    fn walked(&self, folder: &str) -> io::Result<OwnedFd> {
         match (folder, self.links) {
             ("", _) => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
             (_, Links::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
-            (_, Links::Refuse) => beneath::open(self.root.as_fd(), folder, FOLDER),
+            (_, Links::Refuse | Links::Strict) => beneath::open(self.root.as_fd(), folder, FOLDER),
         }
+    }
+
+    /// Opens the folder of a skill that was found over a link: what it leads to must still be a skill.
+    fn linked(&self, folder: &Folder) -> io::Result<OwnedFd> {
+        if self.links != Links::Follow {
+            return Err(Rule::LinkOnTheWay.into());
+        }
+        let handle = match openat(&self.root, folder.path(), FOLDER, Mode::empty()) {
+            Err(Errno::LOOP) => return Err(Rule::LinkElsewhere.into()),
+            opened => opened?,
+        };
+        let found = statat(&handle, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW);
+        if found.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file()) {
+            Ok(handle)
+        } else {
+            Err(Rule::LinkElsewhere.into())
+        }
+    }
+
+    /// Opens the folder of a skill that was found.
+    fn skill(&self, folder: &Folder) -> io::Result<OwnedFd> {
+        match (folder.way(), folder.path()) {
+            (Way::Direct, "") => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
+            (Way::Direct, path) => beneath::open(self.root.as_fd(), path, FOLDER)
+                .map_err(|error| refusal(error, Rule::LinkOnTheWay)),
+            (Way::Linked, _) => self.linked(folder),
+        }
+    }
+
+    /// Opens a file or folder inside a skill that was found, in one step where no link is on the way to it.
+    fn inside(&self, folder: &Folder, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        if folder.way() == Way::Linked {
+            return beneath::open(self.linked(folder)?.as_fd(), path, flags)
+                .map_err(|error| refusal(error, Rule::LinkInside));
+        }
+        beneath::open(self.root.as_fd(), &join(folder.path(), path), flags).map_err(|error| {
+            let on_the_way = |rule| Rule::of(rule) == Some(Rule::LinkOnTheWay);
+            if is_link_refusal(&error) && self.skill(folder).as_ref().is_err_and(on_the_way) {
+                Rule::LinkOnTheWay.into()
+            } else {
+                refusal(error, Rule::LinkInside)
+            }
+        })
     }
 
     /// Calls `with` with a handle and the path of a folder's `SKILL.md` from it.
@@ -56,7 +91,7 @@ impl UnixTree {
     ) -> io::Result<T> {
         match self.links {
             Links::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
-            Links::Refuse => with(self.skill(folder)?.as_fd(), SKILL_FILE),
+            Links::Refuse | Links::Strict => with(self.walked(folder)?.as_fd(), SKILL_FILE),
         }
     }
 
@@ -64,13 +99,26 @@ impl UnixTree {
         // A file with one link is in one folder. With several, only the folder itself can tell which one this is.
         let identity = match found.st_nlink {
             1 => inode(found),
-            _ => inode(&fstat(self.skill(folder)?)?),
+            _ => inode(&fstat(self.walked(folder)?)?),
         };
         Ok(Stat {
-            kind: kind(FileType::from_raw_mode(found.st_mode)),
-            revision: revision(found),
             identity: Some(identity),
+            ..self.state(found)
         })
+    }
+
+    fn state(&self, found: &rustix::fs::Stat) -> Stat {
+        let kind = match kind(FileType::from_raw_mode(found.st_mode)) {
+            EntryKind::File if self.links == Links::Strict && found.st_nlink > 1 => {
+                EntryKind::Shared
+            }
+            kind => kind,
+        };
+        Stat {
+            kind,
+            revision: revision(found),
+            identity: None,
+        }
     }
 }
 
@@ -80,11 +128,11 @@ impl Tree for UnixTree {
     }
 
     fn identity(&self, folder: &str) -> io::Result<Identity> {
-        Ok(inode(&fstat(self.skill(folder)?)?))
+        Ok(inode(&fstat(self.walked(folder)?)?))
     }
 
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
-        list(&self.skill(folder)?, limit)
+        list(&self.walked(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {
@@ -99,51 +147,72 @@ impl Tree for UnixTree {
         Some(kind(FileType::from_raw_mode(stat.st_mode)))
     }
 
+    fn head(
+        &self,
+        folder: &Folder,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<(Revision, Revision)> {
+        let handle = self.inside(folder, SKILL_FILE, READ).map_err(|error| {
+            match Errno::from_io_error(&error) {
+                // What cannot be opened at all: a socket.
+                Some(Errno::NXIO | Errno::OPNOTSUPP) => Rule::NotAFile.into(),
+                _ => error,
+            }
+        })?;
+        let opened = self.state(&fstat(&handle)?);
+        Rule::on(opened.kind)?;
+        let before = opened.revision;
+        Ok((before, read(&handle, before, &(0..bytes as u64), into)?))
+    }
+
+    fn revision(&self, folder: &Folder) -> io::Result<Stat> {
+        if folder.way() == Way::Linked && self.links != Links::Follow {
+            return Err(Rule::LinkOnTheWay.into());
+        }
+        let path = join(folder.path(), SKILL_FILE);
+        let found = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(self.state(&found))
+    }
+
     fn entries_beneath(
         &self,
-        folder: &str,
+        folder: &Folder,
         path: Option<&ResourcePath>,
         limit: usize,
     ) -> io::Result<Vec<RawEntry>> {
-        let skill = self.skill(folder)?;
-        match path {
-            None => list(&skill, limit),
-            Some(path) => list(&beneath::open(skill.as_fd(), path.as_str(), FOLDER)?, limit),
-        }
+        let handle = match path {
+            None => self.skill(folder)?,
+            Some(path) => self.inside(folder, path.as_str(), FOLDER)?,
+        };
+        list(&handle, limit)
     }
 
-    fn stat_beneath(&self, folder: &str, path: &ResourcePath) -> io::Result<Stat> {
-        let skill = self.skill(folder)?;
-        let handle = beneath::open(skill.as_fd(), path.as_str(), beneath::LOOK)?;
-        let found = fstat(&handle)?;
-        Ok(Stat {
-            kind: kind(FileType::from_raw_mode(found.st_mode)),
-            revision: revision(&found),
-            identity: None,
-        })
+    fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
+        let found = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
+        Ok(self.state(&found))
     }
 
     fn read_beneath(
         &self,
-        folder: &str,
+        folder: &Folder,
         path: &ResourcePath,
         range: &Range<u64>,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        let skill = self.skill(folder)?;
         // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
-        let looked_at = fstat(beneath::open(skill.as_fd(), path.as_str(), beneath::LOOK)?)?;
-        if !FileType::from_raw_mode(looked_at.st_mode).is_file() {
-            return Err(not_a_file());
-        }
-        let handle = beneath::open(skill.as_fd(), path.as_str(), READ)?;
+        let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
+        Rule::on(self.state(&looked_at).kind)?;
+        let handle = self.inside(folder, path.as_str(), READ)?;
         let opened = fstat(&handle)?;
         if inode(&opened) != inode(&looked_at) {
             return Err(io::Error::other(
                 "the file was replaced while it was opened",
             ));
         }
-        let before = revision(&opened);
+        let opened = self.state(&opened);
+        Rule::on(opened.kind)?;
+        let before = opened.revision;
         Ok((before, read(&handle, before, range, into)?))
     }
 
@@ -173,67 +242,12 @@ impl Tree for UnixTree {
     }
 }
 
-/// Opens files below a folder without following a link.
-pub(super) mod beneath {
-    use super::{BorrowedFd, Errno, Mode, OFlags, OwnedFd, io, openat};
-
-    /// Opens to look at, not to read.
-    #[cfg(target_os = "linux")]
-    pub(in crate::read::source::fs) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-    #[cfg(not(target_os = "linux"))]
-    pub(in crate::read::source::fs) const LOOK: OFlags = super::READ;
-
-    #[cfg(target_os = "linux")]
-    pub(in crate::read::source::fs) fn open(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        use rustix::fs::{ResolveFlags, openat2};
-
-        let resolve =
-            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        match openat2(folder, path, flags, Mode::empty(), resolve) {
-            // Old kernels lack the call, and some sandboxes forbid it.
-            Err(Errno::NOSYS | Errno::PERM) => walk(folder, path, flags),
-            opened => Ok(opened?),
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(in crate::read::source::fs) fn open(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        walk(folder, path, flags)
-    }
-
-    /// Opens one component after the other, none of which may be a link.
-    pub(in crate::read::source::fs) fn walk(
-        folder: BorrowedFd<'_>,
-        path: &str,
-        flags: OFlags,
-    ) -> io::Result<OwnedFd> {
-        let mut components = path.split('/').peekable();
-        let mut parent = folder.try_clone_to_owned()?;
-        while let Some(component) = components.next() {
-            let last = components.peek().is_none();
-            let step = if last { flags } else { super::FOLDER };
-            let opened = openat(&parent, component, step | OFlags::NOFOLLOW, Mode::empty());
-            // Asked for a folder, Linux calls a link no folder; opened only to look at, a link opens as itself.
-            let may_be_link = matches!(opened, Err(Errno::NOTDIR)) || (last && opened.is_ok());
-            if may_be_link && is_link(&parent, component) {
-                return Err(Errno::LOOP.into());
-            }
-            parent = opened?;
-        }
-        Ok(parent)
-    }
-
-    fn is_link(folder: &OwnedFd, name: &str) -> bool {
-        let looked_at = super::statat(folder, name, super::AtFlags::SYMLINK_NOFOLLOW);
-        looked_at.is_ok_and(|stat| super::FileType::from_raw_mode(stat.st_mode).is_symlink())
+/// Says which rule the kernel's word for a link stands for.
+fn refusal(error: io::Error, rule: Rule) -> io::Error {
+    if is_link_refusal(&error) {
+        rule.into()
+    } else {
+        error
     }
 }
 
@@ -247,10 +261,10 @@ fn read(
     let wanted = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
     // The size is only a hint: a file may grow while it is read, and what is returned is bounded all the same.
     let there = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    into.reserve(wanted.min(there.saturating_add(1)));
+    into.try_reserve(wanted.min(there.saturating_add(1)))?;
     while into.len() < wanted {
         if into.len() == into.capacity() {
-            into.reserve((wanted - into.len()).min(64 * 1024));
+            into.try_reserve((wanted - into.len()).min(64 * 1024))?;
         }
         let room = into.capacity() - into.len();
         let offset = range.start.saturating_add(into.len() as u64);

@@ -6,9 +6,9 @@ use std::io;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
 use crate::error::Error;
-use crate::read::source::fs::{
-    Encoding, EntryKind, Opened, RawEntry, Tree, is_link_refusal, join, steady,
-};
+use crate::read::source::folder::Way;
+use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Tree};
+use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
     Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
 };
@@ -36,30 +36,61 @@ pub(super) fn walk(
         unreported: 0,
         cut: None,
     };
-    if !search.take_skill("", Some(root_name)) {
+    if !search.take_skill(&Place::root(root_name)) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
-        let mut open = search.folder("", entries, 1);
-        while let Some((path, depth)) = open.pop() {
-            if search.is_done(&path) {
+        let root = Open {
+            path: String::new(),
+            depth: 0,
+            way: Way::Direct,
+        };
+        let mut open = search.folder(&root, entries);
+        while let Some(next) = open.pop() {
+            if search.is_done(&next.path) {
                 break;
             }
-            open.extend(search.descend(&path, depth));
+            open.extend(search.descend(&next));
         }
     }
     search.finish();
     Ok(search.findings)
 }
 
+/// A folder that may be a skill.
+pub(super) struct Place<'a> {
+    path: &'a str,
+    /// The name of the root, if it is the root.
+    root_name: Option<&'a str>,
+    way: Way,
+}
+
+impl<'a> Place<'a> {
+    fn root(name: &'a str) -> Self {
+        Self {
+            path: "",
+            root_name: Some(name),
+            way: Way::Direct,
+        }
+    }
+
+    /// Returns the folder of a skill; the walk has refused what cannot be carried.
+    fn folder(&self) -> Folder {
+        self.root_name
+            .map_or_else(|| Folder::walked(self.path, self.way), Folder::root)
+    }
+}
+
+/// A folder that is no skill and is to be searched.
+struct Open {
+    path: String,
+    depth: usize,
+    way: Way,
+}
+
 /// What is done with a folder that may be a skill.
 pub(super) trait Taker {
     /// Looks at the `SKILL.md` of a folder, and takes it if it is a regular file.
-    fn take(
-        &mut self,
-        tree: &dyn Tree,
-        path: &str,
-        root_name: Option<&str>,
-    ) -> io::Result<EntryKind>;
+    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind>;
 }
 
 /// Lists skills with the state of their files.
@@ -68,16 +99,11 @@ pub(super) struct Stat<'a> {
 }
 
 impl Taker for Stat<'_> {
-    fn take(
-        &mut self,
-        tree: &dyn Tree,
-        path: &str,
-        root_name: Option<&str>,
-    ) -> io::Result<EntryKind> {
-        let stat = tree.stat(path)?;
+    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind> {
+        let stat = tree.stat(place.path)?;
         if stat.kind == EntryKind::File {
             (self.found)(Listed {
-                folder: folder(path, root_name),
+                folder: place.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
             });
@@ -94,19 +120,14 @@ pub(super) struct Head<'a> {
 }
 
 impl Taker for Head<'_> {
-    fn take(
-        &mut self,
-        tree: &dyn Tree,
-        path: &str,
-        root_name: Option<&str>,
-    ) -> io::Result<EntryKind> {
+    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind> {
         self.buffer.clear();
         let mut stat = None;
         let state = steady(&mut self.buffer, |into| {
             let Opened {
                 stat: opened,
                 after,
-            } = tree.open_head(path, self.bytes, into)?;
+            } = tree.open_head(place.path, self.bytes, into)?;
             let before = opened.revision;
             stat = Some(opened);
             Ok((before, after))
@@ -114,7 +135,7 @@ impl Taker for Head<'_> {
         let state = match state {
             Ok(state) => state,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return self.unreadable(tree, path, root_name, error);
+                return self.unreadable(tree, place, error);
             }
             Err(error) => return Err(error),
         };
@@ -123,7 +144,7 @@ impl Taker for Head<'_> {
         };
         if stat.kind == EntryKind::File {
             let listed = Listed {
-                folder: folder(path, root_name),
+                folder: place.folder(),
                 revision: state.revision,
                 identity: stat.identity,
             };
@@ -142,27 +163,21 @@ impl Head<'_> {
     fn unreadable(
         &mut self,
         tree: &dyn Tree,
-        path: &str,
-        root_name: Option<&str>,
+        place: &Place<'_>,
         error: io::Error,
     ) -> io::Result<EntryKind> {
-        let stat = tree.stat(path)?;
+        let stat = tree.stat(place.path)?;
         if stat.kind == EntryKind::File {
             let listed = Listed {
-                folder: folder(path, root_name),
+                folder: place.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
             };
-            let error = Error::read(join(path, SKILL_FILE), error);
+            let error = Error::read(join(place.path, SKILL_FILE), error);
             (self.found)(Scanned::new(listed, Err(error), &[]));
         }
         Ok(stat.kind)
     }
-}
-
-/// Returns the folder of a skill; the walk has refused what cannot be carried.
-fn folder(path: &str, root_name: Option<&str>) -> Folder {
-    root_name.map_or_else(|| Folder::walked(path), Folder::root)
 }
 
 /// Returns whether a folder's name has no characters that a person does not see.
@@ -187,7 +202,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Lists a folder that is no skill, and returns the folders to search next, last one first.
-    fn descend(&mut self, path: &str, depth: usize) -> Vec<(String, usize)> {
+    fn descend(&mut self, open: &Open) -> Vec<Open> {
+        let path = &*open.path;
         self.folders += 1;
         let left = (self.walk.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
         // Many links may lead to one large folder; it is listed once.
@@ -204,7 +220,7 @@ impl Search<'_> {
             Err(error) => Err(error),
         };
         match entries {
-            Ok(entries) => return self.folder(path, entries, depth + 1),
+            Ok(entries) => return self.folder(open, entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(Code::Vanished, path, "Folder vanished:");
             }
@@ -218,22 +234,14 @@ impl Search<'_> {
     }
 
     /// Takes the skills among the entries of a folder, and returns the folders to search next, last one first.
-    fn folder(
-        &mut self,
-        path: &str,
-        mut entries: Vec<RawEntry>,
-        depth: usize,
-    ) -> Vec<(String, usize)> {
+    fn folder(&mut self, open: &Open, mut entries: Vec<RawEntry>) -> Vec<Open> {
+        let depth = open.depth + 1;
         // Real folders come first: a skill that links lead to as well is known by its own folder.
         let is_link = |entry: &RawEntry| entry.kind == EntryKind::Link;
         entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.by_name(b)));
         let mut next = Vec::new();
         // One path after the other, in the same place.
-        let mut full = if path.is_empty() {
-            String::new()
-        } else {
-            format!("{path}/")
-        };
+        let mut full = join(&open.path, "");
         let start = full.len();
         for entry in entries {
             full.truncate(start);
@@ -245,7 +253,18 @@ impl Search<'_> {
             if !self.is_wanted(&entry, &full) {
                 continue;
             }
-            if self.take_skill(&full, None) || !self.leads_on(&entry, &full) {
+            // What is below a link was found over it.
+            let way = if is_link(&entry) {
+                Way::Linked
+            } else {
+                open.way
+            };
+            let place = Place {
+                path: &full,
+                root_name: None,
+                way,
+            };
+            if self.take_skill(&place) || !self.leads_on(&entry, &full) {
                 continue;
             }
             if depth >= self.walk.limits.walk_depth {
@@ -255,7 +274,8 @@ impl Search<'_> {
                     "Folder is nested too deep and was not searched:",
                 );
             } else {
-                next.push((full.clone(), depth));
+                let path = full.clone();
+                next.push(Open { path, depth, way });
             }
         }
         next.reverse();
@@ -267,7 +287,7 @@ impl Search<'_> {
         let name = &*entry.name;
         match entry.kind {
             EntryKind::Other => return false,
-            EntryKind::File => {
+            EntryKind::File | EntryKind::Shared => {
                 if name.eq_ignore_ascii_case(SKILL_FILE) && name != SKILL_FILE {
                     self.report(Code::FileName, full, "File is not named `SKILL.md`:");
                 }
@@ -283,7 +303,7 @@ impl Search<'_> {
             self.report(Code::Skipped, full, "Folder was not searched:");
             return false;
         }
-        if entry.kind == EntryKind::Link && self.tree.links() == Links::Refuse {
+        if entry.kind == EntryKind::Link && self.tree.links() != Links::Follow {
             self.report(Code::LinkNotFollowed, full, "Link was not followed:");
             return false;
         }
@@ -303,8 +323,9 @@ impl Search<'_> {
     }
 
     /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
-    fn take_skill(&mut self, path: &str, root_name: Option<&str>) -> bool {
-        let kind = match self.taker.take(self.tree, path, root_name) {
+    fn take_skill(&mut self, place: &Place<'_>) -> bool {
+        let path = place.path;
+        let kind = match self.taker.take(self.tree, place) {
             Ok(kind) => kind,
             Err(error)
                 if matches!(
@@ -330,6 +351,9 @@ impl Search<'_> {
         match kind {
             EntryKind::File => self.skills += 1,
             EntryKind::Link => self.report(Code::SkillFileLink, path, "`SKILL.md` is a link:"),
+            EntryKind::Shared => {
+                self.report(Code::HardLinks, path, "`SKILL.md` has several hard links:");
+            }
             EntryKind::Folder | EntryKind::Other => self.report(
                 Code::SkillFileKind,
                 path,
