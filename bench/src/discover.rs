@@ -1,19 +1,18 @@
 //! What a snapshot of all skills costs, and a refresh of it, against the least anyone could do: open every file and read
 //! 4 KiB.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
-use skillfold_core::{Catalog, FsSource, Reader, Reading, Root, Rules, Scope, parse};
+use skillfold_core::{Catalog, Reader, Reading, Rules};
 
 use crate::allocator::held_by;
-use crate::corpus;
-use crate::measure::{Sample, measure, median, rounded};
+use crate::layout::{NOW_NS, lay_out, roots};
+use crate::measure::{Sample, measure, median, ratio_of, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -39,7 +38,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let files = lay_out(folder.path(), arguments)?;
+    let files = lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
     let reader = if arguments.yaml_only {
         Reader::Yaml
     } else {
@@ -94,8 +93,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         }
         runs.refresh.push(sample);
     }
-    let ratio = ratio(&runs.floor, &runs.engine);
-    let refresh_ratio = self::ratio(&runs.floor, &runs.refresh);
+    let ratio = ratio_of(&runs.floor, &runs.engine);
+    let refresh_ratio = ratio_of(&runs.floor, &runs.refresh);
     let cpu = |samples: &[Sample]| rounded(median(samples.iter().map(|one| one.cpu_ms).collect()));
     writeln!(out, "text that is kept: {text_per_skill} bytes per skill")?;
     writeln!(
@@ -139,32 +138,11 @@ fn judge(
 /// Bytes that a skill may take beyond its text.
 const BYTES_AT_MOST: isize = 1_024;
 
-/// A time after everything that was laid out, so that all revisions are settled.
-const NOW_NS: i64 = i64::MAX;
-
 #[derive(Default)]
 struct Runs {
     floor: Vec<Sample>,
     engine: Vec<Sample>,
     refresh: Vec<Sample>,
-}
-
-/// Returns the middle of the ratios of runs that stood side by side.
-fn ratio(floor: &[Sample], runs: &[Sample]) -> f64 {
-    let pairs = floor.iter().zip(runs);
-    median(
-        pairs
-            .map(|(floor, run)| run.cpu_ms / floor.cpu_ms)
-            .collect(),
-    )
-}
-
-fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
-    Ok(vec![Root::new(
-        Scope::User,
-        "bench",
-        FsSource::open(folder)?,
-    )])
 }
 
 /// Opens every file and reads its first 4 KiB, on one thread.
@@ -179,90 +157,6 @@ fn floor(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
         bytes += File::open(file)?.read(&mut buffer)?;
     }
     Ok(bytes)
-}
-
-/// Lays out skills below a folder and returns the paths of their files.
-fn lay_out(root: &Path, arguments: &Arguments) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = Vec::with_capacity(arguments.skills);
-    match &arguments.corpus {
-        None => {
-            for number in 0..arguments.skills {
-                files.push(made(root, number)?);
-            }
-        }
-        Some(corpus) => {
-            let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
-            let mut taken: HashMap<String, usize> = HashMap::new();
-            // Fewer skills than the corpus has are taken from all over it; a corpus that is too short is laid out again.
-            let spread = |number: usize| {
-                number * texts.len() / arguments.skills.min(texts.len()).max(1) % texts.len()
-            };
-            for entry in (0..arguments.skills).map(|number| &texts[spread(number)]) {
-                let name = installed_name(entry);
-                let copies = taken.entry(name.clone()).or_default();
-                // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
-                let group = if *copies == 0 {
-                    root.to_owned()
-                } else {
-                    root.join(format!("group-{copies}"))
-                };
-                *copies += 1;
-                files.push(write(&group.join(name), &entry.text)?);
-            }
-        }
-    }
-    Ok(files)
-}
-
-/// Returns the folder that an installer would put a skill into: the skill's name, or else the folder it came from.
-fn installed_name(entry: &corpus::Entry) -> String {
-    let name = parse(entry.text.as_bytes(), &entry.folder)
-        .manifest
-        .map(|manifest| manifest.name().to_string());
-    let usable = |name: &String| {
-        name.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    name.filter(usable).unwrap_or_else(|| {
-        entry
-            .folder
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect()
-    })
-}
-
-#[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
-fn write(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
-    let file = folder.join("SKILL.md");
-    std::fs::write(&file, text)?;
-    Ok(file)
-}
-
-/// Lays out a made skill: a plain frontmatter, a body of 2 to 8 KB, two resources.
-#[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
-fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
-    let name = format!("made-skill-{number:06}");
-    let folder = root.join(&name);
-    let sentence =
-        "Read the input, check it against the rules above, and write the result beside it.\n";
-    let body = sentence.repeat(25 + number * 7 % 73);
-    let text = format!(
-        "---\nname: {name}\ndescription: Does task {number} of a made collection. Use when task {number} is asked for.\nlicense: MIT\n\
-         allowed-tools: Read Grep Bash(git:*)\nmetadata:\n  author: bench\n  version: \"1.0.{number}\"\n---\n\n# {name}\n\n{body}"
-    );
-    for (path, content) in [
-        ("references/guide.md", "# Guide\n"),
-        ("scripts/run.py", "print('made')\n"),
-    ] {
-        let path = folder.join(path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(path, content)?;
-    }
-    write(&folder, &text)
 }
 
 /// Returns the bytes of text that skills keep: names, descriptions and folders.
@@ -280,8 +174,8 @@ fn kept_text(catalog: &Catalog) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{NOW_NS, made, roots};
     use crate::allocator::held_by;
+    use crate::layout::{NOW_NS, made, roots};
     use crate::measure::measure;
     use skillfold_core::{Catalog, Rules};
 

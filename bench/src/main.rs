@@ -5,7 +5,10 @@ mod allocator;
 mod catalog;
 mod corpus;
 mod discover;
+mod layout;
+mod load;
 mod measure;
+mod memory;
 
 use std::error::Error;
 use std::io;
@@ -29,6 +32,10 @@ enum Question {
     Corpus(corpus::Arguments),
     /// Find skills in a folder, against opening and reading the files
     Discover(discover::Arguments),
+    /// Load skills for the first time and again, against reading the files and looking at them
+    Load(load::Arguments),
+    /// Count the bytes that metadata, ten loaded skills and everything at once take
+    Memory(memory::Arguments),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -38,6 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Catalog(arguments) => catalog::run(&arguments, &mut out),
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
+        Question::Load(arguments) => load::run(&arguments, &mut out),
+        Question::Memory(arguments) => memory::run(&arguments, &mut out),
     };
     match result {
         // Whoever reads the output has seen enough.

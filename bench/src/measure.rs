@@ -40,6 +40,16 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
+/// Returns the middle of the ratios of runs that stood side by side.
+pub(crate) fn ratio_of(floor: &[Sample], runs: &[Sample]) -> f64 {
+    let pairs = floor.iter().zip(runs);
+    median(
+        pairs
+            .map(|(floor, run)| run.cpu_ms / floor.cpu_ms)
+            .collect(),
+    )
+}
+
 /// Returns a figure with three digits after the point.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0

@@ -1,6 +1,5 @@
 //! What was loaded, remembered: at most so many texts and so many bytes, the one used longest ago goes first.
 
-use std::hash::RandomState;
 use std::sync::Arc;
 
 use lru::LruCache;
@@ -50,7 +49,7 @@ impl CacheStats {
 
 /// Remembered instructions by skill and arguments.
 pub(super) struct Cache {
-    entries: LruCache<Key, Remembered, RandomState>,
+    entries: LruCache<Key, Remembered>,
     max_entries: usize,
     max_bytes: usize,
     stats: CacheStats,
@@ -74,7 +73,6 @@ impl Key {
 }
 
 /// Instructions, and how far they can be relied on.
-#[derive(Clone)]
 pub(super) struct Remembered {
     /// The skill as it was found; what was read may be newer.
     pub(super) found: Arc<Skill>,
@@ -94,7 +92,7 @@ pub(super) enum Hold {
 impl Cache {
     pub(super) fn new(max_entries: usize, max_bytes: usize) -> Self {
         Self {
-            entries: LruCache::unbounded_with_hasher(RandomState::new()),
+            entries: LruCache::unbounded(),
             max_entries,
             max_bytes,
             stats: CacheStats::default(),
@@ -102,16 +100,9 @@ impl Cache {
     }
 
     /// Returns what is remembered, which makes it the one used last.
-    pub(super) fn get(&mut self, key: &Key) -> Option<Remembered> {
-        self.entries.get(key).cloned()
-    }
-
-    pub(super) fn hit(&mut self) {
-        self.stats.hits += 1;
-    }
-
-    pub(super) fn miss(&mut self) {
-        self.stats.misses += 1;
+    pub(super) fn get(&mut self, key: &Key) -> Option<(Arc<Instructions>, Hold)> {
+        let remembered = self.entries.get(key)?;
+        Some((Arc::clone(&remembered.instructions), remembered.hold))
     }
 
     pub(super) fn insert(&mut self, key: Key, remembered: Remembered) {
@@ -139,7 +130,7 @@ impl Cache {
 
     /// Forgets what `keeps` does not want to keep.
     pub(super) fn retain(&mut self, keeps: impl Fn(&Remembered) -> bool) {
-        let mut kept = LruCache::unbounded_with_hasher(RandomState::new());
+        let mut kept = LruCache::unbounded();
         self.stats.bytes = 0;
         while let Some((key, remembered)) = self.entries.pop_lru() {
             if keeps(&remembered) {
@@ -150,6 +141,7 @@ impl Cache {
         self.entries = kept;
     }
 
+    /// Returns how the cache does; loads are counted by whoever loads.
     pub(super) fn stats(&self) -> CacheStats {
         CacheStats {
             entries: self.entries.len(),

@@ -1,6 +1,7 @@
 //! Loads skills, and remembers what was loaded.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::catalog::entry::{Entry, Standing};
@@ -71,6 +72,8 @@ pub struct Loader {
     loading: Loading,
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     cache: Mutex<Cache>,
+    hits: AtomicU64,
+    misses: AtomicU64,
 }
 
 impl Loader {
@@ -80,6 +83,8 @@ impl Loader {
             cache: Mutex::new(Cache::new(loading.cache_entries, loading.cache_bytes)),
             clock: Box::new(clock),
             loading,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
         }
     }
 
@@ -120,7 +125,11 @@ impl Loader {
 
     /// Returns how the cache does.
     pub fn stats(&self) -> CacheStats {
-        self.cache().stats()
+        CacheStats {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+            ..self.cache().stats()
+        }
     }
 
     /// Forgets everything that was loaded.
@@ -144,27 +153,24 @@ impl Loader {
 
     /// Returns what is remembered, if it is current.
     fn remembered(&self, entry: &Entry<'_>, key: &Key) -> Result<Option<Arc<Instructions>>, Error> {
+        // The cache is not held while the file is looked at.
         let remembered = self.cache().get(key);
-        let is_current = match &remembered {
-            None => false,
-            Some(remembered) => match self.loading.freshness {
-                Freshness::Snapshot => {
-                    remembered.hold == Hold::Settled
-                        || remembered.hold == Hold::Unsettled(entry.catalog().serial())
-                }
-                Freshness::Checked => {
-                    let now = self.revision(entry, key)?;
-                    remembered.hold == Hold::Settled && remembered.instructions.revision() == now
-                }
-            },
+        let Some((instructions, hold)) = remembered else {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            return Ok(None);
         };
-        let mut cache = self.cache();
-        if is_current {
-            cache.hit();
-            return Ok(remembered.map(|remembered| remembered.instructions));
-        }
-        cache.miss();
-        Ok(None)
+        let is_current = match self.loading.freshness {
+            Freshness::Snapshot => {
+                hold == Hold::Settled || hold == Hold::Unsettled(entry.catalog().serial())
+            }
+            Freshness::Checked => {
+                let now = self.revision(entry, key)?;
+                hold == Hold::Settled && instructions.revision() == now
+            }
+        };
+        let counter = if is_current { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(is_current.then_some(instructions))
     }
 
     /// Returns the state of a skill's file; what has none is forgotten.

@@ -122,6 +122,23 @@ impl UnixTree {
     }
 }
 
+/// Bytes of a path that is put together on the stack.
+const SHORT_PATH: usize = 128;
+
+/// Returns the path of a folder's `SKILL.md`, if it is short.
+fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH]) -> Option<&'b [u8]> {
+    let slash = if folder.is_empty() { "" } else { "/" };
+    let mut length = 0;
+    for part in [folder, slash, SKILL_FILE] {
+        let end = length + part.len();
+        buffer
+            .get_mut(length..end)?
+            .copy_from_slice(part.as_bytes());
+        length = end;
+    }
+    Some(&buffer[..length])
+}
+
 impl Tree for UnixTree {
     fn links(&self) -> Links {
         self.links
@@ -170,9 +187,14 @@ impl Tree for UnixTree {
         if folder.way() == Way::Linked && self.links != Links::Follow {
             return Err(Rule::LinkOnTheWay.into());
         }
-        let path = join(folder.path(), SKILL_FILE);
-        let found = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(self.state(&found))
+        let look = |path: &[u8]| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW);
+        // Loads that find everything in memory ask for this; a short path is put together without the allocator.
+        let mut short = [0; SHORT_PATH];
+        let found = match short_path(folder.path(), &mut short) {
+            Some(path) => look(path),
+            None => look(join(folder.path(), SKILL_FILE).as_bytes()),
+        };
+        Ok(self.state(&found?))
     }
 
     fn entries_beneath(

@@ -1,0 +1,107 @@
+//! Skills laid out in a folder, made ones or real ones.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use skillfold_core::{FsSource, Root, Scope, parse};
+
+use crate::corpus;
+
+/// A time after everything that was laid out, so that all revisions are settled.
+pub(crate) const NOW_NS: i64 = i64::MAX;
+
+pub(crate) fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
+    Ok(vec![Root::new(
+        Scope::User,
+        "bench",
+        FsSource::open(folder)?,
+    )])
+}
+
+/// Lays out skills below a folder and returns the paths of their files.
+pub(crate) fn lay_out(
+    root: &Path,
+    skills: usize,
+    corpus: Option<&Path>,
+) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::with_capacity(skills);
+    match corpus {
+        None => {
+            for number in 0..skills {
+                files.push(made(root, number)?);
+            }
+        }
+        Some(corpus) => {
+            let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
+            let mut taken: HashMap<String, usize> = HashMap::new();
+            // Fewer skills than the corpus has are taken from all over it; a corpus that is too short is laid out again.
+            let spread =
+                |number: usize| number * texts.len() / skills.min(texts.len()).max(1) % texts.len();
+            for entry in (0..skills).map(|number| &texts[spread(number)]) {
+                let name = installed_name(entry);
+                let copies = taken.entry(name.clone()).or_default();
+                // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
+                let group = if *copies == 0 {
+                    root.to_owned()
+                } else {
+                    root.join(format!("group-{copies}"))
+                };
+                *copies += 1;
+                files.push(write(&group.join(name), &entry.text)?);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the folder that an installer would put a skill into: the skill's name, or else the folder it came from.
+fn installed_name(entry: &corpus::Entry) -> String {
+    let name = parse(entry.text.as_bytes(), &entry.folder)
+        .manifest
+        .map(|manifest| manifest.name().to_string());
+    let usable = |name: &String| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    name.filter(usable).unwrap_or_else(|| {
+        entry
+            .folder
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect()
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
+fn write(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let file = folder.join("SKILL.md");
+    std::fs::write(&file, text)?;
+    Ok(file)
+}
+
+/// Lays out a made skill: a plain frontmatter, a body of 2 to 8 KB, two resources.
+#[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
+pub(crate) fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
+    let name = format!("made-skill-{number:06}");
+    let folder = root.join(&name);
+    let sentence =
+        "Read the input, check it against the rules above, and write the result beside it.\n";
+    let body = sentence.repeat(25 + number * 7 % 73);
+    let text = format!(
+        "---\nname: {name}\ndescription: Does task {number} of a made collection. Use when task {number} is asked for.\nlicense: MIT\n\
+         allowed-tools: Read Grep Bash(git:*)\nmetadata:\n  author: bench\n  version: \"1.0.{number}\"\n---\n\n# {name}\n\n{body}"
+    );
+    for (path, content) in [
+        ("references/guide.md", "# Guide\n"),
+        ("scripts/run.py", "print('made')\n"),
+    ] {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, content)?;
+    }
+    write(&folder, &text)
+}

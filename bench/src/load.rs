@@ -1,0 +1,328 @@
+//! What a load costs, for the first time and again, against reading the same file and looking at it.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use skillfold_core::{Catalog, Freshness, Loader, Loading, Rules};
+
+use crate::layout::{NOW_NS, lay_out, roots};
+use crate::measure::{Sample, measure, median, ratio_of, rounded};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How many skills to lay out
+    #[arg(long, default_value_t = 1_000)]
+    skills: usize,
+    /// Real files to lay out, instead of made ones
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+    /// Runs of the floor and of the engine, one after the other
+    #[arg(long, default_value_t = 21)]
+    runs: usize,
+    /// Fail if a first load takes more than so many times reading the file, or if another figure misses its goal
+    #[arg(long)]
+    at_most: Option<f64>,
+}
+
+/// Skills that are loaded again and again.
+const IN_USE: usize = 100;
+/// How often they are, in one run.
+const REPEATS: usize = 50;
+/// Loads of the replayed workload.
+const REPLAYED: usize = 10_000;
+/// Loads from memory take less than this, in nanoseconds of CPU time.
+const SNAPSHOT_NS: f64 = 1_000.0;
+/// Loads that look at the file take at most so many times a look.
+const CHECKED: f64 = 1.5;
+/// Loads of the replayed workload that are answered from memory.
+const HIT_RATE: f64 = 0.95;
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
+    let catalog = Catalog::discover(roots(folder.path())?, Rules::default(), NOW_NS);
+    let skills = Skills::of(&catalog)?;
+
+    let mut first = Pairs::default();
+    let mut again = Again::default();
+    for _ in 0..arguments.runs {
+        first.floor.push(measured(|| bare_reads(&skills.files))?);
+        first.engine.push(measured(|| {
+            loads(&catalog, &loader(Freshness::Checked), &skills.ids, 1)
+        })?);
+        again.run(&catalog, &skills)?;
+    }
+    let hit_rate = replay(&catalog, &skills.ids)?;
+    let figures = Figures {
+        first: &first,
+        again: &again,
+        skills: skills.files.len(),
+        hit_rate,
+    };
+    figures.print(out)?;
+    match arguments.at_most {
+        Some(limit) => figures.judge(limit),
+        None => Ok(()),
+    }
+}
+
+/// The skills that were found, by id and by file.
+struct Skills {
+    ids: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+impl Skills {
+    fn of(catalog: &Catalog) -> Result<Self, Box<dyn Error>> {
+        let mut skills = Self {
+            ids: Vec::new(),
+            files: Vec::new(),
+        };
+        for entry in catalog.entries() {
+            skills.ids.push(entry.id().to_owned());
+            skills
+                .files
+                .push(entry.file().ok_or("a skill without a file")?);
+        }
+        if skills.ids.len() < IN_USE {
+            return Err(format!("at least {IN_USE} skills are needed").into());
+        }
+        Ok(skills)
+    }
+}
+
+/// Runs that stood side by side.
+#[derive(Default)]
+struct Pairs {
+    floor: Vec<Sample>,
+    engine: Vec<Sample>,
+}
+
+/// Loads of what was loaded before.
+#[derive(Default)]
+struct Again {
+    stats: Vec<Sample>,
+    checked: Vec<Sample>,
+    snapshot: Vec<Sample>,
+}
+
+impl Again {
+    fn run(&mut self, catalog: &Catalog, skills: &Skills) -> Result<(), Box<dyn Error>> {
+        let (ids, files) = (&skills.ids[..IN_USE], &skills.files[..IN_USE]);
+        let warm = |freshness| {
+            let loader = loader(freshness);
+            loads(catalog, &loader, ids, 1).map(|_| loader)
+        };
+        let (checked, snapshot) = (warm(Freshness::Checked)?, warm(Freshness::Snapshot)?);
+        self.stats.push(measured(|| bare_stats(files))?);
+        self.checked
+            .push(measured(|| loads(catalog, &checked, ids, REPEATS))?);
+        self.snapshot
+            .push(measured(|| loads(catalog, &snapshot, ids, REPEATS))?);
+        for loader in [checked, snapshot] {
+            let stats = loader.stats();
+            if stats.misses != IN_USE as u64 {
+                return Err(format!("a load was not remembered: {stats:?}").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn measured(run: impl FnOnce() -> Result<usize, Box<dyn Error>>) -> Result<Sample, Box<dyn Error>> {
+    let (result, sample) = measure(run);
+    black_box(result?);
+    Ok(sample)
+}
+
+fn loader(freshness: Freshness) -> Loader {
+    let loading = Loading {
+        freshness,
+        ..Loading::default()
+    };
+    Loader::new(loading, || NOW_NS)
+}
+
+/// Reads every file as anyone would.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the floor is what anyone would write"
+)]
+fn bare_reads(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
+    let mut bytes = 0;
+    for file in files {
+        // A real file may be of another encoding; it was read all the same.
+        match black_box(std::fs::read_to_string(file)) {
+            Ok(text) => bytes += text.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Looks at every file as anyone would, again and again.
+fn bare_stats(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
+    let mut bytes = 0;
+    for file in (0..REPEATS).flat_map(|_| files) {
+        bytes += usize::try_from(Path::metadata(file)?.len())?;
+    }
+    Ok(bytes)
+}
+
+/// Loads skills by their ids, again and again.
+fn loads(
+    catalog: &Catalog,
+    loader: &Loader,
+    ids: &[String],
+    repeats: usize,
+) -> Result<usize, Box<dyn Error>> {
+    let mut bytes = 0;
+    for id in (0..repeats).flat_map(|_| ids) {
+        bytes += loader.load(&catalog.look_up(id)?, "")?.text().len();
+    }
+    Ok(bytes)
+}
+
+/// Replays a workload in which a few skills are loaded most often, and returns the share of loads from memory.
+fn replay(catalog: &Catalog, ids: &[String]) -> Result<f64, Box<dyn Error>> {
+    let ids = &ids[..IN_USE];
+    // The weight of the skill of rank k is 1/k.
+    let mut sums = Vec::new();
+    let mut sum = 0.0;
+    for rank in 1..=u32::try_from(IN_USE)? {
+        sum += 1.0 / f64::from(rank);
+        sums.push(sum);
+    }
+    let loader = loader(Freshness::Checked);
+    let mut state: u32 = 1;
+    for _ in 0..REPLAYED {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let at = f64::from(state) / f64::from(u32::MAX) * sum;
+        let rank = sums.partition_point(|sum| *sum < at).min(IN_USE - 1);
+        loader.load(&catalog.look_up(&ids[rank])?, "")?;
+    }
+    Ok(loader.stats().hit_rate())
+}
+
+struct Figures<'a> {
+    first: &'a Pairs,
+    again: &'a Again,
+    skills: usize,
+    hit_rate: f64,
+}
+
+impl Figures<'_> {
+    fn ratio(&self) -> f64 {
+        ratio_of(&self.first.floor, &self.first.engine)
+    }
+
+    fn checked_ratio(&self) -> f64 {
+        ratio_of(&self.again.stats, &self.again.checked)
+    }
+
+    fn snapshot_ns(&self) -> f64 {
+        each(&self.again.snapshot, IN_USE * REPEATS) * 1e6
+    }
+
+    fn print(&self, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+        let repeated = |samples: &[Sample]| rounded(each(samples, IN_USE * REPEATS) * 1e6);
+        let single = |samples: &[Sample]| rounded(each(samples, self.skills) * 1e3);
+        writeln!(
+            out,
+            "a look and a load that looks: {:.2}",
+            self.checked_ratio()
+        )?;
+        writeln!(
+            out,
+            "{}",
+            json!({
+                "skills": self.skills,
+                "bare_read_us": single(&self.first.floor),
+                "first_load_us": single(&self.first.engine),
+                "ratio": rounded(self.ratio()),
+                "snapshot_ns": rounded(self.snapshot_ns()),
+                "checked_ns": repeated(&self.again.checked),
+                "bare_stat_ns": repeated(&self.again.stats),
+                "checked_ratio": rounded(self.checked_ratio()),
+                "hit_rate": rounded(self.hit_rate),
+            })
+        )?;
+        Ok(())
+    }
+
+    fn judge(&self, limit: f64) -> Result<(), Box<dyn Error>> {
+        let goals = [
+            (
+                self.ratio() <= limit,
+                "a first load takes too many times reading the file",
+            ),
+            (
+                self.snapshot_ns() < SNAPSHOT_NS,
+                "a load from memory takes too long",
+            ),
+            (
+                self.checked_ratio() <= CHECKED,
+                "a load that looks takes too many times a look",
+            ),
+            (
+                self.hit_rate > HIT_RATE,
+                "too few loads are answered from memory",
+            ),
+        ];
+        match goals.iter().find(|(is_met, _)| !is_met) {
+            Some((_, missed)) => Err((*missed).into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns the milliseconds of CPU time that one of so many took, in the middle run.
+fn each(samples: &[Sample], number: usize) -> f64 {
+    let number = u32::try_from(number).map_or(f64::MAX, f64::from);
+    median(
+        samples
+            .iter()
+            .map(|sample| sample.cpu_ms / number)
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IN_USE, Skills, loader, loads, replay};
+    use crate::layout::{NOW_NS, lay_out, roots};
+    use crate::measure::measure;
+    use skillfold_core::{Catalog, Freshness, Rules};
+
+    fn catalog(folder: &tempfile::TempDir) -> Catalog {
+        lay_out(folder.path(), IN_USE, None).unwrap();
+        Catalog::discover(roots(folder.path()).unwrap(), Rules::default(), NOW_NS)
+    }
+
+    #[test]
+    fn first_load_takes_less_than_25_ms_and_the_next_less_than_1() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = catalog(&folder);
+        let skills = Skills::of(&catalog).unwrap();
+        let loader = loader(Freshness::Checked);
+        let load = || loads(&catalog, &loader, &skills.ids, 1).unwrap();
+        let number = u32::try_from(IN_USE).map(f64::from).unwrap();
+        let first = measure(load).1.cpu_ms / number;
+        let again = measure(load).1.cpu_ms / number;
+        assert!(first < 25.0, "{first} ms of CPU time");
+        assert!(again < 1.0, "{again} ms of CPU time");
+    }
+
+    #[test]
+    fn more_than_95_of_100_loads_of_a_workload_are_answered_from_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = catalog(&folder);
+        let skills = Skills::of(&catalog).unwrap();
+        let rate = replay(&catalog, &skills.ids).unwrap();
+        assert!(rate > 0.95, "{rate}");
+    }
+}

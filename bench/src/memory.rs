@@ -1,0 +1,144 @@
+//! What is held in memory: metadata of all skills, the instructions of those in use, and what holding all would take.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use skillfold_core::{Catalog, Loader, Loading, Rules};
+
+use crate::allocator::held_by;
+use crate::layout::{NOW_NS, lay_out, roots};
+use crate::measure::rounded;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How many skills to lay out
+    #[arg(long, default_value_t = 100)]
+    skills: usize,
+    /// How many of them are loaded
+    #[arg(long, default_value_t = 10)]
+    loaded: usize,
+    /// Real files to lay out, instead of made ones
+    #[arg(long)]
+    corpus: Option<PathBuf>,
+    /// Fail if the metadata takes over 2.5 MB, both over 3 MB, or less than 80 % is saved
+    #[arg(long)]
+    judge: bool,
+}
+
+/// Bytes that the metadata of 100 skills may take.
+const METADATA: isize = 2_500_000;
+/// Bytes that it may take with ten loaded.
+const TEN_LOADED: isize = 3_000_000;
+/// The share that is saved against holding everything.
+const SAVING: f64 = 0.8;
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let files = lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
+    let held = Held::of(folder.path(), &files, arguments.loaded)?;
+    writeln!(
+        out,
+        "{}",
+        json!({
+            "skills": arguments.skills,
+            "loaded": arguments.loaded,
+            "metadata_bytes": held.metadata,
+            "ten_loaded_bytes": held.loaded,
+            "eager_bytes": held.eager,
+            "saving": rounded(held.saving()),
+        })
+    )?;
+    let misses = held.metadata > METADATA || held.loaded > TEN_LOADED || held.saving() < SAVING;
+    if arguments.judge && misses {
+        return Err("more memory is held than the goals allow".into());
+    }
+    Ok(())
+}
+
+/// Bytes that are held.
+struct Held {
+    metadata: isize,
+    /// By the metadata and the skills that are in use.
+    loaded: isize,
+    /// By the metadata and the whole text of every file.
+    eager: isize,
+}
+
+impl Held {
+    fn of(folder: &Path, files: &[PathBuf], in_use: usize) -> Result<Self, Box<dyn Error>> {
+        let discover =
+            || Ok::<_, Box<dyn Error>>(Catalog::discover(roots(folder)?, Rules::default(), NOW_NS));
+        let (catalog, metadata) = held_by(discover);
+        let catalog = catalog?;
+        // As many ways to use a tenth as there are, so that the sizes of those in use are those of all.
+        let ways = (catalog.len() / in_use.max(1)).max(1);
+        let mut texts = 0;
+        for first in 0..ways {
+            texts += bytes_in_use(&catalog, first, ways, in_use)?;
+        }
+        texts /= isize::try_from(ways)?;
+        let (all, everything) = held_by(|| read_all(files));
+        drop(all?);
+        Ok(Self {
+            metadata,
+            loaded: metadata + texts,
+            eager: metadata + everything,
+        })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "bytes of some megabytes")]
+    fn saving(&self) -> f64 {
+        1.0 - self.loaded as f64 / self.eager.max(1) as f64
+    }
+}
+
+/// Loads every so many skills from the first on, and returns the bytes that they hold.
+fn bytes_in_use(
+    catalog: &Catalog,
+    first: usize,
+    every: usize,
+    in_use: usize,
+) -> Result<isize, Box<dyn Error>> {
+    let (loader, texts) = held_by(|| {
+        let loader = Loader::new(Loading::default(), || NOW_NS);
+        for entry in catalog.entries().skip(first).step_by(every).take(in_use) {
+            loader.load(&entry, "")?;
+        }
+        Ok::<_, Box<dyn Error>>(loader)
+    });
+    if loader?.stats().entries != in_use {
+        return Err("a loaded skill was not remembered".into());
+    }
+    Ok(texts)
+}
+
+/// Reads every file whole, as a library that loads everything at the start does.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the comparison is what anyone would write"
+)]
+fn read_all(files: &[PathBuf]) -> std::io::Result<Vec<Vec<u8>>> {
+    files.iter().map(std::fs::read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Held, METADATA, TEN_LOADED};
+    use crate::layout::lay_out;
+
+    #[test]
+    fn memory_grows_with_what_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = lay_out(folder.path(), 100, None).unwrap();
+        let ten = Held::of(folder.path(), &files, 10).unwrap();
+        let fifty = Held::of(folder.path(), &files, 50).unwrap();
+        assert!(ten.metadata <= METADATA && ten.loaded <= TEN_LOADED);
+        let (ten, fifty) = (ten.loaded - ten.metadata, fifty.loaded - fifty.metadata);
+        assert!(
+            (4 * ten..6 * ten).contains(&fifty),
+            "{ten} and {fifty} bytes"
+        );
+    }
+}
