@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, says what it skips, and may be slow with text"
 )]
 
+mod attack;
 mod catalog;
 mod codes;
 mod corpus;
