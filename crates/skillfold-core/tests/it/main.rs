@@ -15,6 +15,7 @@ mod discover;
 mod fix;
 mod lint;
 mod manifest;
+mod race;
 mod refresh;
 mod repair;
 mod resources;
