@@ -397,17 +397,10 @@ fn links() -> Vec<AttackPath> {
 }
 
 fn special() -> Vec<AttackPath> {
-    let mut attacks = of(
-        AttackClass::Special,
-        Verdict::Refused,
-        ["special/fifo", "special/socket"],
-    );
-    // There is a device only where an administrator laid the tree.
-    attacks.extend(of(
-        AttackClass::Special,
-        Verdict::NotFound,
-        ["special/device"],
-    ));
+    let mut attacks = of(AttackClass::Special, Verdict::Refused, ["special/socket"]);
+    // The tree says where it could not lay these.
+    let nodes = ["special/fifo", "special/device"];
+    attacks.extend(of(AttackClass::Special, Verdict::NotFound, nodes));
     attacks.extend(of(
         AttackClass::Special,
         Verdict::Inside,

@@ -5,7 +5,6 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use tempfile::TempDir;
 
 use crate::attack::paths::{LINKS, of};
@@ -126,18 +125,29 @@ fn lay_links(base: &Path, skill: &Path) {
 fn lay_special(skill: &Path) -> Vec<&'static str> {
     let special = skill.join("special");
     fs::create_dir(&special).expect("a folder can be made");
-    let mode = Mode::RUSR | Mode::WUSR;
-    mknodat(CWD, special.join("fifo"), FileType::Fifo, mode, 0).expect("a pipe can be made");
     drop(UnixListener::bind(special.join("socket")).expect("a socket can be made"));
-    let mut skipped = Vec::new();
-    let zero = makedev(1, 5);
-    let device = special.join("device");
-    if mknodat(CWD, device, FileType::CharacterDevice, mode, zero).is_err() {
-        skipped.push("a device needs an administrator");
-    }
+    let mut skipped = lay_nodes(&special);
     let sparse = fs::File::create(special.join("sparse")).expect("a file can be made");
     if sparse.set_len(1 << 40).is_err() {
         skipped.push("a file of one tebibyte is too large for this file system");
     }
     skipped
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn lay_nodes(special: &Path) -> Vec<&'static str> {
+    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, special.join("fifo"), FileType::Fifo, mode, 0).expect("a pipe can be made");
+    let (device, zero) = (special.join("device"), makedev(1, 5));
+    match mknodat(CWD, device, FileType::CharacterDevice, mode, zero) {
+        Ok(()) => Vec::new(),
+        Err(_) => vec!["a device needs an administrator"],
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+fn lay_nodes(_: &Path) -> Vec<&'static str> {
+    vec!["pipes and devices cannot be made without unsafe code here"]
 }
