@@ -56,6 +56,10 @@ _fuzz target runs:
     cargo +nightly fuzz run -s none --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} -- \
         -runs={{runs}} -timeout=1 -rss_limit_mb=256 -max_len=256 -dict=fuzz/yaml.dict -print_final_stats=1
 
+# Swap files and folders for links while they are read, for so many seconds each (the tests do it for one)
+race seconds="60":
+    SKILLFOLD_RACE_SECONDS={{seconds}} cargo nextest run -p skillfold-core race --no-capture
+
 # Everything that CI runs
 ci:
     bash .ci/run

@@ -1,12 +1,23 @@
-//! Text fixtures for tests: a little tree of files written as text, and the cases that every face passes.
+//! Text fixtures for tests: a little tree of files written as text, the cases that every face passes, and the attacks and
+//! races that none may lose.
 
+mod attack;
 mod case;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod race;
 
 use std::path::Path;
 
 use tempfile::TempDir;
 
+pub use attack::{
+    ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths, holds_secret,
+};
+#[cfg(unix)]
+pub use attack::{HostileTree, hostile_tree};
 pub use case::{Case, cases};
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub use race::{Counts, Outcome, Swap, race_time};
 
 /// Takes a tree written as text apart into paths and contents.
 ///

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, says what it skips, and may be slow with text"
 )]
 
+mod attack;
 mod cache;
 mod catalog;
 mod codes;
@@ -17,6 +18,7 @@ mod fix;
 mod lint;
 mod load;
 mod manifest;
+mod race;
 mod refresh;
 mod repair;
 mod resources;

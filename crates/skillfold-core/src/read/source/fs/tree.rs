@@ -106,6 +106,10 @@ pub(super) enum Encoding {
 pub(super) enum EntryKind {
     File,
     /// A regular file with several hard links, where such are refused.
+    #[cfg_attr(
+        not(unix),
+        expect(dead_code, reason = "only Unix tells how many links a file has")
+    )]
     Shared,
     Folder,
     Link,

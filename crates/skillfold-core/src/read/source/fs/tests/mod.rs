@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
 
+mod attack;
+
 use std::cell::Cell;
 use std::fs;
 use std::os::fd::AsFd;

@@ -1,0 +1,106 @@
+//! The fallback and the portable tree hold against every attack, and the fallback against races.
+
+use rustix::fs::{CWD, FileType, Mode, fstat, openat};
+use skillfold_testkit::{ATTACKED, Verdict, holds_secret, hostile_tree};
+
+use super::*;
+
+/// Opens a file below a folder, one component after the other, and reads its start if it is a regular file.
+fn walked(folder: &impl AsFd, path: &str) -> io::Result<Vec<u8>> {
+    let handle = beneath::walk(folder.as_fd(), path, beneath::READ)?;
+    if !FileType::from_raw_mode(fstat(&handle)?.st_mode).is_file() {
+        return Err(Rule::NotAFile.into());
+    }
+    let mut bytes = vec![0; 4096];
+    let read = rustix::io::pread(&handle, &mut bytes, 0)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+#[test]
+fn fallback_walk_loses_to_no_attack() {
+    let tree = hostile_tree();
+    let skill = openat(
+        CWD,
+        tree.root().join(ATTACKED),
+        beneath::FOLDER,
+        Mode::empty(),
+    )
+    .unwrap();
+    let mut tried = 0;
+    for attack in tree.attacks() {
+        let Ok(path) = attack.text.parse::<ResourcePath>() else {
+            assert_ne!(attack.verdict, Verdict::NotFound, "{attack:?}");
+            continue;
+        };
+        tried += 1;
+        match walked(&skill, path.as_str()) {
+            Ok(bytes) => {
+                assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
+                assert!(!holds_secret(&bytes), "{attack:?}");
+            }
+            Err(error) => {
+                let kernel = beneath::open(skill.as_fd(), path.as_str(), beneath::READ);
+                let kernel = kernel.map_err(|error| error.raw_os_error()).err().flatten();
+                assert_eq!(error.raw_os_error(), kernel, "{attack:?}");
+            }
+        }
+    }
+    assert!(tried > 300, "{tried}");
+}
+
+#[test]
+fn portable_tree_loses_to_no_attack() {
+    let tree = hostile_tree();
+    let source = FsSource::portable(tree.root()).unwrap();
+    let folder = Folder::new(ATTACKED).unwrap();
+    for attack in tree.attacks() {
+        let Ok(path) = attack.text.parse::<ResourcePath>() else {
+            continue;
+        };
+        match source.read(&folder, &path, 0..4096) {
+            Ok(content) => {
+                assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
+                assert!(!holds_secret(&content.bytes), "{attack:?}");
+            }
+            Err(error) if attack.verdict == Verdict::Refused => {
+                assert_eq!(error.kind(), crate::ErrorKind::Refused, "{attack:?}");
+            }
+            Err(error) => assert_ne!(error.kind(), crate::ErrorKind::Unreadable, "{attack:?}"),
+        }
+        let kind = source.kind(&folder, &path);
+        assert!(
+            kind.is_err() || attack.verdict == Verdict::Inside,
+            "{attack:?}"
+        );
+    }
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+#[test]
+fn fallback_walk_gives_nothing_from_outside_in_a_race() {
+    use skillfold_testkit::{Outcome, SECRET, Swap};
+
+    for (swapped, outside) in [
+        ("root/inner", "outside"),
+        ("root/inner/deeper", "outside/deeper"),
+        ("root/inner/deeper/file", "outside/deeper/file"),
+    ] {
+        let arena = tempfile::tempdir().unwrap();
+        let at = |path: &str| arena.path().join(path);
+        for (folder, text) in [("root/inner", "inside"), ("outside", SECRET)] {
+            fs::create_dir_all(at(folder).join("deeper")).unwrap();
+            fs::write(at(folder).join("deeper/file"), text).unwrap();
+        }
+        symlink(at(outside), at("link")).unwrap();
+        let root = openat(CWD, at("root"), beneath::FOLDER, Mode::empty()).unwrap();
+        let swap = Swap::new(at(swapped), at("link"));
+        let counts = swap.race(|| Outcome::of(walked(&root, "inner/deeper/file")));
+        eprintln!("fallback walk, {swapped} swapped: {counts}");
+        assert_eq!(counts.leaked, 0, "{swapped}: {counts}");
+        assert!(
+            counts.given > 0 && counts.refused > 0,
+            "{swapped}: {counts}"
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Whoever swaps folders and files for links while they are read gets nothing for it.
+//!
+//! `SKILLFOLD_RACE_SECONDS` says how long each race takes; one second if it does not.
+#![cfg(any(target_os = "linux", target_vendor = "apple"))]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out folders, and one reads as nobody should"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use skillfold_core::{Folder, FsSource, Limits, Links, ResourcePath, Source, Walk};
+use skillfold_testkit::{Counts, Outcome, SECRET, Swap, write};
+use tempfile::TempDir;
+
+/// A skill, a folder outside that has all of its names and some of its own, and a place for what is swapped in.
+struct Arena {
+    folder: TempDir,
+}
+
+impl Arena {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("root/pdf/SKILL.md", "---\nname: pdf\n---\n"),
+            ("root/pdf/file.txt", "inside"),
+            ("root/pdf/inner/file.txt", "inside"),
+            ("outside/file.txt", SECRET),
+            ("outside/inner/file.txt", SECRET),
+            ("outside/skill/SKILL.md", SECRET),
+        ];
+        write(
+            folder.path(),
+            &files.map(|(path, text)| (path.to_owned(), text.to_owned())),
+        );
+        for place in ["outside", "outside/inner", "outside/skill"] {
+            fs::write(folder.path().join(place).join(SECRET), SECRET).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Returns the skill as it is found before anything is swapped.
+    fn found(&self) -> (FsSource, Folder) {
+        let source = FsSource::open(self.at("root")).unwrap();
+        let listing = source.list(&Walk::default(), None).unwrap();
+        let folder = listing.folders[0].folder.clone();
+        (source, folder)
+    }
+
+    /// Returns a swap of what stands at a path for a link to something outside.
+    fn swap(&self, path: &str, outside: &str) -> Swap {
+        let link = self.at("link");
+        symlink(self.at(outside), &link).unwrap();
+        Swap::new(self.at(path), link)
+    }
+}
+
+/// Swaps that a file or folder below the skill, or the skill itself, may meet: what is swapped for a link, and where that
+/// leads.
+const SWAPS: [(&str, &str); 3] = [
+    ("root/pdf/inner", "outside/inner"),
+    ("root/pdf/inner/file.txt", "outside/file.txt"),
+    ("root/pdf", "outside"),
+];
+
+#[track_caller]
+fn expect_no_leak(name: &str, counts: Counts) {
+    eprintln!("{name}: {counts}");
+    assert_eq!(counts.leaked, 0, "{name}: {counts}");
+    assert!(counts.given > 0 && counts.refused > 0, "{name}: {counts}");
+}
+
+fn path(text: &str) -> ResourcePath {
+    text.parse().unwrap()
+}
+
+#[test]
+fn read_gives_nothing_from_outside() {
+    for (swapped, outside) in SWAPS {
+        let arena = Arena::new();
+        let (source, folder) = arena.found();
+        let counts = arena.swap(swapped, outside).race(|| {
+            let read = source.read(&folder, &path("inner/file.txt"), 0..100);
+            Outcome::of(read.map(|content| content.bytes))
+        });
+        expect_no_leak(&format!("read, {swapped} swapped for {outside}"), counts);
+    }
+}
+
+#[test]
+fn head_gives_nothing_from_outside() {
+    for (swapped, outside) in [
+        ("root/pdf", "outside/skill"),
+        ("root/pdf/SKILL.md", "outside/skill/SKILL.md"),
+    ] {
+        let arena = Arena::new();
+        let (source, folder) = arena.found();
+        let counts = arena.swap(swapped, outside).race(|| {
+            let mut bytes = Vec::new();
+            Outcome::of(source.head(&folder, 100, &mut bytes).map(|_| bytes))
+        });
+        expect_no_leak(&format!("head, {swapped} swapped for {outside}"), counts);
+    }
+}
+
+#[test]
+fn resources_name_nothing_from_outside() {
+    for (swapped, outside) in [SWAPS[0], SWAPS[2], ("root/pdf", "outside/skill")] {
+        let arena = Arena::new();
+        let (source, folder) = arena.found();
+        let counts = arena.swap(swapped, outside).race(|| {
+            let listed = source.resources(&folder, &Limits::default(), None);
+            let Ok(listed) = listed else {
+                return Outcome::Refused;
+            };
+            // A finding about a link inside is a refusal; the name of one outside would be a leak as well.
+            let refused = listed
+                .files
+                .iter()
+                .all(|file| file.path != path("inner/file.txt"));
+            let findings = listed.findings.iter().map(|finding| &*finding.path);
+            let names: Vec<&str> = listed
+                .files
+                .iter()
+                .map(|file| file.path.as_str())
+                .chain(findings)
+                .collect();
+            match names.join("\n") {
+                names if refused && !names.contains(SECRET) => Outcome::Refused,
+                names => Outcome::Given(names.into_bytes()),
+            }
+        });
+        expect_no_leak(
+            &format!("resources, {swapped} swapped for {outside}"),
+            counts,
+        );
+    }
+}
+
+#[test]
+fn kind_tells_nothing_from_outside() {
+    let outside = |folder: &str| path(&format!("{folder}{SECRET}"));
+    for (swapped, target, asked) in [
+        (SWAPS[0].0, SWAPS[0].1, outside("inner/")),
+        (SWAPS[2].0, SWAPS[2].1, outside("")),
+    ] {
+        let arena = Arena::new();
+        let (source, folder) = arena.found();
+        let counts = arena.swap(swapped, target).race(|| {
+            if source.kind(&folder, &asked).is_ok() {
+                return Outcome::Given(SECRET.into());
+            }
+            Outcome::of(
+                source
+                    .kind(&folder, &path("inner/file.txt"))
+                    .map(|_| "file"),
+            )
+        });
+        expect_no_leak(&format!("kind, {swapped} swapped for {target}"), counts);
+    }
+}
+
+#[test]
+fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
+    let arena = Arena::new();
+    fs::rename(arena.at("root/pdf"), arena.at("installed")).unwrap();
+    symlink(arena.at("installed"), arena.at("root/pdf")).unwrap();
+    let (source, folder) = arena.found();
+    let counts = arena.swap("root/pdf", "outside").race(|| {
+        let read = source.read(&folder, &path("inner/file.txt"), 0..100);
+        Outcome::of(read.map(|content| content.bytes))
+    });
+    expect_no_leak("read, link to the skill swapped", counts);
+}
+
+#[test]
+fn scan_gives_nothing_from_outside_where_links_are_refused() {
+    let arena = Arena::new();
+    let source = FsSource::open_with(arena.at("root"), Links::Refuse).unwrap();
+    let counts = arena.swap("root/pdf", "outside/skill").race(|| {
+        let mut bytes = None;
+        let scanned = source.scan(&Walk::default(), 100, &mut |scanned| {
+            bytes = Some(scanned.head.to_vec());
+        });
+        scanned.unwrap();
+        bytes.map_or(Outcome::Refused, Outcome::Given)
+    });
+    expect_no_leak("scan without links, root/pdf swapped", counts);
+}
+
+/// Reads as a careless reader does: resolves the path, looks whether it is inside, and opens it.
+fn resolved_then_opened(skill: &Path, file: &str) -> Outcome {
+    let Ok(resolved) = fs::canonicalize(skill.join(file)) else {
+        return Outcome::Refused;
+    };
+    if resolved.starts_with(skill) {
+        Outcome::of(fs::read(resolved))
+    } else {
+        Outcome::Refused
+    }
+}
+
+#[test]
+fn control_that_resolves_before_it_opens_leaks() {
+    let arena = Arena::new();
+    let skill = fs::canonicalize(arena.at("root/pdf")).unwrap();
+    let counts = arena
+        .swap("root/pdf/inner", "outside/inner")
+        .race_until_leak(|| resolved_then_opened(&skill, "inner/file.txt"));
+    eprintln!("control, root/pdf/inner swapped: {counts}");
+    assert!(counts.leaked > 0, "the races prove nothing: {counts}");
+}

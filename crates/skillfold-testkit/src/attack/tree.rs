@@ -1,0 +1,153 @@
+//! A tree in which a careless reader would be led out of the skill.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::attack::paths::{LINKS, of};
+use crate::attack::{ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths};
+
+/// A root with a skill that is full of traps, a sibling and secrets around it. It is removed when it is dropped.
+#[derive(Debug)]
+pub struct HostileTree {
+    folder: TempDir,
+    skipped: Vec<&'static str>,
+}
+
+impl HostileTree {
+    /// Returns the folder of skills: `pdf`, which is attacked, `pdf-secret` and `other`.
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("skills")
+    }
+
+    /// Returns the folder beside the root, in which all is secret.
+    pub fn outside(&self) -> PathBuf {
+        self.folder.path().join("outside")
+    }
+
+    /// Returns the traps that this system does not let us lay.
+    pub fn skipped(&self) -> &[&'static str] {
+        &self.skipped
+    }
+
+    /// Returns all attacks, with those that name secrets of this tree by their own paths.
+    pub fn attacks(&self) -> Vec<AttackPath> {
+        let mut attacks = attack_paths();
+        let secrets = [
+            self.outside().join("secret.txt"),
+            self.root().join("other/secret.txt"),
+        ];
+        for secret in secrets {
+            let path = secret.to_string_lossy();
+            let up = "../".repeat(8);
+            let texts = [path.to_string(), format!("/{path}"), format!("{up}{path}")];
+            attacks.extend(of(AttackClass::Absolute, Verdict::Refused, texts));
+            let magic = format!("links/proc-root{path}");
+            attacks.extend(of(AttackClass::Link, Verdict::Refused, [magic]));
+        }
+        attacks
+    }
+}
+
+/// Lays out a hostile tree in a temporary folder.
+///
+/// # Panics
+///
+/// Panics if a trap cannot be laid that every system allows.
+pub fn hostile_tree() -> HostileTree {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let base = folder.path();
+    lay_files(base);
+    let skill = base.join("skills").join(ATTACKED);
+    lay_links(base, &skill);
+    let skipped = lay_special(&skill);
+    HostileTree { folder, skipped }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "fixtures are written where a test says"
+)]
+fn lay_files(base: &Path) {
+    let manifest = |name: &str, body: &str| {
+        format!("---\nname: {name}\ndescription: Fills in forms\n---\n{body}\n")
+    };
+    let files = [
+        (
+            "skills/pdf/SKILL.md",
+            manifest(ATTACKED, "Fill in the form."),
+        ),
+        ("skills/pdf/references/forms.md", "Forms\n".to_owned()),
+        ("skills/pdf/scripts/run.py", "print()\n".to_owned()),
+        ("skills/pdf/assets/\u{fc}ber.md", "About\n".to_owned()),
+        ("skills/pdf/folder.md/inner.md", "Inner\n".to_owned()),
+        ("skills/other/SKILL.md", manifest("other", SECRET)),
+        ("skills/other/secret.txt", SECRET.to_owned()),
+        ("skills/pdf-secret/SKILL.md", manifest("pdf-secret", SECRET)),
+        ("skills/pdf-secret/secret.txt", SECRET.to_owned()),
+        ("skills/secret.txt", SECRET.to_owned()),
+        ("secret.txt", SECRET.to_owned()),
+        ("outside/secret.txt", SECRET.to_owned()),
+        ("outside/SKILL.md", manifest("outside", SECRET)),
+        ("outside/folder/secret.txt", SECRET.to_owned()),
+        ("outside/shared.txt", SHARED.to_owned()),
+    ];
+    for (path, content) in files {
+        let path = base.join(path);
+        let parent = path.parent().expect("a file stands in a folder");
+        fs::create_dir_all(parent).expect("a folder can be made");
+        fs::write(path, content).expect("a file can be written");
+    }
+    let deep = base.join("skills/pdf").join("deep/".repeat(20));
+    fs::create_dir_all(&deep).expect("a deep folder can be made");
+    fs::write(deep.join("file.md"), "Deep\n").expect("a deep file can be written");
+}
+
+/// Lays links of all kinds: to files and folders, absolute and relative, chains, loops, and into `/proc` and `/dev`.
+fn lay_links(base: &Path, skill: &Path) {
+    fs::create_dir(skill.join("links")).expect("a folder can be made");
+    let outside = base.join("outside");
+    for (name, target) in LINKS {
+        let target = match target.strip_prefix("OUTSIDE") {
+            Some(rest) => outside.join(rest.trim_start_matches('/')),
+            None => PathBuf::from(target),
+        };
+        symlink(target, skill.join("links").join(name)).expect("a link can be made");
+    }
+    fs::hard_link(outside.join("shared.txt"), skill.join("shared.txt"))
+        .expect("a hard link can be made");
+}
+
+/// Lays what is no regular file, and a file of one tebibyte; returns what the system does not allow.
+fn lay_special(skill: &Path) -> Vec<&'static str> {
+    let special = skill.join("special");
+    fs::create_dir(&special).expect("a folder can be made");
+    drop(UnixListener::bind(special.join("socket")).expect("a socket can be made"));
+    let mut skipped = lay_nodes(&special);
+    let sparse = fs::File::create(special.join("sparse")).expect("a file can be made");
+    if sparse.set_len(1 << 40).is_err() {
+        skipped.push("a file of one tebibyte is too large for this file system");
+    }
+    skipped
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn lay_nodes(special: &Path) -> Vec<&'static str> {
+    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+
+    let mode = Mode::RUSR | Mode::WUSR;
+    mknodat(CWD, special.join("fifo"), FileType::Fifo, mode, 0).expect("a pipe can be made");
+    let (device, zero) = (special.join("device"), makedev(1, 5));
+    match mknodat(CWD, device, FileType::CharacterDevice, mode, zero) {
+        Ok(()) => Vec::new(),
+        Err(_) => vec!["a device needs an administrator"],
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+fn lay_nodes(_: &Path) -> Vec<&'static str> {
+    vec!["pipes and devices cannot be made without unsafe code here"]
+}
