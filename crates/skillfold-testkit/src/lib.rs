@@ -1,6 +1,7 @@
 //! Text fixtures for tests: a little tree of files written as text, and the cases that every face passes.
 
 mod case;
+pub mod envelope;
 
 use std::path::Path;
 
