@@ -47,6 +47,8 @@ mod read;
 
 mod catalog;
 
+mod load;
+
 pub mod view;
 
 pub use catalog::enablement::{Choice, Enablement};
@@ -62,6 +64,7 @@ pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
+pub use load::envelope::{Envelope, Failure, InvalidEnvelope, Parts, Rendered};
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;
 pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};

@@ -11,6 +11,7 @@ mod catalog;
 mod codes;
 mod corpus;
 mod discover;
+mod envelope;
 mod fix;
 mod lint;
 mod manifest;
