@@ -66,6 +66,7 @@ pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use load::arguments::Dialect;
 pub use load::cache::CacheStats;
+pub use load::envelope::{Envelope, Failure, InvalidEnvelope, Parts, Rendered};
 pub use load::file::FileContent;
 pub use load::files::{FileKind, Files, SkillFile};
 pub use load::instructions::{Instructions, Strictness};

@@ -3,6 +3,7 @@
 
 mod attack;
 mod case;
+pub mod envelope;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod race;
 

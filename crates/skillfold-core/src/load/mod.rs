@@ -1,6 +1,7 @@
-//! Skill to content: instructions with their arguments, and files.
+//! Skill to content: instructions with their arguments, in an envelope, and files.
 
 pub(crate) mod arguments;
+pub(crate) mod envelope;
 
 pub(crate) mod instructions;
 

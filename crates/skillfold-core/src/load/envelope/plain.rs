@@ -1,0 +1,57 @@
+//! Envelopes without tags.
+
+use crate::diagnostic::visible;
+
+use super::words::{end_line, listed, requirement};
+use super::{Failure, Parts};
+
+/// Returns the folder of the skill on a line, then the body.
+pub(super) fn plain(parts: &Parts<'_>) -> String {
+    let mut text = String::with_capacity(parts.body.len() + 256);
+    push_content(parts, &mut text);
+    text
+}
+
+/// Returns the id and the size on a line, then the same as [`plain`], then what else must be loaded.
+pub(super) fn read_skill(parts: &Parts<'_>) -> String {
+    let mut text = format!(
+        "Skill loaded: {} (approx. {} tokens)\n\n",
+        visible(parts.id),
+        parts.tokens
+    );
+    text.reserve(parts.body.len() + 256);
+    push_content(parts, &mut text);
+    if let Some(requirement) = requirement(parts, visible) {
+        end_line(&mut text);
+        if !parts.body.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&requirement);
+    }
+    text
+}
+
+/// Returns what went wrong, the way out and what may have been meant, on a line each.
+pub(super) fn error(failure: &Failure<'_>) -> String {
+    let mut text = format!("Error: {}", visible(failure.message));
+    if !failure.hint.is_empty() {
+        text.push('\n');
+        text.push_str(&visible(failure.hint));
+    }
+    if !failure.nearest.is_empty() {
+        let nearest = listed(failure.nearest.iter().copied(), visible);
+        text.push_str("\nDid you mean: ");
+        text.push_str(&nearest);
+        text.push('?');
+    }
+    text
+}
+
+fn push_content(parts: &Parts<'_>, text: &mut String) {
+    if let Some(base_dir) = parts.base_dir {
+        text.push_str("Base directory for this skill: ");
+        text.push_str(&visible(base_dir));
+        text.push_str("\n\n");
+    }
+    text.push_str(parts.body);
+}

@@ -1,0 +1,71 @@
+//! Sentences that several envelopes say.
+
+use std::borrow::Cow;
+
+use super::{Failure, Parts};
+
+/// A value as an envelope writes it.
+pub(super) type Shown = fn(&str) -> Cow<'_, str>;
+
+/// Returns what must be loaded too, as a sentence, if anything must.
+pub(super) fn requirement(parts: &Parts<'_>, shown: Shown) -> Option<String> {
+    let pronoun = match parts.requires {
+        [] => return None,
+        [_] => "it",
+        _ => "them",
+    };
+    let names = listed(parts.requires.iter().map(|name| &**name), shown);
+    Some(format!(
+        "This skill requires: {names}. Load {pronoun} first if you haven't already."
+    ))
+}
+
+/// Returns how many files are not listed, as a sentence, if there are such.
+pub(super) fn unlisted(parts: &Parts<'_>) -> Option<String> {
+    match parts.unlisted {
+        0 => None,
+        1 => Some("1 more file is not listed".to_owned()),
+        count => Some(format!("{count} more files are not listed")),
+    }
+}
+
+/// Returns what went wrong, the way out and what may have been meant, as sentences on one line.
+pub(super) fn account(failure: &Failure<'_>, shown: Shown) -> String {
+    let mut text = String::new();
+    for sentence in [failure.message, failure.hint] {
+        if sentence.is_empty() {
+            continue;
+        }
+        text.push_str(&shown(sentence));
+        text.push_str(if sentence.ends_with(['.', '!', '?']) {
+            " "
+        } else {
+            ". "
+        });
+    }
+    if !failure.nearest.is_empty() {
+        text.push_str("Nearest: ");
+        text.push_str(&listed(failure.nearest.iter().copied(), shown));
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Returns values in a row, parted by commas.
+pub(super) fn listed<'a>(values: impl Iterator<Item = &'a str>, shown: Shown) -> String {
+    let mut text = String::new();
+    for value in values {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(&shown(value));
+    }
+    text
+}
+
+/// Ends the last line of a text, if it is not ended.
+pub(super) fn end_line(text: &mut String) {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+}

@@ -1,0 +1,282 @@
+//! Readers of envelopes that know nothing of how they are written: a generous one, who takes for a tag whatever looks
+//! like one, and a strict one, who gets back what was put in.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// What a strict reader gets out of an envelope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The id.
+    pub id: String,
+    /// The body as it stands, to the end of its last line.
+    pub body: String,
+    /// The folder, where one is named.
+    pub base_dir: Option<String>,
+    /// The files that are listed.
+    pub files: Vec<String>,
+    /// The lines about the skill that stand in no tag of their own.
+    pub notes: Vec<String>,
+}
+
+/// Returns what is read as a tag of these names, in order; a closing one with `/` before its name.
+///
+/// The reader sees compatibility forms as what they stand for, look-alikes as what they look like, and neither white
+/// space nor accents nor what is invisible nor what joins words.
+pub fn tags(text: &str, names: &[&str]) -> Vec<String> {
+    let bare: Vec<String> = names.iter().map(|name| name.replace('_', "")).collect();
+    let read = as_read(text);
+    let mut found = Vec::new();
+    for piece in read.split('<').skip(1) {
+        let slash = if piece.starts_with('/') { "/" } else { "" };
+        let letters = letters(piece);
+        let tag = bare.iter().position(|name| letters.starts_with(name));
+        found.extend(tag.map(|place| format!("{slash}{}", names[place])));
+    }
+    found
+}
+
+/// Returns how many tags of these names a text leaves open: one, if it ends within a name, or none.
+pub fn left_open(text: &str, names: &[&str]) -> usize {
+    let read = as_read(text);
+    let Some((_, piece)) = read.rsplit_once('<') else {
+        return 0;
+    };
+    let letters = letters(piece);
+    let is_begun = |name: &&str| {
+        let name = name.replace('_', "");
+        name.len() > letters.len() && name.starts_with(&*letters)
+    };
+    usize::from(!letters.is_empty() && names.iter().any(is_begun))
+}
+
+/// Returns the beginning of a piece without slashes. No name is longer.
+fn letters(piece: &str) -> Cow<'_, str> {
+    let piece = piece.trim_start_matches('/');
+    if !piece.contains('/') {
+        return Cow::Borrowed(piece);
+    }
+    Cow::Owned(piece.chars().filter(|c| *c != '/').take(32).collect())
+}
+
+/// Returns how many brackets of a text were replaced by `&lt;`; nothing if anything else differs.
+pub fn replaced(text: &str, by: &str) -> Option<usize> {
+    let mut rest = by;
+    let mut count = 0;
+    for c in text.chars() {
+        if let Some(after) = rest.strip_prefix(c) {
+            rest = after;
+        } else if as_read(c.encode_utf8(&mut [0; 4])) == "<" {
+            rest = rest.strip_prefix("&lt;")?;
+            count += 1;
+        } else {
+            return None;
+        }
+    }
+    rest.is_empty().then_some(count)
+}
+
+/// Takes a `skill_context` apart.
+pub fn open_skill_context(text: &str) -> Option<Opened> {
+    let rest = text.strip_prefix("<skill_context id=\"")?;
+    let (id, rest) = rest.split_once("\">\n  <instructions>\n")?;
+    let (body, rest) = rest.split_once("  </instructions>\n")?;
+    let (resources, directive) = rest.split_once("\n  <execution_directive>\n")?;
+    let directive = directive.strip_suffix("  </execution_directive>\n</skill_context>")?;
+    let mut opened = Opened {
+        id: unescaped(id)?,
+        body: body.to_owned(),
+        notes: directive
+            .lines()
+            .map(|line| line.trim().to_owned())
+            .collect(),
+        ..Opened::default()
+    };
+    if !resources.is_empty() {
+        let resources = resources.strip_prefix("  <active_resources>\n")?;
+        let resources = resources.strip_suffix("  </active_resources>\n")?;
+        opened.take_resources(resources)?;
+    }
+    Some(opened)
+}
+
+/// Takes a `skill_content` apart, from its end.
+pub fn open_skill_content(text: &str) -> Option<Opened> {
+    let rest = text.strip_prefix("<skill_content name=\"")?;
+    let (id, rest) = rest.split_once("\">\n")?;
+    let rest = rest.strip_suffix("</skill_content>")?;
+    let (content, resources) = match rest.split_once("\n<skill_resources>\n") {
+        Some((content, resources)) => (content, resources.strip_suffix("</skill_resources>\n")?),
+        None => (rest, ""),
+    };
+    let about = content
+        .rfind("\nSkill directory: ")
+        .max(content.rfind("\nThis skill has no directory on disk.\n"))?;
+    let mut opened = Opened {
+        id: unescaped(id)?,
+        body: content[..about].to_owned(),
+        ..Opened::default()
+    };
+    for line in content[about + 1..].lines() {
+        match line.strip_prefix("Skill directory: ") {
+            Some(base_dir) => opened.base_dir = Some(unescaped(base_dir)?),
+            None => opened.notes.push(line.to_owned()),
+        }
+    }
+    opened.take_resources(resources)?;
+    Some(opened)
+}
+
+impl Opened {
+    fn take_resources(&mut self, resources: &str) -> Option<()> {
+        for line in resources.lines().map(str::trim_start) {
+            if let Some(file) = inside(line, "<file>", "</file>") {
+                self.files.push(unescaped(file)?);
+            } else if let Some(root) = inside(line, "<skill_root>", "</skill_root>") {
+                self.base_dir = Some(unescaped(root)?);
+            } else {
+                self.notes.push(line.to_owned());
+            }
+        }
+        Some(())
+    }
+}
+
+fn inside<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
+    line.strip_prefix(open)?.strip_suffix(close)
+}
+
+/// Returns a value without its escapes; nothing where a character stands that must have been escaped.
+pub fn unescaped(value: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = value;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c != '&' {
+            let is_plain = !matches!(c, '>' | '"' | '\'') && !c.is_control();
+            text.push(c);
+            if is_plain && as_read(c.encode_utf8(&mut [0; 4])) != "<" {
+                continue;
+            }
+            return None;
+        }
+        let (name, after) = rest.split_once(';')?;
+        rest = after;
+        text.push(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            number => {
+                let digits = number.strip_prefix("#x")?;
+                char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+            }
+        });
+    }
+    Some(text)
+}
+
+/// Returns a text as the generous reader sees it: small letters, `<` for what opens, `/` for slashes, and nothing for
+/// what does not count.
+fn as_read(text: &str) -> String {
+    let mut read = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            'a'..='z' | '<' | '/' => read.push(c),
+            '\0'..=' ' | '_' | '-' | '\x7f' => {}
+            '\\' => read.push('/'),
+            '!'..='~' => read.push(c.to_ascii_lowercase()),
+            _ => push_forms(c, &mut read),
+        }
+    }
+    read
+}
+
+/// Takes a character apart into what it stands for.
+fn push_forms(c: char, read: &mut String) {
+    if FOREIGN.contains(c) {
+        return push_read(c, read);
+    }
+    // Accents that stand alone are a space and an accent to Unicode, and something to see for a reader.
+    let mut forms = std::iter::once(c).nfkd().enumerate().peekable();
+    if forms.peek() == Some(&(0, ' ')) && !c.is_whitespace() {
+        read.push('.');
+        return;
+    }
+    for (place, form) in forms {
+        if place == 0 || !unicode_normalization::char::is_combining_mark(form) {
+            push_read(form, read);
+        }
+    }
+}
+
+fn push_read(c: char, read: &mut String) {
+    if UNCOUNTED.contains(c) || c.is_whitespace() || c.is_control() {
+        return;
+    }
+    let number = u32::from(c);
+    if UNSEEN
+        .iter()
+        .any(|(first, last)| (*first..=*last).contains(&number))
+    {
+        return;
+    }
+    // Mathematics has places for letters that stand elsewhere; some fonts have the letters there too.
+    if let Some(place @ 0..676) = number.checked_sub(0x1_d400) {
+        read.extend(char::from_u32(u32::from('a') + place % 26));
+        return;
+    }
+    for first in [0x1_f150, 0x1_f170, 0x1_f1e6] {
+        if let Some(place @ 0..26) = number.checked_sub(first) {
+            read.extend(char::from_u32(u32::from('a') + place));
+            return;
+        }
+    }
+    if BRACKETS.contains(c) {
+        read.push('<');
+    } else if SLASHES.contains(c) {
+        read.push('/');
+    } else if let Some(place) = FOREIGN.chars().position(|foreign| foreign == c) {
+        read.extend(LATIN.chars().nth(place));
+    } else {
+        read.extend(c.to_lowercase());
+    }
+}
+
+const BRACKETS: &str = "<˂ᐸᚲ‹≺⋖❬❮❰⟨⦑⧼\u{2329}\u{3008}";
+const SLASHES: &str = "/\\᜵⁁⁄∕∖╱⟋⧵⧸⧹Ⳇ㇓";
+const UNCOUNTED: &str = "_-ˍ˗‐\u{2011}‒–—―‿⁀⁃⁔−︱︲";
+
+/// Foreign letters, each above the Latin one that it looks like.
+const FOREIGN: &str = "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
+const LATIN: &str = "aaaaaacccccdddeeeeeeeiiiiiiikkkkkllllnnnnnnooooooorrrssstttttuuuuvvvvxxxxx";
+
+/// Characters that nobody sees, and accents, from the first to the last.
+const UNSEEN: [(u32, u32); 23] = [
+    (0xad, 0xad),
+    (0x300, 0x36f),
+    (0x483, 0x489),
+    (0x61c, 0x61c),
+    (0x115f, 0x1160),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x1ab0, 0x1aff),
+    (0x1dc0, 0x1dff),
+    (0x200b, 0x200f),
+    (0x202a, 0x202e),
+    (0x2060, 0x206f),
+    (0x20d0, 0x20ff),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xfe00, 0xfe0f),
+    (0xfe20, 0xfe2f),
+    (0xfeff, 0xfeff),
+    (0xffa0, 0xffa0),
+    (0xfff0, 0xfffd),
+    (0x1_bca0, 0x1_bca3),
+    (0x1_d173, 0x1_d17a),
+    (0xe_0000, 0xe_0fff),
+];
