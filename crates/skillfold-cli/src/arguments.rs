@@ -1,10 +1,11 @@
 //! What can be typed.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use skillfold::core::Scope;
+use skillfold::core::{Envelope, Scope};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -95,6 +96,12 @@ pub(crate) enum Command {
     List(List),
     /// Show all that is known of a skill
     Show(Show),
+    /// Print the instructions of a skill as a model gets them
+    Load(Load),
+    /// List the files of a skill, those that its instructions speak of first
+    Files(Files),
+    /// Print a file of a skill
+    Read(Read),
     /// Judge skills, and correct what can be corrected safely
     Check(Check),
     /// Make a new skill
@@ -148,6 +155,76 @@ fn scope(text: &str) -> Result<Scope, String> {
 pub(crate) struct Show {
     /// The id, the name or the folder's name of a skill
     pub(crate) id: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Load {
+    /// The id, the name or the folder's name of a skill
+    pub(crate) id: String,
+    /// Arguments for the skill, put together with spaces; what starts with a hyphen comes after `--`
+    pub(crate) arguments: Vec<String>,
+    /// How the instructions are put before a model
+    #[arg(long, value_name = "FORM", default_value = "plain")]
+    pub(crate) envelope: EnvelopeName,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum EnvelopeName {
+    /// The folder on a line, then the instructions
+    Plain,
+    /// The id and the size on a line, the instructions, and what else is required
+    ReadSkill,
+    /// In tags, with the files and a directive
+    SkillContext,
+    /// In the tags of the guide for clients
+    SkillContent,
+}
+
+impl From<EnvelopeName> for Envelope {
+    fn from(name: EnvelopeName) -> Self {
+        match name {
+            EnvelopeName::Plain => Self::Plain,
+            EnvelopeName::ReadSkill => Self::ReadSkill,
+            EnvelopeName::SkillContext => Self::SkillContext,
+            EnvelopeName::SkillContent => Self::SkillContent,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Files {
+    /// The id, the name or the folder's name of a skill
+    pub(crate) id: String,
+    /// At most so many
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// From after this file on
+    #[arg(long, value_name = "PATH")]
+    pub(crate) after: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Read {
+    /// The id, the name or the folder's name of a skill
+    pub(crate) id: String,
+    /// The path of the file inside the skill, such as `references/forms.md`
+    pub(crate) path: String,
+    /// Only these bytes: START..END, either of which may be left out
+    #[arg(long, value_name = "RANGE", value_parser = range, default_value = "..", hide_default_value = true)]
+    pub(crate) range: Range<u64>,
+}
+
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let number = |text: &str, otherwise: u64| {
+        if text.is_empty() {
+            return Ok(otherwise);
+        }
+        text.parse()
+            .map_err(|_| format!("`{text}` is not a whole number"))
+    };
+    let (start, end) = text.split_once("..").ok_or("not written as START..END")?;
+    Ok(number(start, 0)?..number(end, u64::MAX)?)
 }
 
 #[derive(Args, Debug)]

@@ -13,8 +13,11 @@ mod host;
 mod check;
 mod config;
 mod doctor;
+mod files;
 mod list;
+mod load;
 mod new;
+mod read;
 mod shell;
 mod show;
 
@@ -42,6 +45,9 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
     match &arguments.command {
         Command::List(options) => list::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),
+        Command::Load(options) => load::run(global, options, output),
+        Command::Files(options) => files::run(global, options, output),
+        Command::Read(options) => read::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),

@@ -1,7 +1,7 @@
 //! Where data and talk go.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::AutoStream;
@@ -59,6 +59,29 @@ impl Output {
         self.pass_on(1 << 16)
     }
 
+    /// Prints text of a skill: to a program byte by byte as it is, to a person with what a terminal would act on made
+    /// visible.
+    pub(crate) fn foreign(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.finish()?;
+        let mut stdout = io::stdout().lock();
+        if stdout.is_terminal() {
+            let text = String::from_utf8_lossy(bytes);
+            for line in text.split_inclusive('\n') {
+                let line = line.replace('\t', "    ");
+                let (line, end) = line
+                    .strip_suffix('\n')
+                    .map_or((&*line, ""), |line| (line, "\n"));
+                write!(stdout, "{}{end}", visible(line))?;
+            }
+            if !text.ends_with('\n') {
+                writeln!(stdout)?;
+            }
+        } else {
+            stdout.write_all(bytes)?;
+        }
+        Ok(stdout.flush()?)
+    }
+
     pub(crate) fn json(&mut self, document: Document) -> Result<(), Failure> {
         self.bytes(document.to_json().as_bytes())
     }
@@ -103,6 +126,17 @@ pub(crate) fn finding(diagnostic: &Diagnostic) -> String {
     match diagnostic.span {
         Some(span) => format!("{head} at {}: {}", span.start, diagnostic.message),
         None => format!("{head}: {}", diagnostic.message),
+    }
+}
+
+/// Says what there is to say beside the data, each with the way out.
+pub(crate) fn say_all<'a>(
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    output: &mut Output,
+) {
+    for diagnostic in diagnostics {
+        output.say(finding(diagnostic));
+        output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
     }
 }
 

@@ -211,7 +211,7 @@ codes! {
     SameFolder "SF508" Info "The folder is already known by another path",
         "Nothing; it is one skill";
     LinkNotFollowed "SF509" Info "A link to a folder was not followed",
-        "Allow links, or copy the folder";
+        "Copy what it leads to; links to folders of skills can be allowed";
     Skipped "SF510" Info "A folder was not searched because of its name",
         "Rename the folder if skills in it should be found";
     FileName "SF511" Warning "A file is named like `SKILL.md` but for its case",
@@ -262,6 +262,8 @@ codes! {
         "Install or enable it, or correct the id under `requires`";
     RequiredCycle "SF804" Warning "Skills require each other in a circle",
         "Remove one of the requirements";
+    EnvelopeTags "SF805" Warning "The instructions have tags of the envelope that they are given in, which were made harmless",
+        "Look at the skill: it may try to speak for the host; write `&lt;` for `<` if the tags are meant as text";
 }
 
 impl fmt::Display for Code {

@@ -71,6 +71,7 @@ pub use load::file::FileContent;
 pub use load::files::{FileKind, Files, SkillFile};
 pub use load::instructions::{Instructions, Strictness};
 pub use load::loader::{Freshness, Loader, Loading};
+pub use load::render::LoadedText;
 pub use load::requires::Required;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    CacheStats, Catalog, Changes, Cursor, Error, FileContent, Files, Instructions, Loader, Root,
-    Scope, Source,
+    CacheStats, Catalog, Changes, Cursor, Envelope, Error, FileContent, Files, Instructions,
+    LoadedText, Loader, Root, Scope, Source,
 };
 
 use crate::environment::{Environment, now_ns};
@@ -92,6 +92,18 @@ impl Skills {
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         let now = self.shared.now.load();
         now.loader.load(&now.catalog.look_up(id)?, arguments)
+    }
+
+    /// Returns a skill as a model gets it: its instructions in an envelope.
+    pub fn render(
+        &self,
+        id: &str,
+        arguments: &str,
+        envelope: Envelope,
+    ) -> Result<LoadedText, Error> {
+        let now = self.shared.now.load();
+        now.loader
+            .render(&now.catalog.look_up(id)?, arguments, envelope)
     }
 
     /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.

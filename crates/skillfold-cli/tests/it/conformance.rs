@@ -40,11 +40,15 @@ fn arguments(request: &Value) -> Vec<String> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        typed.push(match name.as_str() {
-            "id" | "query" => value,
-            "cursor" => format!("--after={value}"),
-            name => format!("--{name}={value}"),
-        });
+        match name.as_str() {
+            "id" | "path" | "arguments" | "query" => {}
+            "cursor" => typed.push(format!("--after={value}")),
+            name => typed.push(format!("--{name}={value}")),
+        }
     }
+    // What has no name on the command line has an order.
+    let unnamed = ["id", "path", "arguments", "query"];
+    let unnamed = unnamed.map(|name| request["arguments"][name].as_str());
+    typed.extend(unnamed.into_iter().flatten().map(str::to_owned));
     typed
 }

@@ -210,9 +210,9 @@ fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
 pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
     let rule = match entry.standing() {
         Standing::Active | Standing::Shadowed => return Ok(()),
-        Standing::Disabled => "The skill is switched off; enable it first",
+        Standing::Disabled => "The skill is switched off; add it to `enable` in the settings",
         Standing::Untrusted => {
-            "The skill's folder is not trusted; look at it, then trust its project"
+            "The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings"
         }
     };
     Err(Error::refused(entry.id(), rule))

@@ -16,3 +16,5 @@ mod mentions;
 pub(crate) mod file;
 
 pub(crate) mod files;
+
+pub(crate) mod render;

@@ -10,8 +10,11 @@ mod record;
 
 mod skill;
 
+mod load;
+
 pub use any::Any;
 pub use finding::{Diagnostic, Position, Span};
+pub use load::{FileEntry, FileFinding, FileListing, FilePart, Instructions};
 pub use record::{Listing, RefusedRecord, SkillRecord};
 pub use skill::{Body, Skill, Triggers};
 

@@ -15,8 +15,8 @@ pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use skillfold_core::view::{
-    Any, Body, Diagnostic, Listing, Position, RefusedRecord, Skill, SkillRecord, Span, Triggers,
-    VERSION,
+    Any, Body, Diagnostic, FileEntry, FileFinding, FileListing, FilePart, Instructions, Listing,
+    Position, RefusedRecord, Skill, SkillRecord, Span, Triggers, VERSION,
 };
 
 /// One answer of a face.
@@ -41,6 +41,12 @@ pub enum Document {
     Skills(Listing),
     /// All about one skill.
     Skill(Box<Skill>),
+    /// The instructions of a skill, loaded.
+    Instructions(Instructions),
+    /// A page of the files of a skill.
+    Files(FileListing),
+    /// A file of a skill, or a part of it.
+    File(FilePart),
     /// What was found in files.
     Check(Check),
     /// What was looked at, and what became of it.

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use serde_json::Value;
-use skillfold::core::{Cursor, Filter, Limits};
-use skillfold::view::{Check, Doctor, Document, Failure, Listing, SettingsView, Skill};
+use skillfold::core::{Cursor, Envelope, Error, Filter, Limits};
+use skillfold::view::{
+    Check, Doctor, Document, Failure, FileListing, FilePart, Instructions, Listing, SettingsView,
+    Skill,
+};
 use skillfold::{Environment, Host, Skills, Target};
 use skillfold_testkit::cases;
 
@@ -53,11 +56,12 @@ fn answer(request: &Value, input: &Path) -> Document {
         "show" => {
             let id = argument("id").unwrap();
             let catalog = skills.catalog();
-            match catalog.look_up(id) {
-                Ok(entry) => Document::Skill(Box::new(Skill::new(&entry))),
-                Err(error) => Document::Error(Failure::new(&error)),
-            }
+            let entry = catalog.look_up(id);
+            or_failure(entry.map(|entry| Document::Skill(Box::new(Skill::new(&entry)))))
         }
+        "load" => load(&skills, request),
+        "files" => files(&skills, request),
+        "read" => read(&skills, request),
         "check" => {
             let profile = skills.report().settings.profile.value;
             let targets = Target::all(&skills.catalog());
@@ -69,6 +73,43 @@ fn answer(request: &Value, input: &Path) -> Document {
         "settings" => Document::Settings(SettingsView::new(&skills.report().settings)),
         call => panic!("no such call: {call}"),
     }
+}
+
+/// Returns the answer, or why there is none.
+fn or_failure(answer: Result<Document, Error>) -> Document {
+    answer.unwrap_or_else(|error| Document::Error(Failure::new(&error)))
+}
+
+fn load(skills: &Skills, request: &Value) -> Document {
+    let argument = |name: &str| request["arguments"][name].as_str();
+    let envelope: Envelope = argument("envelope").unwrap_or("plain").parse().unwrap();
+    let arguments = argument("arguments").unwrap_or_default();
+    let loaded = skills.render(argument("id").unwrap(), arguments, envelope);
+    or_failure(loaded.map(|loaded| Document::Instructions(Instructions::new(&loaded, envelope))))
+}
+
+fn files(skills: &Skills, request: &Value) -> Document {
+    let argument = |name: &str| request["arguments"][name].as_str();
+    let (id, catalog) = (argument("id").unwrap(), skills.catalog());
+    let cursor = argument("cursor").map(Cursor::after);
+    let limit = request["arguments"]["limit"].as_u64().unwrap_or(1_000);
+    let page = skills.files(id, cursor.as_ref(), usize::try_from(limit).unwrap());
+    or_failure(
+        page.map(|page| Document::Files(FileListing::new(&catalog.look_up(id).unwrap(), &page))),
+    )
+}
+
+fn read(skills: &Skills, request: &Value) -> Document {
+    let argument = |name: &str| request["arguments"][name].as_str();
+    let (id, catalog) = (argument("id").unwrap(), skills.catalog());
+    let range = argument("range").unwrap_or("..");
+    let (start, end) = range.split_once("..").unwrap();
+    let range = start.parse().unwrap_or(0)..end.parse().unwrap_or(u64::MAX);
+    let content = skills.read_range(id, argument("path").unwrap(), range);
+    or_failure(
+        content
+            .map(|content| Document::File(FilePart::new(&catalog.look_up(id).unwrap(), &content))),
+    )
 }
 
 fn list(skills: &Skills, request: &Value) -> Listing {

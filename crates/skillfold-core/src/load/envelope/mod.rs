@@ -112,6 +112,14 @@ impl Envelope {
         }
     }
 
+    /// Returns whether the form has a place for the names of files.
+    pub const fn names_files(self) -> bool {
+        match self {
+            Self::Plain | Self::ReadSkill => false,
+            Self::SkillContext | Self::SkillContent => true,
+        }
+    }
+
     /// Puts instructions into the envelope.
     ///
     /// Values on one line have control and invisible characters escaped; in tags also `& < > " '` and what is read as `<`.

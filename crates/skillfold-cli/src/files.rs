@@ -1,0 +1,62 @@
+//! `skillfold files`
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use skillfold::core::{Cursor, visible};
+use skillfold::view::{Document, FileListing};
+
+use crate::arguments::{Files, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{BOLD, DIM, Output, counted, painted, say_all};
+
+/// Files on a page, unless another number is asked for.
+const LIMIT: usize = 1_000;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Files,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let cursor = options.after.as_deref().map(Cursor::after);
+    let limit = options.limit.map_or(LIMIT, NonZeroUsize::get);
+    let page = skills.files(&options.id, cursor.as_ref(), limit)?;
+    let catalog = skills.catalog();
+    let listing = FileListing::new(&catalog.look_up(&options.id)?, &page);
+    if output.is_json() {
+        output.json(Document::Files(listing))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for file in &listing.files {
+        let path = visible(&file.path);
+        let path = if file.mentioned {
+            painted(BOLD, path)
+        } else {
+            path.into_owned()
+        };
+        let mentioned = if file.mentioned { "*" } else { " " };
+        output.line(format!(
+            "{:>10}  {:<12} {mentioned} {path}",
+            file.size, file.kind
+        ))?;
+    }
+    let mentioned = listing.files.iter().filter(|file| file.mentioned).count();
+    output.say(painted(
+        DIM,
+        format!(
+            "{} of {}, {mentioned} (*) named in the instructions",
+            listing.files.len(),
+            counted(listing.total, "file", "files")
+        ),
+    ));
+    if let Some(next) = &listing.next {
+        output.say(format!("Go on with `--after {}`", visible(next)));
+    }
+    say_all(
+        page.findings.iter().map(|finding| &finding.diagnostic),
+        output,
+    );
+    Ok(ExitCode::SUCCESS)
+}

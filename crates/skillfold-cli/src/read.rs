@@ -1,0 +1,52 @@
+//! `skillfold read`
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use skillfold::core::{FileContent, Steadiness, visible};
+use skillfold::view::{Document, FilePart};
+
+use crate::arguments::{Global, Read};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::Output;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Read,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let content = skills.read_range(&options.id, &options.path, options.range.clone())?;
+    if output.is_json() {
+        let catalog = skills.catalog();
+        let part = FilePart::new(&catalog.look_up(&options.id)?, &content);
+        output.json(Document::File(part))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if content.text().is_none() && io::stdout().is_terminal() {
+        return Err(Failure::Usage(format!(
+            "`{}` is no text ({} bytes); send it to a file or a program, or use `--json`",
+            visible(&options.path),
+            content.size()
+        )));
+    }
+    output.foreign(content.bytes())?;
+    say_rest(&content, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was not read, and whether the file held still.
+fn say_rest(content: &FileContent, output: &mut Output) {
+    if let Some(next) = content.next() {
+        let (start, end) = (content.range().start, content.range().end);
+        output.say(format!(
+            "Bytes {start} to {end} of {}; go on with `--range {next}..`",
+            content.size()
+        ));
+    }
+    if content.steadiness() == Steadiness::Changing {
+        output
+            .say("The file kept changing while it was read; read it again when the writer is done");
+    }
+}

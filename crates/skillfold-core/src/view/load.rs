@@ -1,0 +1,205 @@
+//! Loaded instructions and files.
+
+use crate::catalog::entry::Entry;
+use crate::diagnostic::visible;
+use crate::load::envelope::Envelope;
+use crate::load::file::FileContent;
+use crate::load::files::Files;
+use crate::load::render::LoadedText;
+use crate::view::finding::Diagnostic;
+use crate::view::record::{shown, strings};
+
+/// The instructions of a skill, loaded.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Instructions {
+    /// What leads to the skill and to no other.
+    pub id: String,
+    /// `plain`, `read_skill`, `skill_context` or `skill_content`.
+    pub envelope: String,
+    /// What a model gets.
+    pub text: String,
+    /// About how many tokens the instructions have, estimated from their bytes.
+    pub tokens: u64,
+    /// The path of the skill's folder, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_dir: Option<String>,
+    /// The ids of skills that should be loaded first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    /// What there is to say about this load.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Diagnostic>,
+}
+
+impl Instructions {
+    /// Creates the view of a loaded skill.
+    pub fn new(loaded: &LoadedText, envelope: Envelope) -> Self {
+        let instructions = &loaded.instructions;
+        Self {
+            id: instructions.id().to_owned(),
+            envelope: envelope.to_string(),
+            text: loaded.text.clone(),
+            tokens: instructions.tokens(),
+            base_dir: instructions.base_dir().map(str::to_owned),
+            requires: strings(instructions.requires()),
+            notes: Diagnostic::all(&loaded.notes),
+        }
+    }
+}
+
+/// A page of the files of a skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FileListing {
+    /// What leads to the skill and to no other.
+    pub id: String,
+    /// The path of the skill's folder, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_dir: Option<String>,
+    /// How many files the skill has in all.
+    pub total: usize,
+    /// The files: those that the instructions speak of, in that order, then the others by path.
+    pub files: Vec<FileEntry>,
+    /// The file after which the next page starts, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// What was passed over, and why; on the first page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FileFinding>,
+}
+
+/// A file of a skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FileEntry {
+    /// Its path inside the skill.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// `instructions`, `text`, `script`, `data`, `image` or `other`, by its name.
+    pub kind: String,
+    /// Whether the instructions speak of it.
+    pub mentioned: bool,
+}
+
+/// Something that was found about a path of a skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FileFinding {
+    /// The path inside the skill; empty for the skill's folder.
+    pub path: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub diagnostic: Diagnostic,
+}
+
+impl FileListing {
+    /// Creates the view of a page of files.
+    pub fn new(entry: &Entry<'_>, page: &Files) -> Self {
+        let files = page.files.iter().map(|file| FileEntry {
+            path: file.path.to_string(),
+            size: file.size,
+            kind: file.kind.to_string(),
+            mentioned: file.is_mentioned,
+        });
+        let findings = page.findings.iter().map(|finding| FileFinding {
+            path: visible(&finding.path).into_owned(),
+            diagnostic: Diagnostic::new(&finding.diagnostic),
+        });
+        Self {
+            id: entry.id().to_owned(),
+            base_dir: entry.base_dir().map(|path| shown(&path)),
+            total: page.total,
+            files: files.collect(),
+            next: page.next.as_ref().map(|next| next.as_str().to_owned()),
+            findings: findings.collect(),
+        }
+    }
+}
+
+/// A file of a skill, or a part of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FilePart {
+    /// What leads to the skill and to no other.
+    pub id: String,
+    /// The file's path inside the skill.
+    pub path: String,
+    /// The size of the whole file in bytes.
+    pub size: u64,
+    /// The offset of the first byte that was read.
+    pub start: u64,
+    /// The offset after the last byte that was read.
+    pub end: u64,
+    /// Where the rest starts, if there is a rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// What was read, if it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What was read, in base64, if it is no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+}
+
+impl FilePart {
+    /// Creates the view of what was read of a file.
+    pub fn new(entry: &Entry<'_>, content: &FileContent) -> Self {
+        let text = content.text();
+        Self {
+            id: entry.id().to_owned(),
+            path: content.path().to_string(),
+            size: content.size(),
+            start: content.range().start,
+            end: content.range().end,
+            next: content.next(),
+            base64: text.is_none().then(|| base64(content.bytes())),
+            text: text.map(str::to_owned),
+        }
+    }
+}
+
+/// Returns bytes in base64, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (bits >> (18 - 6 * digit)) & 63;
+            let is_padding = digit > chunk.len();
+            text.push(if is_padding {
+                '='
+            } else {
+                char::from(DIGITS[value as usize])
+            });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base64;
+
+    #[test]
+    fn bytes_become_base64() {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"foobar", "Zm9vYmFy"),
+            (b"\xff\xfe\xfd", "//79"),
+        ] {
+            assert_eq!(base64(bytes), text);
+        }
+    }
+}
