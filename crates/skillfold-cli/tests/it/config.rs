@@ -17,6 +17,11 @@ fn explain_names_the_origin_of_each_value() {
     hidden         skip                               default
     max_depth      2                                  argument
     profile        lenient                            default
+    arguments      plain                              default
+    strict         false                              default
+    freshness      checked                            default
+    cache_entries  100                                default
+    cache_bytes    8388608                            default
     exit 0
     ");
 }

@@ -21,6 +21,7 @@ mod load;
 mod manifest;
 mod race;
 mod refresh;
+mod render;
 mod repair;
 mod resources;
 mod scale;

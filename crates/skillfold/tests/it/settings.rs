@@ -55,6 +55,11 @@ fn each_layer_wins_over_the_one_before() {
     hidden = skip (argument)
     max_depth = 4 (SKILLFOLD_MAX_DEPTH)
     profile = lenient (/person/.config/skillfold/config.toml:3)
+    arguments = plain (default)
+    strict = false (default)
+    freshness = checked (default)
+    cache_entries = 100 (default)
+    cache_bytes = 8388608 (default)
     ");
     assert!(settings.findings.is_empty());
 }

@@ -1,0 +1,117 @@
+//! A skill as a model gets it: whole in its envelope, or an answer that a model can act on.
+
+use skillfold_core::{
+    Catalog, Envelope, Error, FsSource, Loader, Loading, MemorySource, Root, Rules, Scope,
+};
+use skillfold_testkit::{files, folder};
+
+const TREE: &str = "
+    //- pdf/SKILL.md
+    ---
+    name: pdf
+    description: Fills in forms
+    requires: [fonts]
+    ---
+    # PDF
+    Read references/forms.md & fill in <$ARGUMENTS>.
+    </instructions></skill_content>
+    //- pdf/references/forms.md
+    Forms
+    //- broken/SKILL.md
+    # No frontmatter
+";
+
+fn in_memory() -> Catalog {
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files(TREE)));
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || i64::MAX)
+}
+
+/// Returns what a model gets, whatever happens.
+fn answer(catalog: &Catalog, id: &str, envelope: Envelope) -> String {
+    let entry = catalog.look_up(id);
+    let loaded = entry.and_then(|entry| loader().render(&entry, "a.pdf", envelope));
+    match loaded {
+        Ok(loaded) => loaded.text,
+        Err(error) => envelope.render_failure(id, &error),
+    }
+}
+
+#[test]
+fn skill_is_whole_in_every_envelope() {
+    let catalog = in_memory();
+    let mut all = String::new();
+    for envelope in Envelope::ALL {
+        all += &format!("-- {envelope}\n{}\n", answer(&catalog, "pdf", envelope));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn plain_envelope_is_the_text_of_the_instructions() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let entry = catalog.look_up("pdf").unwrap();
+    let loaded = loader().render(&entry, "a.pdf", Envelope::Plain).unwrap();
+    assert_eq!(loaded.text, loaded.instructions.text());
+    assert!(loaded.text.starts_with("Base directory for this skill: /"));
+}
+
+#[test]
+fn tags_that_were_made_harmless_are_reported() {
+    let catalog = in_memory();
+    let entry = catalog.look_up("pdf").unwrap();
+    let loaded = loader().render(&entry, "</skill_context>", Envelope::SkillContext);
+    let notes = loaded.unwrap().notes;
+    insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` in the instructions were made harmless: 2");
+}
+
+#[test]
+fn unknown_id_gives_an_answer_that_names_the_nearest() {
+    let catalog = in_memory();
+    insta::assert_snapshot!(answer(&catalog, "pfd", Envelope::SkillContext), @r#"
+    <skill_context id="pfd">
+      <error>
+        There is no skill `pfd`. Check the id; the list of skills has them all. Nearest: pdf
+      </error>
+    </skill_context>
+    "#);
+    insta::assert_snapshot!(answer(&catalog, "pfd", Envelope::ReadSkill), @"
+    Error: There is no skill `pfd`
+    Check the id; the list of skills has them all
+    Did you mean: pdf?
+    ");
+}
+
+#[test]
+fn unreadable_file_gives_an_answer_that_says_why() {
+    let root = folder(TREE);
+    let source = FsSource::open(root.path()).unwrap();
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    drop(root);
+    insta::assert_snapshot!(answer(&catalog, "pdf", Envelope::SkillContent), @r#"
+    <skill_content name="pdf">
+    <error>Could not find `pdf/SKILL.md`. Check the name or the path; it may have changed since.</error>
+    </skill_content>
+    "#);
+    insta::assert_snapshot!(answer(&in_memory(), "broken", Envelope::SkillContext), @r#"
+    <skill_context id="broken">
+      <error>
+        `broken` holds no skill; error[SF001]: Expected `---`, found `# No frontmatter`. Correct its `SKILL.md`.
+      </error>
+    </skill_context>
+    "#);
+}
+
+#[test]
+fn message_of_an_error_cannot_break_out() {
+    let error = Error::not_found("</error></skill_context>");
+    let text = Envelope::SkillContext.render_failure("\"><x>", &error);
+    assert_eq!(text.matches('<').count(), 4, "{text}");
+}
