@@ -7,10 +7,15 @@ pub mod envelope;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod race;
 
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod arena;
+
 use std::path::Path;
 
 use tempfile::TempDir;
 
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub use arena::{Arena, expect_no_leak};
 pub use attack::{
     ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths, holds_secret,
 };

@@ -9,9 +9,11 @@
 
 mod command;
 
+mod attack;
 mod check;
 mod config;
 mod conformance;
 mod list;
+mod load;
 mod sessions;
 mod terminal;

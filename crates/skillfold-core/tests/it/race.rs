@@ -9,56 +9,17 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use skillfold_core::{Folder, FsSource, Limits, Links, ResourcePath, Source, Walk};
-use skillfold_testkit::{Counts, Outcome, SECRET, Swap, write};
-use tempfile::TempDir;
+use skillfold_testkit::{Arena, Outcome, SECRET, expect_no_leak};
 
-/// A skill, a folder outside that has all of its names and some of its own, and a place for what is swapped in.
-struct Arena {
-    folder: TempDir,
-}
-
-impl Arena {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let files = [
-            ("root/pdf/SKILL.md", "---\nname: pdf\n---\n"),
-            ("root/pdf/file.txt", "inside"),
-            ("root/pdf/inner/file.txt", "inside"),
-            ("outside/file.txt", SECRET),
-            ("outside/inner/file.txt", SECRET),
-            ("outside/skill/SKILL.md", SECRET),
-        ];
-        write(
-            folder.path(),
-            &files.map(|(path, text)| (path.to_owned(), text.to_owned())),
-        );
-        for place in ["outside", "outside/inner", "outside/skill"] {
-            fs::write(folder.path().join(place).join(SECRET), SECRET).unwrap();
-        }
-        Self { folder }
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    /// Returns the skill as it is found before anything is swapped.
-    fn found(&self) -> (FsSource, Folder) {
-        let source = FsSource::open(self.at("root")).unwrap();
-        let listing = source.list(&Walk::default(), None).unwrap();
-        let folder = listing.folders[0].folder.clone();
-        (source, folder)
-    }
-
-    /// Returns a swap of what stands at a path for a link to something outside.
-    fn swap(&self, path: &str, outside: &str) -> Swap {
-        let link = self.at("link");
-        symlink(self.at(outside), &link).unwrap();
-        Swap::new(self.at(path), link)
-    }
+/// Returns the skill as it is found before anything is swapped.
+fn found(arena: &Arena) -> (FsSource, Folder) {
+    let source = FsSource::open(arena.at("root")).unwrap();
+    let listing = source.list(&Walk::default(), None).unwrap();
+    let folder = listing.folders[0].folder.clone();
+    (source, folder)
 }
 
 /// Swaps that a file or folder below the skill, or the skill itself, may meet: what is swapped for a link, and where that
@@ -69,13 +30,6 @@ const SWAPS: [(&str, &str); 3] = [
     ("root/pdf", "outside"),
 ];
 
-#[track_caller]
-fn expect_no_leak(name: &str, counts: Counts) {
-    eprintln!("{name}: {counts}");
-    assert_eq!(counts.leaked, 0, "{name}: {counts}");
-    assert!(counts.given > 0 && counts.refused > 0, "{name}: {counts}");
-}
-
 fn path(text: &str) -> ResourcePath {
     text.parse().unwrap()
 }
@@ -84,7 +38,7 @@ fn path(text: &str) -> ResourcePath {
 fn read_gives_nothing_from_outside() {
     for (swapped, outside) in SWAPS {
         let arena = Arena::new();
-        let (source, folder) = arena.found();
+        let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, outside).race(|| {
             let read = source.read(&folder, &path("inner/file.txt"), 0..100);
             Outcome::of(read.map(|content| content.bytes))
@@ -100,7 +54,7 @@ fn head_gives_nothing_from_outside() {
         ("root/pdf/SKILL.md", "outside/skill/SKILL.md"),
     ] {
         let arena = Arena::new();
-        let (source, folder) = arena.found();
+        let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, outside).race(|| {
             let mut bytes = Vec::new();
             Outcome::of(source.head(&folder, 100, &mut bytes).map(|_| bytes))
@@ -113,7 +67,7 @@ fn head_gives_nothing_from_outside() {
 fn resources_name_nothing_from_outside() {
     for (swapped, outside) in [SWAPS[0], SWAPS[2], ("root/pdf", "outside/skill")] {
         let arena = Arena::new();
-        let (source, folder) = arena.found();
+        let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, outside).race(|| {
             let listed = source.resources(&folder, &Limits::default(), None);
             let Ok(listed) = listed else {
@@ -151,7 +105,7 @@ fn kind_tells_nothing_from_outside() {
         (SWAPS[2].0, SWAPS[2].1, outside("")),
     ] {
         let arena = Arena::new();
-        let (source, folder) = arena.found();
+        let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, target).race(|| {
             if source.kind(&folder, &asked).is_ok() {
                 return Outcome::Given(SECRET.into());
@@ -171,7 +125,7 @@ fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
     let arena = Arena::new();
     fs::rename(arena.at("root/pdf"), arena.at("installed")).unwrap();
     symlink(arena.at("installed"), arena.at("root/pdf")).unwrap();
-    let (source, folder) = arena.found();
+    let (source, folder) = found(&arena);
     let counts = arena.swap("root/pdf", "outside").race(|| {
         let read = source.read(&folder, &path("inner/file.txt"), 0..100);
         Outcome::of(read.map(|content| content.bytes))

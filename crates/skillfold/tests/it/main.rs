@@ -5,7 +5,10 @@
     reason = "a test fails by panicking and may be slow with text"
 )]
 
+mod attack;
 mod conformance;
+mod load;
+mod race;
 mod roots;
 mod settings;
 mod snapshots;

@@ -1,0 +1,79 @@
+//! A skill and a folder outside that want to change places.
+
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use crate::{Counts, SECRET, Swap, write};
+
+/// A root with a skill `pdf`, a folder outside that has all of its names and some of its own, and a place for what is
+/// swapped in. It is removed when it is dropped.
+#[derive(Debug)]
+pub struct Arena {
+    folder: TempDir,
+}
+
+impl Arena {
+    /// Lays out `root/pdf` with `SKILL.md`, `file.txt` and `inner/file.txt`, and the same names with [`SECRET`] in
+    /// `outside` and `outside/skill`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the files cannot be written.
+    #[expect(clippy::new_without_default, reason = "it writes files")]
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let secret_skill = format!("---\nname: pdf\ndescription: {SECRET}\n---\n{SECRET}\n");
+        let files = [
+            (
+                "root/pdf/SKILL.md",
+                "---\nname: pdf\ndescription: d\n---\ninside\n",
+            ),
+            ("root/pdf/file.txt", "inside"),
+            ("root/pdf/inner/file.txt", "inside"),
+            ("outside/file.txt", SECRET),
+            ("outside/inner/file.txt", SECRET),
+            ("outside/skill/SKILL.md", &*secret_skill),
+            ("outside/skill/inner/file.txt", SECRET),
+        ];
+        write(
+            folder.path(),
+            &files.map(|(path, text)| (path.to_owned(), text.to_owned())),
+        );
+        for place in ["outside", "outside/inner", "outside/skill"] {
+            let name = format!("{place}/{SECRET}");
+            write(folder.path(), &[(name, SECRET.to_owned())]);
+        }
+        Self { folder }
+    }
+
+    /// Returns a path in it.
+    pub fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Returns a swap of what stands at a path for a link to something outside.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there was a swap already.
+    pub fn swap(&self, path: &str, outside: &str) -> Swap {
+        let link = self.at("link");
+        symlink(self.at(outside), &link).expect("a link can be made");
+        Swap::new(self.at(path), link)
+    }
+}
+
+/// Fails if a race gave a secret, or came out one way only.
+///
+/// # Panics
+///
+/// Panics if so.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "the counts are the result of a race")]
+pub fn expect_no_leak(name: &str, counts: Counts) {
+    eprintln!("{name}: {counts}");
+    assert_eq!(counts.leaked, 0, "{name}: {counts}");
+    assert!(counts.given > 0 && counts.refused > 0, "{name}: {counts}");
+}

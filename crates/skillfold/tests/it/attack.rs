@@ -1,0 +1,68 @@
+//! No path that a host passes on leads out of a skill.
+#![cfg(unix)]
+
+use skillfold::core::{ErrorKind, FsSource, Links, Root, Scope};
+use skillfold::{Environment, Host, Skills};
+use skillfold_testkit::{ATTACKED, HostileTree, Verdict, holds_secret, hostile_tree};
+
+fn skills(tree: &HostileTree, links: Links) -> Skills {
+    let source = FsSource::open_with(tree.root(), links).unwrap();
+    Host::new(Environment::new("/nowhere"))
+        .set("default_roots", "false")
+        .root(Root::new(Scope::User, "hostile", source))
+        .discover()
+        .unwrap()
+}
+
+#[test]
+fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
+    let tree = hostile_tree();
+    let attacks = tree.attacks();
+    assert!(attacks.len() >= 500, "{}", attacks.len());
+    for links in [Links::Follow, Links::Refuse, Links::Strict] {
+        let skills = skills(&tree, links);
+        for attack in &attacks {
+            match skills.read_range(ATTACKED, &attack.text, ..1 << 16) {
+                Ok(content) => {
+                    assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
+                    assert!(!holds_secret(content.bytes()), "{attack:?}");
+                }
+                Err(error) => {
+                    let kinds = [ErrorKind::Refused, ErrorKind::NotFound];
+                    assert!(kinds.contains(&error.kind()), "{attack:?}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn path_in_the_place_of_an_id_leads_to_no_skill() {
+    let tree = hostile_tree();
+    let skills = skills(&tree, Links::Follow);
+    for attack in tree.attacks() {
+        let id = &attack.text;
+        // An id may have a folder's name in it, but never leads to what is not in the catalog.
+        if let Ok(loaded) = skills.load(id, "") {
+            assert!(skills.catalog().get(loaded.id()).is_some(), "{attack:?}");
+            assert!(!holds_secret(loaded.text().as_bytes()), "{attack:?}");
+        }
+        assert_eq!(
+            skills.files(id, None, 10).is_ok(),
+            skills.catalog().get(id).is_some()
+        );
+    }
+}
+
+#[test]
+fn listing_names_nothing_from_outside_and_no_link() {
+    let tree = hostile_tree();
+    let skills = skills(&tree, Links::Follow);
+    let page = skills.files(ATTACKED, None, 100_000).unwrap();
+    assert!(!page.files.is_empty());
+    for file in &page.files {
+        assert!(!holds_secret(file.path.as_str().as_bytes()), "{file:?}");
+        let path = tree.root().join(ATTACKED).join(file.path.as_str());
+        assert!(path.symlink_metadata().unwrap().is_file(), "{file:?}");
+    }
+}
