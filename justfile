@@ -46,15 +46,16 @@ agreement file=corpus every="1" python="python3":
 
 # A short fuzz run of each target (needs cargo-fuzz and a nightly compiler)
 fuzz-smoke runs="100000":
-    for target in lines manifest frontmatter fix; do just _fuzz $target {{runs}}; done
+    for target in lines manifest frontmatter fix; do just _fuzz $target yaml {{runs}}; done
+    just _fuzz envelope envelope {{runs}}
 
 # Ten million executions of each target
 fuzz-long: (fuzz-smoke "10000000")
 
-_fuzz target runs:
+_fuzz target dict runs:
     mkdir -p fuzz/corpus/{{target}}
     cargo +nightly fuzz run -s none --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} -- \
-        -runs={{runs}} -timeout=1 -rss_limit_mb=256 -max_len=256 -dict=fuzz/yaml.dict -print_final_stats=1
+        -runs={{runs}} -timeout=1 -rss_limit_mb=256 -max_len=256 -dict=fuzz/{{dict}}.dict -print_final_stats=1
 
 # Everything that CI runs
 ci:

@@ -1,0 +1,80 @@
+//! Whatever is put into a tagged envelope, its tags are its own and what was put in comes out.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use skillfold_core::{Envelope, Failure, Parts};
+use skillfold_testkit::envelope::{Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped};
+
+const CONTEXT: &[&str] = &["skill_context", "instructions", "active_resources", "skill_root", "execution_directive"];
+const CONTENT: &[&str] = &["skill_content", "skill_resources"];
+
+fuzz_target!(|text: &str| {
+    // What follows a unit separator is every value; without one the text is a body alone.
+    let Some((body, value)) = text.split_once('\x1f') else {
+        let parts = Parts { id: "a", body: text, ..Parts::default() };
+        return check_all(&parts);
+    };
+    check_all(&Parts {
+        id: value,
+        body,
+        base_dir: Some(value),
+        requires: &[value.into()],
+        files: &[value, "a"],
+        ..Parts::default()
+    });
+    let failure = Failure { id: value, message: body, hint: value, nearest: &[value] };
+    for (envelope, names) in [(Envelope::SkillContext, CONTEXT), (Envelope::SkillContent, CONTENT)] {
+        let rendered = envelope.render_error(&failure);
+        assert_eq!(tags(&rendered, names), [names[0], &format!("/{}", names[0])], "a forged tag");
+        assert_eq!(rendered.split('"').nth(1).and_then(unescaped).as_deref(), Some(value));
+    }
+});
+
+fn check_all(parts: &Parts<'_>) {
+    check(Envelope::SkillContext, CONTEXT, open_skill_context, parts);
+    check(Envelope::SkillContent, CONTENT, open_skill_content, parts);
+}
+
+fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, parts: &Parts<'_>) {
+    let rendered = envelope.render(parts);
+    assert_eq!(tags(&rendered.text, names), own_tags(envelope, parts), "a forged tag");
+    let opened = open(&rendered.text).expect("an envelope can be opened");
+    assert_eq!(opened.id, parts.id);
+    assert_eq!(opened.base_dir.as_deref(), parts.base_dir);
+    assert_eq!(opened.files, parts.files);
+    let body = match parts.body.ends_with('\n') || parts.body.is_empty() {
+        true => Some(opened.body.as_str()),
+        false => opened.body.strip_suffix('\n'),
+    };
+    let brackets = body.and_then(|body| replaced(parts.body, body));
+    assert_eq!(brackets, Some(rendered.neutralised), "a body that is changed otherwise");
+    let own = tags(parts.body, names).len() + left_open(parts.body, names);
+    assert_eq!(own, rendered.neutralised, "a body that is changed without need");
+}
+
+fn own_tags(envelope: Envelope, parts: &Parts<'_>) -> &'static [&'static str] {
+    match (envelope, parts.base_dir) {
+        (Envelope::SkillContext, Some(_)) => &[
+            "skill_context",
+            "instructions",
+            "/instructions",
+            "active_resources",
+            "skill_root",
+            "/skill_root",
+            "/active_resources",
+            "execution_directive",
+            "/execution_directive",
+            "/skill_context",
+        ],
+        (Envelope::SkillContext, None) => &[
+            "skill_context",
+            "instructions",
+            "/instructions",
+            "execution_directive",
+            "/execution_directive",
+            "/skill_context",
+        ],
+        (_, Some(_)) => &["skill_content", "skill_resources", "/skill_resources", "/skill_content"],
+        (_, None) => &["skill_content", "/skill_content"],
+    }
+}
