@@ -1,6 +1,6 @@
 //! Texts that try to end a tag of their envelope, or to begin one.
 
-/// Break-outs, by hand. `{tag}` is the name of a tag, `{TAG}` and `{Tag}` the same in capitals, `{tag:x}` with x after each
+/// Break-outs, line by line. `{tag}` is the name of a tag, `{TAG}` and `{Tag}` the same in capitals, `{tag:x}` with x after each
 /// of its letters, `{tag_x}` with x for each underscore.
 #[rustfmt::skip]
 pub(super) const BREAK_OUTS: &[&str] = &[
