@@ -34,10 +34,19 @@ discover file=corpus:
 catalog:
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 1000
 
+# What a load costs, for the first time and again, and what is held in memory
+load file=corpus:
+    cargo run --release -p skillfold-bench -- load --skills 1000
+    cargo run --release -p skillfold-bench -- load --skills 1000 --corpus {{file}}
+    cargo run --release -p skillfold-bench -- memory
+    cargo run --release -p skillfold-bench -- memory --corpus {{file}}
+
 # The short form of the benches, as CI runs it
 bench-smoke file=corpus:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}
     cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15 --at-most 4.5 --refresh-at-most 1.3
+    cargo run --release -p skillfold-bench -- load --skills 1000 --corpus {{file}} --at-most 2.5 --checked-at-most 2.0
+    cargo run --release -p skillfold-bench -- memory --corpus {{file}} --judge
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)

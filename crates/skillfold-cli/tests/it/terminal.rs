@@ -50,6 +50,18 @@ fn colours_are_for_a_terminal_only() {
 }
 
 #[test]
+fn text_of_a_skill_cannot_act_on_a_terminal() {
+    let world = world();
+    world.write("\n//- app/.agents/skills/pdf/red.md\n\u{1b}[31mred\u{202e}\n");
+    let shown = on_terminal(&world, "read pdf red.md --trust-project", &[]);
+    assert_eq!(shown.trim_end(), "\\u{1b}[31mred\\u{202e}");
+    let bytes = world.path("app/.agents/skills/pdf/x.bin");
+    std::fs::write(bytes, b"\x1b[31m\xff").unwrap();
+    let shown = on_terminal(&world, "read pdf x.bin --trust-project --color=never", &[]);
+    assert!(shown.starts_with("error: `x.bin` is no text"), "{shown}");
+}
+
+#[test]
 fn reader_that_leaves_early_is_no_failure() {
     let world = World::new("//- app/README.md\n");
     let tree: String = (0..2_000)
