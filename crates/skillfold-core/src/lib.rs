@@ -1,9 +1,9 @@
 //! The engine of Skillfold: reads agent skills without losing one.
 //!
 //! A *skill* is a folder with a `SKILL.md`: YAML frontmatter that says what the skill is, then instructions in
-//! Markdown, and files beside it. This crate finds skills in folders or in memory, reads what they say about themselves
-//! and judges them. It never reads more of a file than it needs, never runs anything, and never drops a skill without
-//! saying why.
+//! Markdown, and files beside it. This crate finds skills in folders or in memory, reads what they say about themselves,
+//! judges them, and loads their instructions and files when they are wanted. It never reads more of a file than it needs,
+//! never runs anything, and never drops a skill without saying why.
 //!
 //! ```
 //! use skillfold_core::{MemorySource, Reading, discover};
@@ -28,9 +28,11 @@
 //! # Flow
 //!
 //! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
-//! a [`Manifest`] each; [`parse`] does the same for bytes at hand. [`read_body`] reads the instructions when they are
-//! wanted. [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is
-//! odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that something could not be tried.
+//! a [`Manifest`] each; [`parse`] does the same for bytes at hand. A [`Catalog`] is one snapshot of all skills of some
+//! roots. A [`Loader`] reads the [`Instructions`] of a skill, with arguments in their places, and its files; an
+//! [`Envelope`] puts them before a model. [`lint`] judges a file by the specification, and [`fix`] corrects what can be
+//! corrected. Everything that is odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that
+//! something could not be tried.
 #![forbid(unsafe_code)]
 
 mod limits;

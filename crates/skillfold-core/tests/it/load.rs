@@ -78,6 +78,19 @@ fn loaded_text_begins_with_the_folder_and_has_no_frontmatter() {
 }
 
 #[test]
+fn path_of_a_file_can_be_built_from_a_root_that_was_named_relatively() {
+    let root = tempfile::tempdir_in(".").unwrap();
+    let name = root.path().file_name().unwrap();
+    write(root.path(), &files(TREE));
+    let source = FsSource::open(name).unwrap();
+    let catalog = catalog(Root::new(Scope::User, "mine", source));
+    let loaded = load(&catalog, "plain", "");
+    let base_dir = std::path::Path::new(loaded.base_dir().unwrap());
+    assert!(base_dir.is_absolute());
+    assert!(base_dir.join("SKILL.md").is_file());
+}
+
+#[test]
 fn skill_in_memory_has_no_folder_to_name() {
     let loaded = load(&in_memory(), "plain", "");
     assert_eq!((loaded.text(), loaded.base_dir()), ("# Plain\n", None));

@@ -57,13 +57,18 @@ impl FsSource {
         let path = path.into();
         let tree = NativeTree::open(&path, links)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
-        Ok(Self {
-            tree: Box::new(tree),
-            path,
-        })
+        Ok(Self::of(tree, path))
     }
 
-    /// Returns the path that the source was opened with.
+    fn of(tree: impl Tree + 'static, path: PathBuf) -> Self {
+        Self {
+            tree: Box::new(tree),
+            // A model gets paths of files, and may work elsewhere.
+            path: std::path::absolute(&path).unwrap_or(path),
+        }
+    }
+
+    /// Returns the path of the folder when it was opened, absolute.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -74,10 +79,7 @@ impl FsSource {
         let path = path.into();
         let tree = portable::PortableTree::open(&path, Links::Follow)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
-        Ok(Self {
-            tree: Box::new(tree),
-            path,
-        })
+        Ok(Self::of(tree, path))
     }
 }
 
@@ -259,9 +261,8 @@ impl Source for FsSource {
 
 impl FsSource {
     fn root_name(&self) -> String {
-        // A path such as `.` has no name of its own.
-        let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
-        path.file_name()
+        self.path
+            .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
     }
