@@ -68,7 +68,7 @@ _fuzz target dict runs:
 
 # Swap files and folders for links while they are read, for so many seconds each (the tests do it for one)
 race seconds="60":
-    SKILLFOLD_RACE_SECONDS={{seconds}} cargo nextest run -p skillfold-core -p skillfold -p skillfold-cli race swapped --no-capture
+    RACE_SECONDS={{seconds}} cargo nextest run -p skillfold-core -p skillfold -p skillfold-cli race swapped --no-capture
 
 # Everything that CI runs
 ci:

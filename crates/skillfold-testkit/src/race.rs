@@ -59,13 +59,13 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Returns how long a race takes: `SKILLFOLD_RACE_SECONDS`, or one second.
+/// Returns how long a race takes: `RACE_SECONDS`, or one second.
 #[expect(
     clippy::disallowed_methods,
     reason = "who runs the tests says how long they may take"
 )]
 pub fn race_time() -> Duration {
-    let seconds = std::env::var("SKILLFOLD_RACE_SECONDS").ok();
+    let seconds = std::env::var("RACE_SECONDS").ok();
     Duration::from_secs(seconds.and_then(|text| text.parse().ok()).unwrap_or(1))
 }
 

@@ -1,6 +1,6 @@
 //! Whoever swaps folders and files for links while they are read gets nothing for it.
 //!
-//! `SKILLFOLD_RACE_SECONDS` says how long each race takes; one second if it does not.
+//! `RACE_SECONDS` says how long each race takes; one second if it does not.
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
 #![expect(
     clippy::disallowed_methods,
