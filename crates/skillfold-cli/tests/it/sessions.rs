@@ -42,7 +42,10 @@ fn session_of_the_command_page_is_what_happens() {
         description: Writes and sorts mail.
         tags: [office, mail]
         ---
-        Write and sort.
+        Write and sort $ARGUMENTS as references/rules.md says.
+        //- person/.claude/skills/mail/references/rules.md
+        Be short.
+        Be kind.
         ",
     );
 }
@@ -109,6 +112,38 @@ fn session_of_the_settings_page_is_what_happens() {
         name: pdf
         description: My own way with PDF files.
         ---
+        ",
+    );
+}
+
+#[test]
+fn session_of_the_loading_page_is_what_happens() {
+    check(
+        "docs/loading.md",
+        "
+        //- person/app/.git/HEAD
+        //- person/.agents/skills/fonts/SKILL.md
+        ---
+        name: fonts
+        description: Finds fonts.
+        arguments: [family, fallback]
+        ---
+        Look for $family, else for $fallback. They cost at most $1.50.
+        //- person/.agents/skills/pdf/SKILL.md
+        ---
+        name: pdf
+        description: Fills in PDF forms.
+        requires: [fonts]
+        ---
+        # PDF
+
+        Fill in $ARGUMENTS as `references/forms.md` says. Run `scripts/fill.py`.
+        //- person/.agents/skills/pdf/LICENSE
+        MIT
+        //- person/.agents/skills/pdf/references/forms.md
+        Every field has a name, a größe and a value.
+        //- person/.agents/skills/pdf/scripts/fill.py
+        print()
         ",
     );
 }
