@@ -161,7 +161,8 @@ pub(crate) struct Show {
 pub(crate) struct Load {
     /// The id, the name or the folder's name of a skill
     pub(crate) id: String,
-    /// Arguments for the skill, put together with spaces; what starts with a hyphen comes after `--`
+    /// Arguments for the skill: one text, or words that are put together with spaces; what starts with a hyphen comes
+    /// after `--`
     pub(crate) arguments: Vec<String>,
     /// How the instructions are put before a model
     #[arg(long, value_name = "FORM", default_value = "plain")]
@@ -224,7 +225,11 @@ fn range(text: &str) -> Result<Range<u64>, String> {
             .map_err(|_| format!("`{text}` is not a whole number"))
     };
     let (start, end) = text.split_once("..").ok_or("not written as START..END")?;
-    Ok(number(start, 0)?..number(end, u64::MAX)?)
+    let range = number(start, 0)?..number(end, u64::MAX)?;
+    if range.end < range.start {
+        return Err("ends before it starts".to_owned());
+    }
+    Ok(range)
 }
 
 #[derive(Args, Debug)]

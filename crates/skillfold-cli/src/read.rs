@@ -3,13 +3,13 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use skillfold::core::{FileContent, Steadiness, visible};
+use skillfold::core::{FileContent, visible};
 use skillfold::view::{Document, FilePart};
 
 use crate::arguments::{Global, Read};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::Output;
+use crate::output::{Output, say_all};
 
 pub(crate) fn run(
     global: &Global,
@@ -38,15 +38,18 @@ pub(crate) fn run(
 
 /// Says what was not read, and whether the file held still.
 fn say_rest(content: &FileContent, output: &mut Output) {
-    if let Some(next) = content.next() {
-        let (start, end) = (content.range().start, content.range().end);
+    let (range, size) = (content.range(), content.size());
+    if range.start > size {
         output.say(format!(
-            "Bytes {start} to {end} of {}; go on with `--range {next}..`",
-            content.size()
+            "The file has {size} bytes, and none from {} on",
+            range.start
         ));
     }
-    if content.steadiness() == Steadiness::Changing {
-        output
-            .say("The file kept changing while it was read; read it again when the writer is done");
+    if let Some(next) = content.next() {
+        let (start, end) = (range.start, range.end);
+        output.say(format!(
+            "Bytes {start} to {end} of {size}; go on with `--range {next}..`"
+        ));
     }
+    say_all(&content.notes(), output);
 }

@@ -264,6 +264,10 @@ codes! {
         "Remove one of the requirements";
     EnvelopeTags "SF805" Warning "The instructions have tags of the envelope that they are given in, which were made harmless",
         "Look at the skill: it may try to speak for the host; write `&lt;` for `<` if the tags are meant as text";
+    BaseDirNotUtf8 "SF806" Warning "The path of the skill's folder is not UTF-8, and is not given to the model",
+        "Rename the folder";
+    RequiredForm "SF807" Warning "An entry under `requires` is not written as an id, and is not named to the model",
+        "Write the ids of skills: letters, digits and hyphens";
 }
 
 impl fmt::Display for Code {

@@ -91,7 +91,7 @@ impl Skills {
     /// ```
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         let now = self.shared.now.load();
-        now.loader.load(&now.catalog.look_up(id)?, arguments)
+        now.loader.load(&now.catalog.usable(id)?, arguments)
     }
 
     /// Returns a skill as a model gets it: its instructions in an envelope.
@@ -103,13 +103,13 @@ impl Skills {
     ) -> Result<LoadedText, Error> {
         let now = self.shared.now.load();
         now.loader
-            .render(&now.catalog.look_up(id)?, arguments, envelope)
+            .render(&now.catalog.usable(id)?, arguments, envelope)
     }
 
     /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
     pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
         let now = self.shared.now.load();
-        now.loader.files(&now.catalog.look_up(id)?, cursor, limit)
+        now.loader.files(&now.catalog.usable(id)?, cursor, limit)
     }
 
     /// Returns a file of a skill, up to the limit on one read. A path that leads out of the skill is refused.
@@ -125,7 +125,7 @@ impl Skills {
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
         let now = self.shared.now.load();
-        now.loader.read(&now.catalog.look_up(id)?, path, range)
+        now.loader.read(&now.catalog.usable(id)?, path, range)
     }
 
     /// Returns how the cache of loaded instructions does.

@@ -11,9 +11,13 @@ use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, Node};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::error::Error;
 use crate::read::discover::{Refused, Skill};
 use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
+
+/// Why what is in an untrusted root is not given to a model.
+pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings";
 
 /// What a word leads to.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +134,16 @@ impl<'a> Entry<'a> {
         } else {
             Standing::Active
         }
+    }
+
+    /// Refuses a skill that may not be given to a model, by the id that was asked for: its own may be a message.
+    pub(crate) fn may_be_given(&self, asked: &str) -> Result<(), Error> {
+        let rule = match self.standing() {
+            Standing::Active | Standing::Shadowed => return Ok(()),
+            Standing::Disabled => "The skill is switched off; add it to `enable` in the settings",
+            Standing::Untrusted => UNTRUSTED,
+        };
+        Err(Error::refused(asked, rule))
     }
 
     /// Returns the skill that won the name, unless it is this one.

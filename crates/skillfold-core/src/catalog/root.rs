@@ -134,7 +134,9 @@ impl Root {
 
     /// Returns whether two roots are one, opened twice.
     pub(crate) fn is_same_place(&self, other: &Self) -> bool {
-        self.label == other.label && self.qualifier() == other.qualifier()
+        self.label == other.label
+            && self.qualifier() == other.qualifier()
+            && self.source.location() == other.source.location()
     }
 
     /// Returns whether skills of two roots are treated alike.

@@ -13,6 +13,9 @@ const LARGEST: usize = 4;
 /// Bytes that an entry takes beside its text.
 const ENTRY_BYTES: usize = 128;
 
+/// Bytes that a byte of frontmatter may take as fields: a short field is a name, a value and what holds them.
+const FIELD_BYTES: usize = 16;
+
 /// How the cache of loaded instructions does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -108,7 +111,10 @@ impl Cache {
     pub(super) fn insert(&mut self, key: Key, remembered: Remembered) {
         self.remove(&key);
         let bytes = cost(&key, &remembered);
-        if self.max_entries == 0 || bytes > self.max_bytes / LARGEST {
+        if self.max_entries == 0 {
+            return;
+        }
+        if bytes > self.max_bytes / LARGEST {
             self.stats.too_large += 1;
             return;
         }
@@ -151,5 +157,13 @@ impl Cache {
 }
 
 fn cost(key: &Key, remembered: &Remembered) -> usize {
-    ENTRY_BYTES + key.arguments.len() + remembered.instructions.bytes()
+    let instructions = &remembered.instructions;
+    // A file that changed since it was found was read into a skill of its own.
+    let own_skill = if Arc::ptr_eq(&remembered.found, instructions.skill()) {
+        0
+    } else {
+        let frontmatter = usize::try_from(instructions.skill().body_start).unwrap_or(usize::MAX);
+        frontmatter.saturating_mul(FIELD_BYTES)
+    };
+    ENTRY_BYTES + key.arguments.len() + instructions.bytes() + own_skill
 }

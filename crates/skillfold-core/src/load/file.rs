@@ -3,9 +3,10 @@
 use std::ops::{Bound, Range, RangeBounds};
 
 use crate::catalog::entry::Entry;
-use crate::diagnostic::visible;
-use crate::error::{Error, ErrorKind};
-use crate::load::loader::{Loader, may_be_given};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::load::loader::{Loader, logged, may_be_given};
 use crate::name::{InvalidPath, ResourcePath};
 use crate::read::source::{Content, Revision, Steadiness};
 
@@ -42,7 +43,8 @@ impl FileContent {
         &self.bytes
     }
 
-    /// Returns the bytes, if they are text. A part of a text begins and ends between two characters.
+    /// Returns the bytes, if they are text. A part of a text ends between two characters; one that starts inside a
+    /// character is no text.
     pub fn text(&self) -> Option<&str> {
         // A text has no NUL; a file with some is most often of another kind.
         let text = str::from_utf8(&self.bytes).ok();
@@ -70,33 +72,26 @@ impl FileContent {
         self.revision
     }
 
-    /// Returns whether the file held still while it was read.
-    pub fn steadiness(&self) -> Steadiness {
-        self.steadiness
+    /// Returns what there is to say about this read: that the file kept changing.
+    pub fn notes(&self) -> Vec<Diagnostic> {
+        match self.steadiness {
+            Steadiness::Steady => Vec::new(),
+            Steadiness::Changing => {
+                let message = "File kept changing while it was read";
+                vec![Diagnostic::new(Code::Changing, None, message)]
+            }
+        }
     }
 
-    /// Leaves out the halves of characters at both ends, if what is between them is text.
+    /// Leaves out the half of a character at the end of a text; it starts the rest.
     fn trim(&mut self) {
-        let is_middle = |byte: &&u8| (0x80..0xc0).contains(*byte);
-        let lead = if self.start > 0 {
-            self.bytes.iter().take(3).take_while(is_middle).count()
-        } else {
-            0
+        let Err(error) = str::from_utf8(&self.bytes) else {
+            return;
         };
-        let rest = &self.bytes[lead..];
-        let end = match str::from_utf8(rest) {
-            Ok(_) => rest.len(),
-            // The last character is cut off, and goes on where the part ends.
-            Err(error) if error.error_len().is_none() && self.next().is_some() => {
-                error.valid_up_to()
-            }
-            Err(_) => return,
-        };
+        let is_cut_off = error.error_len().is_none() && self.next().is_some();
         // A part that is shorter than a character must not become nothing: reading on would never get past it.
-        if end > 0 {
-            self.bytes.truncate(lead + end);
-            self.bytes.drain(..lead);
-            self.start += lead as u64;
+        if is_cut_off && error.valid_up_to() > 0 {
+            self.bytes.truncate(error.valid_up_to());
         }
     }
 }
@@ -126,16 +121,7 @@ impl Loader {
             let content = source.read(&entry.skill().folder, &parsed, range.clone())?;
             Ok(FileContent::new(parsed, content, range.start))
         };
-        read().inspect_err(|error: &Error| {
-            if error.kind() == ErrorKind::Refused {
-                tracing::warn!(
-                    skill = entry.id(),
-                    path = &*visible(path),
-                    rule = error.hint(),
-                    "refused to read a path of a skill"
-                );
-            }
-        })
+        logged(entry, path, read())
     }
 }
 

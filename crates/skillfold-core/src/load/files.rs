@@ -4,8 +4,9 @@ use std::fmt;
 
 use crate::catalog::entry::Entry;
 use crate::error::Error;
-use crate::load::loader::{Loader, may_be_given};
-use crate::load::mentions::Mentions;
+use crate::limits::Limits;
+use crate::load::loader::{Loader, logged, may_be_given};
+use crate::load::mentions::{MENTION_BYTES, Mentions};
 use crate::name::ResourcePath;
 use crate::read::body::read_body;
 use crate::read::source::{Cursor, Finding, SKILL_FILE};
@@ -16,7 +17,7 @@ use crate::read::source::{Cursor, Finding, SKILL_FILE};
 pub struct Files {
     /// The files: those that the instructions speak of, in that order, then the others by path.
     pub files: Vec<SkillFile>,
-    /// How many files the skill has in all.
+    /// How many files were found in all; where a bound was reached, a finding says so.
     pub total: usize,
     /// What was passed over, and why; on the first page.
     pub findings: Vec<Finding>,
@@ -34,7 +35,7 @@ pub struct SkillFile {
     pub size: u64,
     /// What it is, by its name.
     pub kind: FileKind,
-    /// Whether the instructions speak of it.
+    /// Whether the instructions speak of it, in their first 256 KiB.
     pub is_mentioned: bool,
 }
 
@@ -124,6 +125,8 @@ impl fmt::Display for FileKind {
 
 impl Loader {
     /// Returns the files of a skill from after `cursor` on, at most `limit`; none is opened but the `SKILL.md`.
+    ///
+    /// Pages are of one version of the instructions: where these change in between, start again.
     pub fn files(
         &self,
         entry: &Entry<'_>,
@@ -131,40 +134,57 @@ impl Loader {
         limit: usize,
     ) -> Result<Files, Error> {
         may_be_given(entry)?;
-        let mut page = all_files(entry)?;
-        let mentions = mentions(entry);
-        // What is not spoken of comes after everything that is.
-        let order = |path: &str| mentions.place(path).unwrap_or(usize::MAX);
-        let by_order = |file: &SkillFile| (order(file.path.as_str()), file.path.clone());
-        for file in &mut page.files {
-            file.is_mentioned = order(file.path.as_str()) != usize::MAX;
-        }
-        page.files.sort_by_cached_key(by_order);
-        page.total = page.files.len();
-        if let Some(cursor) = cursor {
-            let after = (order(cursor.as_str()), cursor.as_str());
-            let is_after =
-                |file: &SkillFile| (order(file.path.as_str()), file.path.as_str()) > after;
-            page.files.retain(is_after);
-            page.findings.clear();
-        }
-        let limit = limit.max(1);
-        if page.files.len() > limit {
-            page.files.truncate(limit);
-            let last = page.files.last();
-            page.next = last.map(|last| Cursor::after(last.path.as_str()));
-        }
-        Ok(page)
+        let body = read_body(entry.root().source(), entry.skill(), &mention_limits(entry));
+        // Instructions that cannot be read speak of nothing; loading says why.
+        let bytes = body.map(|content| content.bytes).unwrap_or_default();
+        let mentions = Mentions::of(&String::from_utf8_lossy(&bytes));
+        files_by(entry, &mentions, cursor, limit)
     }
+}
+
+/// Returns the files of a skill in the order in which they are spoken of.
+pub(super) fn files_by(
+    entry: &Entry<'_>,
+    mentions: &Mentions,
+    cursor: Option<&Cursor>,
+    limit: usize,
+) -> Result<Files, Error> {
+    let mut page = logged(entry, "", all_files(entry))?;
+    // What is not spoken of comes after everything that is.
+    let order = |path: &str| mentions.place(path).unwrap_or(usize::MAX);
+    let by_order = |file: &SkillFile| (order(file.path.as_str()), file.path.clone());
+    for file in &mut page.files {
+        file.is_mentioned = order(file.path.as_str()) != usize::MAX;
+    }
+    page.files.sort_by_cached_key(by_order);
+    page.total = page.files.len();
+    if let Some(cursor) = cursor {
+        let after = (order(cursor.as_str()), cursor.as_str());
+        let is_after = |file: &SkillFile| (order(file.path.as_str()), file.path.as_str()) > after;
+        page.files.retain(is_after);
+        page.findings.clear();
+    }
+    let limit = limit.max(1);
+    if page.files.len() > limit {
+        page.files.truncate(limit);
+        let last = page.files.last();
+        page.next = last.map(|last| Cursor::after(last.path.as_str()));
+    }
+    Ok(page)
 }
 
 /// Returns all files of a skill, by path.
 fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
     let (source, folder) = (entry.root().source(), &entry.skill().folder);
     let limits = &entry.catalog().rules().reading.walk.limits;
+    // A source walks anew for each page: one page of all is one walk.
+    let limits = Limits {
+        resources: limits.walk_entries,
+        ..limits.clone()
+    };
     let (mut all, mut cursor) = (Files::default(), None);
     loop {
-        let page = source.resources(folder, limits, cursor.as_ref())?;
+        let page = source.resources(folder, &limits, cursor.as_ref())?;
         all.findings.extend(page.findings);
         all.files
             .extend(page.files.into_iter().map(|file| SkillFile {
@@ -181,10 +201,11 @@ fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
     }
 }
 
-/// Returns what the instructions speak of. Instructions that cannot be read speak of nothing; loading says why.
-fn mentions(entry: &Entry<'_>) -> Mentions {
+/// Returns the limits for the start of the instructions, which is looked through for names of files.
+fn mention_limits(entry: &Entry<'_>) -> Limits {
     let limits = &entry.catalog().rules().reading.walk.limits;
-    let body = read_body(entry.root().source(), entry.skill(), limits);
-    let bytes = body.map(|content| content.bytes).unwrap_or_default();
-    Mentions::of(&String::from_utf8_lossy(&bytes))
+    Limits {
+        read_bytes: limits.read_bytes.min(MENTION_BYTES as u64),
+        ..limits.clone()
+    }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, visible, whole};
+use crate::diagnostic::{Diagnostic, whole};
 use crate::error::Error;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::arguments::{Arguments, Dialect};
+use crate::load::envelope::{Envelope, Parts};
 use crate::read::discover::{Found, Skill, found};
 use crate::read::manifest::Manifest;
 use crate::read::parse::parse_with;
@@ -68,22 +69,26 @@ impl Instructions {
         if strictness == Strictness::Strict {
             refuse_odd(entry.id(), &skill, &notes)?;
         }
-        let base_dir = entry.base_dir();
-        let base_dir = base_dir.as_ref().map(|path| path.to_string_lossy());
+        let base_dir = base_dir(entry, &mut notes);
         let filled = Arguments::new(dialect, arguments, &skill.manifest, base_dir.as_deref())
             .fill(&raw, limit)
             .ok_or_else(|| {
                 let rule = "With their arguments the instructions are longer than the limit";
                 Error::refused(file(), rule)
             })?;
-        let (text, body) = with_folder(base_dir.as_deref(), &filled);
+        let parts = Parts {
+            body: &filled,
+            base_dir: base_dir.as_deref(),
+            ..Parts::default()
+        };
+        let text: Box<str> = Envelope::Plain.render(&parts).text.into();
         let is_changed = matches!(filled, Cow::Owned(_));
         let raw = is_changed.then(|| raw.clone().into_owned().into());
         let instructions = Self {
             id: entry.id().into(),
-            base_dir: base_dir.map(Into::into),
+            body: text.len() - filled.len(),
+            base_dir,
             text,
-            body,
             raw,
             skill,
             notes: notes.into(),
@@ -215,28 +220,25 @@ fn decoded<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> {
 
 /// Refuses a skill that was repaired, or has an error.
 fn refuse_odd(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Error> {
-    let is_odd = |finding: &&Diagnostic| finding.severity == Severity::Error;
     let all = || skill.diagnostics.iter().chain(notes);
-    let is_decoded = notes.iter().any(|note| note.code == Code::BodyNotUtf8);
-    if !skill.repaired && !is_decoded && !all().any(|finding| is_odd(&finding)) {
+    let is_odd = |finding: &Diagnostic| {
+        finding.severity == Severity::Error
+            || matches!(finding.code, Code::BodyNotUtf8 | Code::Changing)
+    };
+    if !skill.repaired && !all().any(is_odd) {
         return Ok(());
     }
     let message = format!("{} is not in order, and loading is strict", whole(id));
     Err(Error::malformed(message, all().cloned().collect()))
 }
 
-const LINE: &str = "Base directory for this skill: ";
-
-/// Returns the text for a model, and where the body starts in it.
-fn with_folder(base_dir: Option<&str>, body: &str) -> (Box<str>, usize) {
-    let Some(base_dir) = base_dir else {
-        return (body.into(), 0);
-    };
-    let base_dir = visible(base_dir);
-    let start = LINE.len() + base_dir.len() + 2;
-    let mut text = String::with_capacity(start + body.len());
-    for part in [LINE, &base_dir, "\n\n", body] {
-        text.push_str(part);
+/// Returns the path of the skill's folder, if it has one that can be written.
+fn base_dir(entry: &Entry<'_>, notes: &mut Vec<Diagnostic>) -> Option<Box<str>> {
+    let path = entry.base_dir()?;
+    let text = path.to_str();
+    if text.is_none() {
+        let message = "Path of the skill's folder is not UTF-8, and is not given";
+        notes.push(Diagnostic::new(Code::BaseDirNotUtf8, None, message));
     }
-    (text.into(), start)
+    text.map(Into::into)
 }

@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
-use crate::error::Error;
+use crate::diagnostic::visible;
+use crate::error::{Error, ErrorKind};
 use crate::load::arguments::Dialect;
 use crate::load::cache::{Cache, CacheStats, Hold, Key, Remembered};
 use crate::load::instructions::{Instructions, Strictness};
-use crate::read::source::{Revision, State, Steadiness};
+use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
 
 /// How skills are loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +111,8 @@ impl Loader {
             strictness,
             ..
         } = self.loading;
-        let (instructions, state) = Instructions::read(entry, arguments, dialect, strictness)?;
+        let read = Instructions::read(entry, arguments, dialect, strictness);
+        let (instructions, state) = logged(entry, SKILL_FILE, read)?;
         let instructions = Arc::new(instructions);
         if state.steadiness == Steadiness::Steady {
             let remembered = Remembered {
@@ -140,7 +142,7 @@ impl Loader {
     /// Forgets what was loaded of one skill, with whichever arguments.
     pub fn forget(&self, entry: &Entry<'_>) {
         self.cache()
-            .retain(|remembered| remembered.instructions.id() != entry.id());
+            .retain(|remembered| !Arc::ptr_eq(&remembered.found, entry.skill()));
     }
 
     /// Forgets what a newer snapshot does not have as it was.
@@ -168,6 +170,8 @@ impl Loader {
                 hold == Hold::Settled && instructions.revision() == now
             }
         };
+        // One skill may have another id in another snapshot.
+        let is_current = is_current && instructions.id() == entry.id();
         let counter = if is_current { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(is_current.then_some(instructions))
@@ -176,13 +180,15 @@ impl Loader {
     /// Returns the state of a skill's file; what has none is forgotten.
     fn revision(&self, entry: &Entry<'_>, key: &Key) -> Result<Revision, Error> {
         let source = entry.root().source();
-        source.revision(&entry.skill().folder).inspect_err(|_| {
+        let revision = source.revision(&entry.skill().folder);
+        logged(entry, SKILL_FILE, revision).inspect_err(|_| {
+            self.misses.fetch_add(1, Ordering::Relaxed);
             self.cache().remove(key);
         })
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
-        // A thread that panicked here left the cache whole: nothing is called while it is held.
+        // A thread that panicked here left the cache whole: what is called while it is held does not panic.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -206,14 +212,28 @@ fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
     }
 }
 
+/// What a skill that may not be given is called where its own name must not be said.
+const NAMELESS: &str = "a skill";
+
 /// Refuses a skill that may not be given to a model.
 pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
-    let rule = match entry.standing() {
-        Standing::Active | Standing::Shadowed => return Ok(()),
-        Standing::Disabled => "The skill is switched off; add it to `enable` in the settings",
-        Standing::Untrusted => {
-            "The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings"
+    logged(entry, SKILL_FILE, entry.may_be_given(NAMELESS))
+}
+
+/// Logs a refusal to open a path of a skill, and passes the answer on.
+pub(super) fn logged<T>(
+    entry: &Entry<'_>,
+    path: &str,
+    answer: Result<T, Error>,
+) -> Result<T, Error> {
+    answer.inspect_err(|error| {
+        if error.kind() == ErrorKind::Refused {
+            tracing::warn!(
+                skill = &*visible(entry.id()),
+                path = &*visible(path),
+                rule = error.hint(),
+                "refused to open a path of a skill"
+            );
         }
-    };
-    Err(Error::refused(entry.id(), rule))
+    })
 }

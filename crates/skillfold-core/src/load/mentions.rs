@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use crate::read::links::{Target, links};
 
+/// Bytes of instructions that are looked through.
+pub(super) const MENTION_BYTES: usize = 256 * 1024;
+
 /// The places at which instructions speak of paths and names of files.
 pub(super) struct Mentions {
     /// The first place of each path or name.
@@ -13,6 +16,11 @@ pub(super) struct Mentions {
 impl Mentions {
     /// Finds links to files, and words that could be a path or a file's name.
     pub(super) fn of(body: &str) -> Self {
+        let mut end = MENTION_BYTES.min(body.len());
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let body = &body[..end];
         let mut mentions = Self {
             places: HashMap::new(),
         };

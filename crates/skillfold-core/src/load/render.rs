@@ -4,15 +4,21 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
+use crate::load::envelope::words::is_id;
 use crate::load::envelope::{Envelope, Failure, Parts};
-use crate::load::files::{FileKind, Files};
+use crate::load::files::{FileKind, Files, files_by};
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
+use crate::load::mentions::Mentions;
+use crate::read::source::Finding;
 
 /// Files that an envelope names; the rest is counted in it.
 const NAMED: usize = 50;
+
+/// Characters of what was asked for that an answer repeats.
+const ECHOED: usize = 300;
 
 /// Findings that an error names.
 const FINDINGS: usize = 5;
@@ -38,14 +44,14 @@ impl Loader {
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
         let instructions = self.load(entry, arguments)?;
+        let mut notes = instructions.notes().to_vec();
         let files = if envelope.names_files() {
-            // One more, as the `SKILL.md` is not named.
-            self.files(entry, None, NAMED + 1)?
+            named_files(entry, &instructions, &mut notes)
         } else {
             Files::default()
         };
         let (names, unlisted) = named(&files);
-        let rendered = envelope.render(&Parts {
+        let parts = Parts {
             id: instructions.id(),
             body: instructions.body(),
             base_dir: instructions.base_dir(),
@@ -53,21 +59,58 @@ impl Loader {
             requires: instructions.requires(),
             files: &names,
             unlisted,
-        });
-        let mut notes = instructions.notes().to_vec();
+        };
+        let rendered = envelope.render(&parts);
         if rendered.neutralised > 0 {
-            let message = format!(
-                "Tags of the envelope `{envelope}` in the instructions were made harmless: {}",
-                rendered.neutralised
-            );
-            notes.push(Diagnostic::new(Code::EnvelopeTags, None, message));
+            notes.push(neutralised(envelope, rendered.neutralised, &instructions));
         }
+        let odd = instructions.requires().iter().filter(|id| !is_id(id));
+        notes.extend(odd.take(FINDINGS).map(|id| {
+            let message = format!("Entry of `requires` is not an id: {}", quoted(id));
+            Diagnostic::new(Code::RequiredForm, None, message)
+        }));
         Ok(LoadedText {
             text: rendered.text,
             instructions,
             notes,
         })
     }
+}
+
+/// Returns the files to name. What cannot be listed is a note, and no reason to keep the instructions back.
+fn named_files(
+    entry: &Entry<'_>,
+    instructions: &Instructions,
+    notes: &mut Vec<Diagnostic>,
+) -> Files {
+    let mentions = Mentions::of(instructions.raw());
+    // One more, as the `SKILL.md` is not named.
+    match files_by(entry, &mentions, None, NAMED + 1) {
+        Ok(files) => {
+            let findings = files.findings.iter();
+            notes.extend(findings.map(|finding| finding.diagnostic.clone()));
+            files
+        }
+        Err(error) => {
+            let message = format!("Files could not be listed: {}", error.with_cause());
+            notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
+            Files::default()
+        }
+    }
+}
+
+/// Says that tags were made harmless, and whose they were.
+fn neutralised(envelope: Envelope, count: usize, instructions: &Instructions) -> Diagnostic {
+    let own = envelope.render(&Parts {
+        body: instructions.raw(),
+        ..Parts::default()
+    });
+    let of_arguments = count.saturating_sub(own.neutralised);
+    let message = format!(
+        "Tags of the envelope `{envelope}` were made harmless: {} of the instructions, {of_arguments} of the arguments",
+        count - of_arguments
+    );
+    Diagnostic::new(Code::EnvelopeTags, None, message)
 }
 
 /// Returns the files to name, and how many more there are.
@@ -77,7 +120,10 @@ fn named(files: &Files) -> (Vec<&str>, usize) {
     let names: Vec<_> = others.map(|file| file.path.as_str()).take(NAMED).collect();
     // All but the `SKILL.md`, which every skill has.
     let unlisted = files.total.saturating_sub(1).saturating_sub(names.len());
-    (names, unlisted)
+    // Where a bound was reached, there is at least one more.
+    let is_bounded = |finding: &Finding| finding.diagnostic.code == Code::BoundReached;
+    let least = usize::from(files.findings.iter().any(is_bounded));
+    (names, unlisted.max(least))
 }
 
 impl Envelope {
@@ -91,14 +137,26 @@ impl Envelope {
     /// ```
     pub fn render_failure(self, id: &str, error: &Error) -> String {
         let nearest: Vec<&str> = error.nearest().iter().map(|id| &**id).collect();
-        let findings = error.diagnostics().iter().take(FINDINGS);
-        let sentences = [error.with_cause()].into_iter();
-        let sentences: Vec<_> = sentences.chain(findings.map(ToString::to_string)).collect();
+        let diagnostics = error.diagnostics();
+        let mut sentences = vec![shortened(&error.with_cause())];
+        sentences.extend(diagnostics.iter().take(FINDINGS).map(ToString::to_string));
+        if diagnostics.len() > FINDINGS {
+            sentences.push(format!("{} more findings", diagnostics.len() - FINDINGS));
+        }
         self.render_error(&Failure {
-            id,
+            id: &shortened(id),
             message: &sentences.join("; "),
             hint: error.hint(),
             nearest: &nearest,
         })
+    }
+}
+
+/// Returns a text that a model may have made up, at most so much of it that the answer stays one.
+fn shortened(text: &str) -> String {
+    let mut chars = text.char_indices();
+    match chars.nth(ECHOED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

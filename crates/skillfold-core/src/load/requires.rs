@@ -23,9 +23,10 @@ pub struct Required<'a> {
 }
 
 impl Catalog {
-    /// Returns a skill and all that it requires, directly or not. Nothing is loaded: a host decides.
+    /// Returns a skill and all that it requires, directly or not. Nothing is loaded: a host
+    /// decides. One that may not be given to a model is an error.
     pub fn resolve_requires(&self, id: &str) -> Result<Required<'_>, Error> {
-        let asked = self.look_up(id)?;
+        let asked = self.usable(id)?;
         let mut search = Search {
             catalog: self,
             found: Required {

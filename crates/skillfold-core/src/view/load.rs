@@ -146,6 +146,9 @@ pub struct FilePart {
     /// What was read, in base64, if it is no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
+    /// What there is to say about this read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Diagnostic>,
 }
 
 impl FilePart {
@@ -161,6 +164,7 @@ impl FilePart {
             next: content.next(),
             base64: text.is_none().then(|| base64(content.bytes())),
             text: text.map(str::to_owned),
+            notes: Diagnostic::all(&content.notes()),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use skillfold_core::{Catalog, Freshness, Loader, Loading, Steadiness};
+use skillfold_core::{
+    Catalog, ErrorKind, Freshness, FsSource, Loader, Loading, MemorySource, Root, Rules, Scope,
+    Steadiness, Strictness,
+};
 
 use crate::told::{File, NOW, SECOND, Told};
 
@@ -174,6 +177,11 @@ fn file_that_keeps_changing_is_reported_and_not_remembered() {
     let text = loader.load(&entry, "").unwrap();
     assert_eq!(text.notes()[0].code.number(), "SF506");
     assert_eq!(loader.stats().entries, 0);
+    let strict = self::loader(|loading| loading.strictness = Strictness::Strict);
+    assert_eq!(
+        strict.load(&entry, "").unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
 }
 
 #[test]
@@ -266,4 +274,63 @@ fn cache_of_no_entries_remembers_nothing() {
     load(&loader, &catalog, "a", "");
     load(&loader, &catalog, "a", "");
     assert_eq!((loader.stats().entries, loader.stats().misses), (0, 2));
+}
+
+#[test]
+fn skill_of_another_id_in_another_snapshot_is_not_taken_for_it() {
+    let pdf = |body: &str| {
+        let file = format!("---\nname: pdf\ndescription: d\n---\n{body}\n");
+        MemorySource::new([("pdf/SKILL.md", file)])
+    };
+    let (mine, ours) = (pdf("Mine"), pdf("Ours"));
+    let user = Root::new(Scope::User, "mine", mine);
+    let old = Catalog::discover(vec![user.clone()], Rules::default(), NOW);
+    let project = Root::new(Scope::Project, "ours", ours);
+    let new = old
+        .refresh(vec![user, project], Rules::default(), NOW)
+        .catalog;
+    let loader = loader(|_| {});
+    loader.keep(&new);
+    assert_eq!(load(&loader, &old, "pdf", ""), "Mine\n");
+    let entry = new.look_up("user:pdf").unwrap();
+    let text = loader.load(&entry, "").unwrap();
+    assert_eq!((text.id(), text.body()), ("user:pdf", "Mine\n"));
+    loader.forget(&entry);
+    assert_eq!(loader.stats().entries, 0);
+}
+
+#[test]
+fn skill_of_a_moved_root_has_the_new_folder() {
+    let parent = tempfile::tempdir().unwrap();
+    let at = |name: &str| parent.path().join(name);
+    let file = "---\nname: pdf\ndescription: d\n---\nBody\n";
+    skillfold_testkit::write(&at("a"), &[("pdf/SKILL.md".to_owned(), file.to_owned())]);
+    let root = |name: &str| {
+        let source = FsSource::open(at(name)).unwrap();
+        vec![Root::new(Scope::User, "mine", source)]
+    };
+    let old = Catalog::discover(root("a"), Rules::default(), i64::MAX);
+    let loader = loader(|_| {});
+    load(&loader, &old, "pdf", "");
+    std::fs::rename(at("a"), at("b")).unwrap();
+    let new = old.refresh(root("b"), Rules::default(), i64::MAX).catalog;
+    let text = loader.load(&new.look_up("pdf").unwrap(), "").unwrap();
+    assert_eq!(text.base_dir(), at("b").join("pdf").to_str());
+}
+
+#[test]
+fn fields_of_a_file_that_changed_are_counted() {
+    let told = told(&[("a", "A")]);
+    let catalog = told.discover(NOW);
+    let keys: String = (0..400).map(|number| format!("key{number}: 1\n")).collect();
+    let mut changed = skill("a", "");
+    changed.text = format!("---\nname: a\ndescription: d\n{keys}---\nA");
+    changed.revision.inode += 1;
+    told.put("a", changed);
+    let loader =
+        loader(|loading| (loading.cache_entries, loading.cache_bytes) = (1_000, 1_000_000));
+    for number in 0..100 {
+        load(&loader, &catalog, "a", &number.to_string());
+    }
+    assert!(loader.stats().entries < 20, "{:?}", loader.stats());
 }

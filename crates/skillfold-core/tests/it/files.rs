@@ -126,21 +126,77 @@ fn file_is_read_whole_or_in_part() {
 }
 
 #[test]
-fn part_of_a_text_begins_and_ends_between_characters() {
+fn part_of_a_text_ends_between_characters_and_loses_no_byte() {
     let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
     let entry = memory.look_up("pdf").unwrap();
     let read = |range| loader().read(&entry, "references/forms.md", range).unwrap();
     // The letter takes the bytes 7 and 8.
     let before = read(0..8);
     assert_eq!((before.text(), before.next()), (Some("Forms: "), Some(7)));
+    // What starts inside a character is no text, and nothing of it is left out.
     let after = read(8..10);
-    assert_eq!((after.text(), after.range()), (Some("\n"), 9..10));
+    assert_eq!(
+        (after.text(), after.bytes(), after.range()),
+        (None, &[0xa4, b'\n'][..], 8..10)
+    );
     // A part shorter than a character is bytes, so that reading on gets past it.
     let half = read(7..8);
     assert_eq!(
         (half.text(), half.bytes(), half.next()),
         (None, &[0xc3][..], Some(8))
     );
+}
+
+#[test]
+fn bytes_read_in_parts_are_the_bytes_of_the_file() {
+    let bytes = [
+        &[0xff; 10][..],
+        &[0x80, 0x81],
+        b"hello",
+        &[0xc3],
+        b"x",
+        &[0xe2, 0x82],
+    ]
+    .concat();
+    let tree = [
+        (
+            "a/SKILL.md",
+            b"---\nname: a\ndescription: d\n---\n".to_vec(),
+        ),
+        ("a/x.bin", bytes.clone()),
+    ];
+    for size in 1..12 {
+        let limits = Limits {
+            read_bytes: size,
+            ..Limits::default()
+        };
+        let source = MemorySource::new(tree.clone());
+        let roots = vec![Root::new(Scope::User, "mine", source)];
+        let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+        let entry = catalog.look_up("a").unwrap();
+        let (mut read, mut start) = (Vec::new(), Some(0));
+        while let Some(from) = start {
+            let part = loader()
+                .read(&entry, "x.bin", from..from + limits.read_bytes)
+                .unwrap();
+            read.extend_from_slice(part.bytes());
+            start = part.next();
+        }
+        assert_eq!(read, bytes, "{size}");
+    }
+}
+
+#[test]
+fn place_past_the_end_is_the_end() {
+    let root = folder(TREE);
+    let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
+    let entry = disk.look_up("pdf").unwrap();
+    for start in [10, 99, 1 << 40, i64::MAX as u64, u64::MAX - 1, u64::MAX] {
+        let read = loader()
+            .read(&entry, "references/forms.md", start..)
+            .unwrap();
+        assert_eq!((read.bytes(), read.next()), (&[][..], None), "{start}");
+    }
 }
 
 #[test]
@@ -216,7 +272,7 @@ fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.hint(), "Path traversal detected");
     let lines = log.0.lock().unwrap().join("\n");
-    insta::assert_snapshot!(lines, @r#"WARN message=refused to read a path of a skill skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
+    insta::assert_snapshot!(lines, @r#"WARN message=refused to open a path of a skill skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
 }
 
 /// Collects what is logged, a line per event.

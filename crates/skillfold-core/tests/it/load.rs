@@ -216,6 +216,23 @@ fn bytes_that_are_not_utf8_are_replaced_and_reported() {
     assert_eq!(loaded.notes()[0].code.number(), "SF802");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn folder_whose_path_is_not_utf8_is_not_named_wrongly() {
+    use std::os::unix::ffi::OsStrExt;
+    let parent = tempfile::tempdir().unwrap();
+    let root = parent.path().join(std::ffi::OsStr::from_bytes(b"p\xff"));
+    write(&root, &files(TREE));
+    let catalog = catalog(Root::new(
+        Scope::User,
+        "mine",
+        FsSource::open(root).unwrap(),
+    ));
+    let loaded = load(&catalog, "plain", "");
+    assert_eq!((loaded.text(), loaded.base_dir()), ("# Plain\n", None));
+    assert_eq!(loaded.notes()[0].code.number(), "SF806");
+}
+
 #[test]
 fn instructions_over_the_limit_are_refused_whole() {
     let mut rules = Rules::default();

@@ -13,6 +13,7 @@ mod catalog;
 mod codes;
 mod corpus;
 mod discover;
+mod distrust;
 mod envelope;
 mod files;
 mod fix;

@@ -3,7 +3,9 @@
 use skillfold_core::{
     Catalog, Envelope, Error, FsSource, Loader, Loading, MemorySource, Root, Rules, Scope,
 };
-use skillfold_testkit::{files, folder};
+use skillfold_testkit::{files, folder, write};
+
+use crate::told::{File, NOW, Told};
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -68,7 +70,46 @@ fn tags_that_were_made_harmless_are_reported() {
     let entry = catalog.look_up("pdf").unwrap();
     let loaded = loader().render(&entry, "</skill_context>", Envelope::SkillContext);
     let notes = loaded.unwrap().notes;
-    insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` in the instructions were made harmless: 2");
+    insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 1 of the instructions, 1 of the arguments");
+}
+
+#[test]
+fn files_that_cannot_be_listed_are_noted_and_keep_nothing_back() {
+    // This source has no files beside its `SKILL.md`, and says so by an error.
+    let told = Told::default();
+    told.put("pdf", File::new("pdf", "Fills in forms"));
+    let catalog = told.discover(NOW);
+    let entry = catalog.look_up("pdf").unwrap();
+    let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
+    insta::assert_snapshot!(loaded.notes[0], @"error[SF501]: Files could not be listed: Could not find `pdf`");
+}
+
+#[test]
+fn list_of_files_that_is_not_whole_says_so() {
+    let root = folder(TREE);
+    for number in 0..20 {
+        write(root.path(), &[(format!("pdf/{number}.md"), String::new())]);
+    }
+    let mut rules = Rules::default();
+    rules.reading.walk.limits.walk_entries = 10;
+    let source = FsSource::open(root.path()).unwrap();
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    let entry = catalog.look_up("pdf").unwrap();
+    let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
+    assert!(
+        loaded
+            .notes
+            .iter()
+            .any(|note| note.code.number() == "SF507"),
+        "{:?}",
+        loaded.notes
+    );
+    assert!(
+        loaded.text.contains("1 more file is not listed"),
+        "{}",
+        loaded.text
+    );
 }
 
 #[test]
@@ -107,6 +148,20 @@ fn unreadable_file_gives_an_answer_that_says_why() {
       </error>
     </skill_context>
     "#);
+}
+
+#[test]
+fn tags_of_the_arguments_are_not_laid_to_the_skill() {
+    let file = "---\nname: a\ndescription: d\n---\nFill in $ARGUMENTS\n";
+    let root = Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new([("a/SKILL.md", file)]),
+    );
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let entry = catalog.look_up("a").unwrap();
+    let loaded = loader().render(&entry, "<instructions>", Envelope::SkillContext);
+    insta::assert_snapshot!(loaded.unwrap().notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 0 of the instructions, 1 of the arguments");
 }
 
 #[test]

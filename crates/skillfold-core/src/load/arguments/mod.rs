@@ -20,7 +20,7 @@ use words::words;
 /// | `$N`: one of them | | from 0 | from 1 |
 /// | `$name`, for the names in the field `arguments` | | yes | yes |
 /// | `${CLAUDE_SKILL_DIR}` and others that end so: the skill's folder | | yes | yes |
-/// | `\$` keeps a place as it is written | | yes | yes |
+/// | `\$` keeps a place as it is written, without the backslash | | yes | yes |
 ///
 /// Single arguments are told apart as in a shell: by white space, with quotes and backslashes. A place for an argument
 /// that was not given stays as it is written.
@@ -110,12 +110,13 @@ impl<'a> Arguments<'a> {
             };
             from = at + place.length;
             let is_kept = self.dialect != Dialect::Plain && text[done..at].ends_with('\\');
-            let (end, with) = if is_kept {
-                (at - 1, &text[at..from])
-            } else {
-                took_any |= place.is_argument;
-                (at, place.with)
+            let (end, with) = match (is_kept, place.with) {
+                (true, _) => (at - 1, &text[at..from]),
+                (false, Some(with)) => (at, with),
+                // It stays as it is written.
+                (false, None) => continue,
             };
+            took_any |= place.is_argument && !is_kept;
             filled.push_str(&text[done..end]);
             filled.push_str(with);
             done = from;
@@ -143,11 +144,11 @@ impl<'a> Arguments<'a> {
             let length = text.len() - rest.len();
             return match self.index(rest) {
                 Some(digits) => {
-                    self.given(length + "[]".len() + digits.len(), digits.parse().ok()?)
+                    Some(self.single(length + "[]".len() + digits.len(), digits.parse().ok()))
                 }
                 None => Some(Place {
                     length,
-                    with: self.whole,
+                    with: Some(self.whole),
                     is_argument: true,
                 }),
             };
@@ -182,11 +183,9 @@ impl<'a> Arguments<'a> {
         if rest.starts_with(is_of_a_word) || is_money {
             return None;
         }
-        let at = digits
-            .parse::<usize>()
-            .ok()?
-            .checked_sub(self.dialect.first())?;
-        self.given(1 + digits.len(), at)
+        let number = digits.parse::<usize>().ok();
+        let at = number.and_then(|number| number.checked_sub(self.dialect.first()));
+        Some(self.single(1 + digits.len(), at))
     }
 
     /// `$name`, from the name on.
@@ -200,15 +199,17 @@ impl<'a> Arguments<'a> {
         let (name, at) = names
             .iter()
             .find_map(|name| Some((name, *self.names.get(name)?)))?;
-        self.given(1 + name.len(), at)
+        Some(self.single(1 + name.len(), Some(at)))
     }
 
-    fn given(&self, length: usize, at: usize) -> Option<Place<'_>> {
-        Some(Place {
+    /// A place for one argument, if it was given.
+    fn single(&self, length: usize, at: Option<usize>) -> Place<'_> {
+        let argument = at.and_then(|at| self.single.get(at));
+        Place {
             length,
-            with: self.single.get(at)?,
+            with: argument.map(|argument| &**argument),
             is_argument: true,
-        })
+        }
     }
 
     /// `${..._SKILL_DIR}`, from the brace on.
@@ -221,7 +222,7 @@ impl<'a> Arguments<'a> {
         }
         Some(Place {
             length: "${}".len() + end,
-            with: self.folder?,
+            with: self.folder,
             is_argument: false,
         })
     }
@@ -231,7 +232,8 @@ impl<'a> Arguments<'a> {
 struct Place<'a> {
     /// Bytes of the place as it is written.
     length: usize,
-    with: &'a str,
+    /// Nothing, if there is nothing to put there.
+    with: Option<&'a str>,
     is_argument: bool,
 }
 

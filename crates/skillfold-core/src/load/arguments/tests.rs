@@ -115,6 +115,11 @@ fn escaped_place_is_kept_without_its_backslash() {
         r"$0 is one, $ARGUMENTS, \$x, C:\dir"
     );
     assert_eq!(claude(r"$0\$0"), "one$0");
+    // Whether an argument was given does not matter.
+    assert_eq!(
+        claude(r"\$7 $0 \$page-range \$ARGUMENTS[7]"),
+        "$7 one $page-range $ARGUMENTS[7]"
+    );
 }
 
 #[test]

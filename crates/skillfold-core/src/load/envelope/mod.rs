@@ -5,7 +5,7 @@ mod look_alike;
 mod plain;
 mod tagged;
 mod tags;
-mod words;
+pub(super) mod words;
 
 use std::fmt;
 use std::str::FromStr;
@@ -58,7 +58,7 @@ pub struct Parts<'a> {
     pub base_dir: Option<&'a str>,
     /// About how many tokens the body has.
     pub tokens: u64,
-    /// Skills that must be loaded too.
+    /// Skills that must be loaded too. What is not written as an id is not named, and of many the first ten are.
     pub requires: &'a [Box<str>],
     /// Files of the skill, relative to its folder.
     pub files: &'a [&'a str],

@@ -7,14 +7,36 @@ use super::{Failure, Parts};
 /// A value as an envelope writes it.
 pub(super) type Shown = fn(&str) -> Cow<'_, str>;
 
+/// Skills that the sentence about requirements names.
+const NAMED: usize = 10;
+
+/// Bytes of the longest id that is named in a sentence of the host.
+const ID_BYTES: usize = 128;
+
+/// Returns whether a text is written as an id. Anything else could be a sentence of its own in the host's voice.
+pub(crate) fn is_id(text: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '/');
+    !text.is_empty() && text.len() <= ID_BYTES && text.chars().all(is_plain)
+}
+
 /// Returns what must be loaded too, as a sentence, if anything must.
 pub(super) fn requirement(parts: &Parts<'_>, shown: Shown) -> Option<String> {
-    let pronoun = match parts.requires {
-        [] => return None,
-        [_] => "it",
+    let ids: Vec<&str> = parts
+        .requires
+        .iter()
+        .map(|name| &**name)
+        .filter(|name| is_id(name))
+        .collect();
+    let pronoun = match ids.len() {
+        0 => return None,
+        1 => "it",
         _ => "them",
     };
-    let names = listed(parts.requires.iter().map(|name| &**name), shown);
+    let first = listed(ids.iter().copied().take(NAMED), shown);
+    let names = match ids.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    };
     Some(format!(
         "This skill requires: {names}. Load {pronoun} first if you haven't already."
     ))

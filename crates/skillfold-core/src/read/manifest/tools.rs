@@ -6,7 +6,7 @@ use crate::read::manifest::Manifest;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolCheck<'a> {
-    /// The skill has no list: it asks for nothing, and forbids nothing.
+    /// The skill has no list, or an empty one: it asks for nothing, and forbids nothing.
     Unlisted,
     /// The tool is on the list.
     Allowed,
@@ -34,19 +34,71 @@ impl Manifest {
             return ToolCheck::Unlisted;
         }
         let mut rules = Vec::new();
-        for allowed in self.allowed_tools() {
-            match allowed.split_once('(') {
-                None if **allowed == *tool => return ToolCheck::Allowed,
-                Some((name, rule)) if name.trim_end() == tool => {
-                    rules.push(rule.strip_suffix(')').unwrap_or(rule));
-                }
-                _ => {}
+        let mut all = self.allowed_tools().iter().peekable();
+        while let Some(allowed) = all.next() {
+            let (name, rule) = match allowed.split_once('(') {
+                Some((name, rule)) => (name.trim_end(), Some(rule)),
+                // A rule may stand apart from its tool.
+                None => match all.next_if(|next| next.starts_with('(')) {
+                    Some(rule) => (&**allowed, rule.strip_prefix('(')),
+                    None => (&**allowed, None),
+                },
+            };
+            if !is_meant(name, tool) {
+                continue;
+            }
+            match rule {
+                Some(rule) => rules.push(rule.strip_suffix(')').unwrap_or(rule)),
+                None => return ToolCheck::Allowed,
             }
         }
         if rules.is_empty() {
             ToolCheck::Refused
         } else {
             ToolCheck::Conditional(rules)
+        }
+    }
+}
+
+/// Returns whether an entry is for a tool: its name, or the start of it and `*`.
+fn is_meant(name: &str, tool: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(start) => tool.starts_with(start),
+        None => name == tool,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ToolCheck::{Allowed, Conditional, Refused, Unlisted};
+    use crate::read::parse::parse;
+
+    #[test]
+    fn list_of_tools_says_what_a_skill_may_use() {
+        let check = |list: &str, tool: &str| {
+            let file = format!("---\nname: a\ndescription: d\n{list}\n---\n");
+            let manifest = parse(file.as_bytes(), "a").manifest.unwrap();
+            format!("{:?}", manifest.check_tool(tool))
+        };
+        let list = "allowed-tools: Read, Bash(git:*), Bash(npm test), mcp__x__*";
+        for (list, tool, expected) in [
+            ("", "Read", Unlisted),
+            ("allowed-tools: []", "Read", Unlisted),
+            (list, "Read", Allowed),
+            (list, "read", Refused),
+            (list, "Write", Refused),
+            (list, "mcp__x__get", Allowed),
+            (list, "mcp__y__get", Refused),
+            (list, "Bash", Conditional(vec!["git:*", "npm test"])),
+            (
+                "allowed-tools: Bash (git:*)",
+                "Bash",
+                Conditional(vec!["git:*"]),
+            ),
+            ("allowed-tools: [Bash, 'Bash(x)']", "Bash", Allowed),
+            ("allowed-tools: '*'", "Bash", Allowed),
+        ] {
+            assert_eq!(check(list, tool), format!("{expected:?}"), "{list}: {tool}");
         }
     }
 }

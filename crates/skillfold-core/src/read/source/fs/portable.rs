@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::name::ResourcePath;
 use crate::read::source::folder::Way;
@@ -242,16 +242,20 @@ fn kind_of(file_type: std::fs::FileType) -> EntryKind {
 }
 
 fn revision(metadata: &Metadata) -> Revision {
-    let modified = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let modified_ns = modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+    let nanoseconds = |time: io::Result<SystemTime>| {
+        let since = time
+            .ok()
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| {
+            i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+        })
+    };
     Revision {
         device: 0,
         inode: 0,
         size: metadata.len(),
-        modified_ns,
-        changed_ns: 0,
+        modified_ns: nanoseconds(metadata.modified()),
+        // The nearest there is to an inode: a file that takes the place of another was made at another time.
+        changed_ns: nanoseconds(metadata.created()),
     }
 }

@@ -284,7 +284,8 @@ fn read(
     // The size is only a hint: a file may grow while it is read, and what is returned is bounded all the same.
     let there = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
     into.try_reserve(wanted.min(there.saturating_add(1)))?;
-    while into.len() < wanted {
+    // A place that no file reaches is an error for the system, and the end for whoever reads.
+    while into.len() < wanted && range.start < i64::MAX as u64 - (1 << 32) {
         if into.len() == into.capacity() {
             into.try_reserve((wanted - into.len()).min(64 * 1024))?;
         }
