@@ -17,3 +17,5 @@ pub(crate) mod snapshot;
 pub(crate) mod filter;
 pub(crate) mod nearest;
 pub(crate) mod refresh;
+
+mod look_up;
