@@ -5,10 +5,10 @@ mod find;
 mod ids;
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::catalog::enablement::{Choice, Enablement};
 use crate::catalog::key::{Key, canonical};
@@ -29,7 +29,7 @@ pub(crate) struct Tables {
     places: Box<[Item]>,
     /// The first node of each name, by its hash: the names themselves are in the nodes.
     names: HashTable<u32>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// Other words for a skill or a refused folder: the names of folders.
     aliases: HashMap<Box<str>, Vec<Item>>,
     /// Ids that are not made of names and places alone; there are hardly ever any.
@@ -103,7 +103,7 @@ impl Tables {
             refused: refused.into(),
             by_id: Box::default(),
             names: HashTable::with_capacity(skills.len()),
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             aliases: HashMap::new(),
             numbered: HashMap::new(),
             precedence,
