@@ -97,8 +97,10 @@ impl Tables {
     }
 
     pub(super) fn winner(&self, key: &str) -> Option<u32> {
-        let name = |at: &u32| canonical(self.nodes[*at as usize].name());
+        let name = |at: &u32| self.nodes[*at as usize].name();
         let hash = self.hasher.hash_one(key);
-        self.names.find(hash, |at| name(at) == key).copied()
+        // Most names are written as they are looked up.
+        let is_it = |at: &u32| name(at) == key || canonical(name(at)) == key;
+        self.names.find(hash, is_it).copied()
     }
 }

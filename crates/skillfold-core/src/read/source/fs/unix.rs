@@ -122,21 +122,21 @@ impl UnixTree {
     }
 }
 
-/// Bytes of a path that is put together on the stack.
+/// Bytes of a path that is put together on the stack, its end included.
 const SHORT_PATH: usize = 128;
 
-/// Returns the path of a folder's `SKILL.md`, if it is short.
-fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH]) -> Option<&'b [u8]> {
+/// Returns the path of a folder's `SKILL.md` as the system takes it, if it is short.
+fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH]) -> Option<&'b CStr> {
     let slash = if folder.is_empty() { "" } else { "/" };
     let mut length = 0;
-    for part in [folder, slash, SKILL_FILE] {
+    for part in [folder, slash, SKILL_FILE, "\0"] {
         let end = length + part.len();
         buffer
             .get_mut(length..end)?
             .copy_from_slice(part.as_bytes());
         length = end;
     }
-    Some(&buffer[..length])
+    CStr::from_bytes_with_nul(&buffer[..length]).ok()
 }
 
 impl Tree for UnixTree {
@@ -187,12 +187,15 @@ impl Tree for UnixTree {
         if folder.way() == Way::Linked && self.links != Links::Follow {
             return Err(Rule::LinkOnTheWay.into());
         }
-        let look = |path: &[u8]| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW);
         // Loads that find everything in memory ask for this; a short path is put together without the allocator.
         let mut short = [0; SHORT_PATH];
         let found = match short_path(folder.path(), &mut short) {
-            Some(path) => look(path),
-            None => look(join(folder.path(), SKILL_FILE).as_bytes()),
+            Some(path) => statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW),
+            None => statat(
+                &self.root,
+                join(folder.path(), SKILL_FILE),
+                AtFlags::SYMLINK_NOFOLLOW,
+            ),
         };
         Ok(self.state(&found?))
     }
