@@ -7,6 +7,7 @@ mod corpus;
 mod discover;
 mod layout;
 mod load;
+mod matching;
 mod measure;
 mod memory;
 
@@ -34,6 +35,8 @@ enum Question {
     Discover(discover::Arguments),
     /// Load skills for the first time and again, against reading the files and looking at them
     Load(load::Arguments),
+    /// Match messages against the triggers of all skills, against folding alone and a loop over all triggers
+    Match(matching::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
 }
@@ -46,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
+        Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
     };
     match result {

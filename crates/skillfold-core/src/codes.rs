@@ -253,6 +253,10 @@ codes! {
     PatternMatchesNothing "SF706" Warning "A setting switches a skill on or off that is not there",
         "Correct the name, or remove it";
 
+    // Choosing.
+    TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",
+        "Correct the regular expression; look-around and back-references are not supported";
+
     // Loading.
     ChangedSince "SF801" Info "The file changed since it was found, and was read again",
         "Refresh, so that listings say what the file says now";

@@ -49,6 +49,8 @@ mod read;
 
 mod catalog;
 
+mod choose;
+
 mod load;
 
 pub mod view;
@@ -62,6 +64,9 @@ pub use catalog::refresh::{Changes, Refreshed};
 pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};
+pub use choose::matcher::{Candidate, Matched, Matcher};
+pub use choose::rank::rank;
+pub use choose::signal::Signal;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use error::{Error, ErrorKind};

@@ -20,6 +20,7 @@ mod fix;
 mod lint;
 mod load;
 mod manifest;
+mod matching;
 mod race;
 mod refresh;
 mod render;

@@ -1,0 +1,205 @@
+//! What matching a message costs, against folding its case alone and against looking for each trigger by itself.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::Write;
+use std::time::Instant;
+
+use serde_json::json;
+use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope};
+
+use crate::measure::rounded;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// How many skills to match against
+    #[arg(long, default_value_t = 1_000)]
+    skills: usize,
+    /// Take triggers that are single common words
+    #[arg(long)]
+    common: bool,
+    /// Fail if the slowest hundredth takes more than so many times folding alone
+    #[arg(long)]
+    at_most: Option<f64>,
+    /// Fail unless the loop takes at least so many times as long
+    #[arg(long)]
+    loop_at_least: Option<f64>,
+}
+
+/// Triggers of a skill.
+const TRIGGERS: usize = 5;
+/// Messages, of 10 to 500 words.
+const MESSAGES: usize = 200;
+/// Rounds over all messages; of each message the fastest counts, as a neighbour's work is none of ours.
+const ROUNDS: usize = 9;
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let mut random = Random(1);
+    let words = vocabulary(&mut random);
+    let skills = skills(arguments, &words, &mut random);
+    let messages = messages(&words, &mut random);
+    let (matcher, built_ms) = built(&skills);
+    let lowered: Vec<Vec<String>> = skills
+        .iter()
+        .map(|triggers| {
+            triggers
+                .iter()
+                .map(|trigger| trigger.to_lowercase())
+                .collect()
+        })
+        .collect();
+
+    let fold = times(&messages, |message| message.to_lowercase().len());
+    let matched = times(&messages, |message| {
+        matcher.matches(message).candidates.len()
+    });
+    let substring = times(&messages, |message| naive(&lowered, message));
+    let hits: usize = messages
+        .iter()
+        .map(|message| matcher.matches(message).candidates.len())
+        .sum();
+    let (fold_p99, match_p99) = (at(&fold, 99), at(&matched, 99));
+    let (match_p50, substring_p50) = (at(&matched, 50), at(&substring, 50));
+    writeln!(
+        out,
+        "built in {built_ms:.1} ms; {} skills match a message; p99 is {:.1} times folding, the loop {:.1} times matching",
+        hits / messages.len(),
+        match_p99 / fold_p99,
+        substring_p50 / match_p50
+    )?;
+    writeln!(
+        out,
+        "{}",
+        json!({
+            "skills": arguments.skills,
+            "fold_us_p99": rounded(fold_p99),
+            "match_us_p50": rounded(match_p50),
+            "match_us_p99": rounded(match_p99),
+            "substring_us_p50": rounded(substring_p50),
+        })
+    )?;
+    if arguments
+        .at_most
+        .is_some_and(|limit| match_p99 > limit * fold_p99)
+    {
+        return Err("matching takes too many times folding".into());
+    }
+    let is_too_near = |times: f64| substring_p50 < times * match_p50;
+    if arguments.loop_at_least.is_some_and(is_too_near) {
+        return Err("matching is not far enough below a loop over all triggers".into());
+    }
+    Ok(())
+}
+
+/// Compiles the triggers, and returns how long that took in milliseconds.
+fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
+    let files = skills.iter().enumerate().map(|(number, triggers)| {
+        let list: Vec<_> = triggers
+            .iter()
+            .map(|trigger| format!("'{trigger}'"))
+            .collect();
+        // One half as parts of words, the other as whole words.
+        let field = if number.is_multiple_of(2) {
+            format!("triggers: [{}]", list.join(", "))
+        } else {
+            format!("triggers:\n  keywords: [{}]", list.join(", "))
+        };
+        let name = format!("made-skill-{number:06}");
+        let text = format!("---\nname: {name}\ndescription: d\n{field}\n---\n");
+        (format!("{name}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "made", MemorySource::new(files));
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let start = Instant::now();
+    let matcher = Matcher::new(&catalog);
+    (matcher, start.elapsed().as_secs_f64() * 1_000.0)
+}
+
+/// What anyone would write: each trigger of each skill, until one is found.
+fn naive(skills: &[Vec<String>], message: &str) -> usize {
+    let message = message.to_lowercase();
+    skills
+        .iter()
+        .filter(|triggers| triggers.iter().any(|trigger| message.contains(&**trigger)))
+        .count()
+}
+
+/// Returns for each message the microseconds of its fastest run.
+fn times(messages: &[String], mut run: impl FnMut(&str) -> usize) -> Vec<f64> {
+    let mut best = vec![f64::MAX; messages.len()];
+    for _ in 0..ROUNDS {
+        for (message, best) in messages.iter().zip(&mut best) {
+            let start = Instant::now();
+            black_box(run(message));
+            *best = best.min(start.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    best.sort_by(f64::total_cmp);
+    best
+}
+
+fn at(sorted: &[f64], percent: usize) -> f64 {
+    sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
+}
+
+/// Words as people use them: a few hundred often, thousands seldom.
+fn vocabulary(random: &mut Random) -> Vec<String> {
+    let syllables = [
+        "ba", "con", "der", "form", "gen", "in", "ka", "lo", "mar", "nor", "pre", "re", "sol",
+        "ter", "un", "ver",
+    ];
+    (0..8_000)
+        .map(|_| {
+            let count = 1 + random.below(4);
+            (0..count)
+                .map(|_| syllables[random.below(syllables.len())])
+                .collect()
+        })
+        .collect()
+}
+
+/// Returns the triggers of each skill: words and phrases that are seldom said, or common words.
+fn skills(arguments: &Arguments, words: &[String], random: &mut Random) -> Vec<Vec<String>> {
+    let trigger = |random: &mut Random| {
+        if arguments.common {
+            return words[random.below(300)].clone();
+        }
+        let seldom =
+            |random: &mut Random| words[1_000 + random.below(words.len() - 1_000)].as_str();
+        let count = 1 + random.below(3);
+        let parts: Vec<_> = (0..count).map(|_| seldom(random)).collect();
+        format!("{}{}", parts.join(" "), random.below(100))
+    };
+    (0..arguments.skills)
+        .map(|_| (0..TRIGGERS).map(|_| trigger(random)).collect())
+        .collect()
+}
+
+fn messages(words: &[String], random: &mut Random) -> Vec<String> {
+    (0..MESSAGES)
+        .map(|number| {
+            let length = 10 + number * 490 / (MESSAGES - 1);
+            let word = |random: &mut Random| {
+                let is_common = random.below(4) > 0;
+                let reach = if is_common { 300 } else { words.len() };
+                words[random.below(reach)].as_str()
+            };
+            let mut message: Vec<_> = (0..length).map(|_| word(random)).collect();
+            message.push("Please");
+            message.join(" ")
+        })
+        .collect()
+}
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or_default() % limit.max(1)
+    }
+}

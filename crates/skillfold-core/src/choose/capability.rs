@@ -1,0 +1,62 @@
+//! Questions about what can be done at all.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+
+/// What people write who want to know what there is. The message is in lower case.
+const QUESTIONS: [&str; 8] = [
+    r"\bwhat\s+(?:all\s+)?(?:can|could)\s+(?:you|u|this|it)\s+do\b",
+    r"\bwhat\s+(?:are\s+you|is\s+this)\s+(?:able\s+to\s+do|capable\s+of)\b",
+    r"\b(?:what|which)\s+(?:\w+\s+){0,2}(?:skills?|capabilit(?:y|ies)|abilities)\b",
+    r"\b(?:list|show|display|enumerate|print)\s+(?:me\s+)?(?:\w+\s+){0,3}(?:skills|capabilities|abilities)\b",
+    r"\b(?:tell|describe)\s+(?:me\s+)?(?:about\s+)?(?:your|the\s+available)\s+(?:skills|capabilities|abilities)\b",
+    r"\bdo\s+you\s+have\s+(?:any\s+)?(?:\w+\s+)?(?:skills?|capabilities)\b",
+    r"\bhow\s+can\s+you\s+help\b",
+    r"^\s*/?(?:skills|capabilities)\s*[?!.]*\s*$",
+];
+
+/// Returns whether a folded message asks what can be done at all.
+pub(super) fn is_asked(folded: &str) -> bool {
+    static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(QUESTIONS).ok());
+    SET.as_ref().is_some_and(|set| set.is_match(folded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{QUESTIONS, is_asked};
+
+    #[test]
+    fn every_question_is_a_pattern() {
+        assert!(regex::RegexSet::new(QUESTIONS).is_ok());
+    }
+
+    #[test]
+    fn question_about_what_there_is_is_told_from_a_task() {
+        for question in [
+            "what can you do?",
+            "what all could u do",
+            "list skills",
+            "please list all of your skills",
+            "show me the available skills",
+            "which skills do you have?",
+            "what are your capabilities?",
+            "tell me about your skills",
+            "do you have any skills for pdf?",
+            "how can you help me?",
+            "/skills",
+        ] {
+            assert!(is_asked(question), "{question}");
+        }
+        for task in [
+            "what is 2+2?",
+            "list the files of this folder",
+            "what can we do about the weather in this report",
+            "show me the skill gap in this spreadsheet",
+            "write a story about a skilled baker",
+            "improve my communication",
+        ] {
+            assert!(!is_asked(task), "{task}");
+        }
+    }
+}

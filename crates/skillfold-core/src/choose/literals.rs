@@ -1,0 +1,153 @@
+//! All literal triggers and names of all skills in one automaton.
+
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+
+use crate::choose::message::{Edge, Message, fold, is_word};
+
+/// Literals, and whose they are.
+pub(super) struct Literals {
+    automaton: Option<AhoCorasick>,
+    /// For each literal, where its uses start; one more at the end.
+    starts: Vec<u32>,
+    uses: Vec<Use>,
+}
+
+/// A literal as one skill uses it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Use {
+    pub(super) slot: u32,
+    /// Which of the skill's triggers it is; a name is none.
+    pub(super) trigger: Option<u32>,
+    pub(super) whole: Whole,
+    pub(super) words: Words,
+}
+
+/// Whether a literal has to stand as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// It may be a part of one.
+    No,
+    /// Where its own edge is of a word.
+    Yes,
+}
+
+/// How many words a literal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    One,
+    Several,
+}
+
+/// Literals of skills, collected.
+#[derive(Default)]
+pub(super) struct Collected {
+    numbers: HashMap<Box<str>, u32>,
+    uses: Vec<(u32, Use)>,
+}
+
+impl Collected {
+    /// Adds a literal that a skill uses; an empty one matches nothing.
+    pub(super) fn add(&mut self, literal: &str, slot: u32, trigger: Option<u32>, whole: Whole) {
+        let literal = fold(literal.trim());
+        if literal.is_empty() {
+            return;
+        }
+        let words = if literal.split_whitespace().nth(1).is_some() {
+            Words::Several
+        } else {
+            Words::One
+        };
+        let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(literal.into()).or_insert(next);
+        self.uses.push((
+            number,
+            Use {
+                slot,
+                trigger,
+                whole,
+                words,
+            },
+        ));
+    }
+
+    /// Builds the automaton.
+    pub(super) fn build(mut self) -> Literals {
+        self.uses.sort_by_key(|(number, _)| *number);
+        let mut starts = vec![0; self.numbers.len() + 1];
+        for (number, _) in &self.uses {
+            starts[*number as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut literals: Vec<(Box<str>, u32)> = self.numbers.into_iter().collect();
+        literals.sort_by_key(|(_, number)| *number);
+        let automaton = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::Standard)
+            .build(literals.iter().map(|(literal, _)| literal.as_bytes()));
+        Literals {
+            // More literals than fit an automaton are more than any host has.
+            automaton: automaton.ok().filter(|_| !literals.is_empty()),
+            starts,
+            uses: self.uses.into_iter().map(|(_, used)| used).collect(),
+        }
+    }
+}
+
+impl Literals {
+    /// Calls `found` with each use of a literal that stands in the message, and where. A use may be found again.
+    pub(super) fn find(&self, message: &Message<'_>, mut found: impl FnMut(&Use, Found)) {
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
+        // A literal whose uses were all found says nothing new.
+        let mut is_done = vec![false; self.starts.len()];
+        for hit in automaton.find_overlapping_iter(&*message.folded) {
+            let number = hit.pattern().as_usize();
+            if is_done[number] {
+                continue;
+            }
+            let range = hit.start()..hit.end();
+            let is_whole = is_whole(message, range.clone());
+            let uses = self.starts[number] as usize..self.starts[number + 1] as usize;
+            let mut are_all_found = is_whole;
+            for used in &self.uses[uses] {
+                if is_whole || used.whole == Whole::No {
+                    found(
+                        used,
+                        Found {
+                            start: range.start,
+                            end: range.end,
+                            is_whole,
+                        },
+                    );
+                }
+                // A name counts by what stands around it, which may be more elsewhere.
+                are_all_found &= used.trigger.is_some();
+            }
+            is_done[number] = are_all_found;
+        }
+    }
+}
+
+/// Where a literal was found in the folded message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) is_whole: bool,
+}
+
+/// Returns whether no word goes on over an edge of a stretch that is of a word itself.
+fn is_whole(message: &Message<'_>, range: std::ops::Range<usize>) -> bool {
+    let text = &message.folded[range.clone()];
+    let (before, after) = message.edges(range);
+    let starts_word = text.chars().next().is_some_and(is_word);
+    let ends_word = text.chars().next_back().is_some_and(is_word);
+    let goes_on = (starts_word && before == Edge::Inside) || (ends_word && after == Edge::Inside);
+    !goes_on
+}

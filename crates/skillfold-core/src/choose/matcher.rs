@@ -1,0 +1,191 @@
+//! Which skills a message asks for, by their triggers and their names.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::snapshot::Catalog;
+use crate::choose::capability;
+use crate::choose::message::Message;
+use crate::choose::part::{GONE, Hit, Part, Reason};
+use crate::choose::patterns::compiled;
+use crate::choose::signal::Signal;
+use crate::choose::trigger::trigger_text;
+use crate::diagnostic::Diagnostic;
+use crate::read::discover::Skill;
+
+/// Bytes of a message that are looked at.
+const MESSAGE_BYTES: usize = 64 * 1024;
+/// Of so many skills one may be in the second part before both are put together anew.
+const SHARE: usize = 20;
+/// So many may be in any case.
+const LEAST: usize = 64;
+
+/// Finds the skills of one snapshot that a message asks for. It does no I/O, and takes time by the message alone and what
+/// matches in it, whatever the patterns.
+///
+/// ```
+/// use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope, Signal};
+///
+/// let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
+/// let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
+/// let matcher = Matcher::new(&Catalog::discover(vec![root], Rules::default(), 0));
+///
+/// let found = matcher.matches("Say Bonjour to Alice");
+/// assert_eq!(found.candidates[0].entry.id(), "greet");
+/// assert!(matcher.matches("What is 2+2?").candidates.is_empty());
+/// ```
+pub struct Matcher {
+    catalog: Catalog,
+    base: Part,
+    /// What is newer than the base.
+    delta: Part,
+}
+
+/// What a message asks for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Matched<'a> {
+    /// The skills that match, each once, in the order of the catalog.
+    pub candidates: Vec<Candidate<'a>>,
+    /// Whether the message asks what can be done at all.
+    pub asks_for_list: bool,
+}
+
+/// A skill that a message asks for, and why.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Candidate<'a> {
+    /// The skill.
+    pub entry: Entry<'a>,
+    /// How it was asked for, at best.
+    pub signal: Signal,
+    /// What of the skill matched: a trigger, a pattern or its name.
+    pub evidence: Box<str>,
+    /// Where in the message.
+    pub place: Range<usize>,
+}
+
+impl Matcher {
+    /// Compiles the triggers of all skills that a model may start.
+    pub fn new(catalog: &Catalog) -> Self {
+        let all: Vec<_> = startable(catalog).collect();
+        let base = Part::new(
+            all.iter().map(|(_, skill)| Arc::clone(skill)).collect(),
+            &all,
+        );
+        Self {
+            catalog: catalog.clone(),
+            base,
+            delta: Part::new(Vec::new(), &[]),
+        }
+    }
+
+    /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much.
+    #[must_use]
+    pub fn refresh(&self, catalog: &Catalog) -> Self {
+        let all: Vec<_> = startable(catalog).collect();
+        let base = self.base.moved(&all);
+        let known: HashSet<*const Skill> = base.live().map(Arc::as_ptr).collect();
+        let newer: Vec<Arc<Skill>> = all
+            .iter()
+            .filter(|(_, skill)| !known.contains(&Arc::as_ptr(skill)))
+            .map(|(_, skill)| Arc::clone(skill))
+            .collect();
+        let gone = base.places.iter().filter(|place| **place == GONE).count();
+        if (newer.len() + gone) > LEAST.max(all.len() / SHARE) {
+            return Self::new(catalog);
+        }
+        let delta = self.delta.moved(&all);
+        let is_same = delta.live().count() == newer.len() && delta.places.len() == newer.len();
+        Self {
+            catalog: catalog.clone(),
+            base,
+            delta: if is_same {
+                delta
+            } else {
+                Part::new(newer, &all)
+            },
+        }
+    }
+
+    /// Returns the snapshot that is matched against.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns the patterns that cannot be used, each with its skill.
+    pub fn findings(&self) -> impl Iterator<Item = (Entry<'_>, &Diagnostic)> {
+        [&self.base, &self.delta].into_iter().flat_map(|part| {
+            let findings = part.compiled.findings.iter();
+            findings.filter_map(|(slot, finding)| {
+                let place = part.places[*slot as usize];
+                (place != GONE).then(|| (self.catalog.entry(place), finding))
+            })
+        })
+    }
+
+    /// Returns the skills that a message asks for.
+    pub fn matches(&self, message: &str) -> Matched<'_> {
+        let message = Message::new(message, MESSAGE_BYTES);
+        let mut hits = Vec::new();
+        for part in [&self.base, &self.delta] {
+            part.find(&message, &mut hits);
+        }
+        let mut candidates: Vec<Candidate<'_>> = hits
+            .into_iter()
+            .map(|hit| hit.candidate(&self.catalog, &message))
+            .collect();
+        candidates.sort_by(|a, b| a.entry.id().cmp(b.entry.id()));
+        Matched {
+            candidates,
+            asks_for_list: capability::is_asked(&message.folded),
+        }
+    }
+}
+
+impl std::fmt::Debug for Matcher {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Matcher")
+            .field("skills", &self.base.compiled.skills.len())
+            .field("newer", &self.delta.compiled.skills.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the skills that a model may start, with their places.
+fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
+    catalog
+        .entries()
+        .filter(|entry| {
+            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
+        })
+        .map(|entry| (entry.at(), Arc::clone(entry.skill())))
+}
+
+impl Hit<'_> {
+    fn candidate<'c>(self, catalog: &'c Catalog, message: &Message<'_>) -> Candidate<'c> {
+        let (evidence, place) = match self.reason {
+            Reason::Literal(trigger, found) => {
+                let evidence = match trigger {
+                    Some(number) => trigger_text(self.skill, number).unwrap_or_default(),
+                    None => self.skill.manifest.name().as_str(),
+                };
+                (evidence, message.place(found.start..found.end))
+            }
+            Reason::Pattern(pattern) => {
+                let found = compiled(pattern).ok();
+                let found = found.and_then(|regex| Some(regex.find(message.original)?.range()));
+                (pattern, found.unwrap_or_default())
+            }
+        };
+        Candidate {
+            entry: catalog.entry(self.place),
+            signal: self.signal,
+            evidence: evidence.into(),
+            place,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Request to skills: what a message asks for, and how sure that is.
+
+mod message;
+mod trigger;
+
+mod capability;
+mod literals;
+mod patterns;
+
+pub(crate) mod signal;
+
+mod part;
+
+pub(crate) mod matcher;
+
+pub(crate) mod rank;

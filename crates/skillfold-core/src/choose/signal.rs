@@ -1,0 +1,71 @@
+//! How surely a message asks for a skill.
+
+use crate::choose::literals::{Found, Use, Words};
+use crate::choose::message::{Message, is_word};
+
+/// How a skill was asked for, the surest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Signal {
+    /// A trigger of one word, a part of a longer one, or a pattern.
+    Trigger,
+    /// A trigger of two or more words, whole.
+    Phrase,
+    /// Its name, said as such.
+    Mention,
+}
+
+impl Signal {
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Trigger => "trigger",
+            Self::Phrase => "phrase",
+            Self::Mention => "mention",
+        }
+    }
+}
+
+/// Returns how surely a literal asks for its skill, if it does.
+pub(super) fn signal(used: &Use, found: Found, message: &Message<'_>) -> Option<Signal> {
+    match used.trigger {
+        None => is_mention(&message.folded, found).then_some(Signal::Mention),
+        Some(_) if used.words == Words::Several && found.is_whole => Some(Signal::Phrase),
+        Some(_) => Some(Signal::Trigger),
+    }
+}
+
+/// Returns whether a name is said as a name: nobody writes `pdf-forms` by chance, but `review` may be any word unless it
+/// is marked (`$review`, `/review`, `` `review` ``) or called a skill.
+fn is_mention(text: &str, found: Found) -> bool {
+    let (name, before, after) = (
+        &text[found.start..found.end],
+        &text[..found.start],
+        &text[found.end..],
+    );
+    let previous = before.chars().next_back();
+    let next = after.chars().next();
+    // A part of a longer name is not the name.
+    let goes_on = |c: Option<char>| c.is_some_and(|c| is_word(c) || c == '-');
+    let is_joined = |rest: &str| rest.chars().nth(1).is_some_and(is_word);
+    if goes_on(previous) || goes_on(next) || (next == Some('.') && is_joined(after)) {
+        return false;
+    }
+    let is_command = matches!(previous, Some('$' | '/' | '@'))
+        && before
+            .chars()
+            .nth_back(1)
+            .is_none_or(|c| c.is_whitespace() || matches!(c, '(' | '"' | '\'' | '`'));
+    if is_command {
+        return true;
+    }
+    if previous == Some('/') || next == Some('/') {
+        return false;
+    }
+    let is_quote = |c: Option<char>| matches!(c, Some('`' | '"' | '\'' | '“' | '”' | '*'));
+    let is_called = after.trim_start().starts_with("skill")
+        || before.trim_end().ends_with("skill")
+        || before.trim_end().ends_with("skill:");
+    let is_compound = name.contains(['-', '_', ' ', ':']);
+    is_compound || (is_quote(previous) && is_quote(next)) || is_called
+}

@@ -1,0 +1,302 @@
+//! Which skills a message asks for.
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Catalog, Choice, Matcher, MemorySource, Root, Rules, Scope, Signal, Trust, rank,
+};
+
+use crate::told::{File, NOW, Told};
+
+/// Returns a catalog of skills, each with the rest of its frontmatter.
+fn catalog(skills: &[(&str, &str)]) -> Catalog {
+    let files = skills.iter().map(|(name, fields)| {
+        let text = format!("---\nname: {name}\ndescription: d\n{fields}\n---\n");
+        (format!("{name}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+/// Returns the ids that match, in the order of the catalog.
+fn ids(matcher: &Matcher, message: &str) -> Vec<String> {
+    let matched = matcher.matches(message);
+    let ids = matched.candidates.iter();
+    ids.map(|candidate| candidate.entry.id().to_owned())
+        .collect()
+}
+
+fn matcher(skills: &[(&str, &str)]) -> Matcher {
+    Matcher::new(&catalog(skills))
+}
+
+#[test]
+fn injects_relevant_skill_only() {
+    let matcher = matcher(&[
+        ("hello-extended", "triggers: [bonjour, greet]"),
+        ("weather", "triggers: [forecast]"),
+    ]);
+    assert_eq!(ids(&matcher, "Say bonjour to Alice"), ["hello-extended"]);
+    assert_eq!(ids(&matcher, "The forecast for Paris"), ["weather"]);
+}
+
+#[test]
+fn no_skills_matched() {
+    let matcher = matcher(&[("hello-extended", "triggers: [bonjour]")]);
+    assert!(ids(&matcher, "What is 2+2?").is_empty());
+    assert!(ids(&matcher, "").is_empty());
+}
+
+#[test]
+fn keyword_matching_case_insensitive() {
+    let matcher = matcher(&[
+        ("a", "triggers: [BonJour]"),
+        ("b", "triggers:\n  keywords: [ÄPFEL]\n  patterns: ['grüß']"),
+    ]);
+    assert_eq!(ids(&matcher, "bonjour BONJOUR"), ["a"]);
+    assert_eq!(ids(&matcher, "Fünf äpfel"), ["b"]);
+    assert_eq!(ids(&matcher, "GRÜß dich"), ["b"]);
+}
+
+#[test]
+fn partial_keyword_matches() {
+    let matcher = matcher(&[("greet", "triggers: [greet]")]);
+    assert_eq!(ids(&matcher, "Send greetings to Alice"), ["greet"]);
+}
+
+#[test]
+fn keywords_and_verbs_match_whole_words() {
+    let matcher = matcher(&[("form", "triggers:\n  keywords: [pdf]\n  verbs: [fill in]")]);
+    assert_eq!(ids(&matcher, "Open the PDF."), ["form"]);
+    assert_eq!(ids(&matcher, "please fill in the blanks"), ["form"]);
+    for message in ["pdfs", "mypdf", "pdf_x", "refill in", "fill into"] {
+        assert!(ids(&matcher, message).is_empty(), "{message}");
+    }
+}
+
+#[test]
+fn trigger_with_punctuation_matches_literally() {
+    let matcher = matcher(&[
+        ("cpp", "triggers:\n  keywords: ['c++']"),
+        ("dotnet", "triggers:\n  keywords: ['.net']"),
+        ("star", "triggers: ['a.*b', '(x)']"),
+    ]);
+    assert_eq!(ids(&matcher, "Port it to C++."), ["cpp"]);
+    assert_eq!(ids(&matcher, "c++20 and c+++"), ["cpp"]);
+    assert_eq!(ids(&matcher, "asp.net core"), ["dotnet"]);
+    assert_eq!(ids(&matcher, "f(x) = 1"), ["star"]);
+    assert!(ids(&matcher, "aXXb, magic++ and .network").is_empty());
+}
+
+#[test]
+fn skill_without_triggers_never_matches() {
+    let matcher = matcher(&[
+        ("plain", ""),
+        ("empty", "triggers: []"),
+        ("blank", "triggers: ['', ' ']"),
+    ]);
+    assert!(ids(&matcher, "plain empty blank and everything else").is_empty());
+}
+
+#[test]
+fn skill_matches_once_with_its_best_reason() {
+    let matcher = matcher(&[("pdf-forms", "triggers: [pdf, fill in forms]")]);
+    let message = "With PDF-Forms fill in forms of a PDF";
+    let matched = matcher.matches(message);
+    assert_eq!(matched.candidates.len(), 1);
+    let best = &matched.candidates[0];
+    assert_eq!(
+        (best.signal, &*best.evidence),
+        (Signal::Mention, "pdf-forms")
+    );
+    assert_eq!(&message[best.place.clone()], "PDF-Forms");
+    let phrase = matcher.matches("Fill in forms");
+    assert_eq!(phrase.candidates[0].signal, Signal::Phrase);
+    let part = matcher.matches("Refill in formsheets");
+    assert_eq!(part.candidates[0].signal, Signal::Trigger);
+}
+
+#[test]
+fn name_is_a_mention_where_it_is_said_as_one() {
+    let matcher = matcher(&[("review", ""), ("pdf-forms", "")]);
+    for message in [
+        "/review this",
+        "use $review",
+        "run `review` on it",
+        "use the review skill",
+        "use skill review, please",
+    ] {
+        assert_eq!(ids(&matcher, message), ["review"], "{message}");
+    }
+    for message in [
+        "pdf-forms please",
+        "use PDF_Forms",
+        "(pdf-forms)",
+        "pdf-forms.",
+    ] {
+        assert_eq!(ids(&matcher, message), ["pdf-forms"], "{message}");
+    }
+    for message in [
+        "review this pull request",
+        "my-pdf-forms",
+        "pdf-forms-2",
+        "see src/review/mod.rs",
+        "and/or review",
+        "pdf-forms.md",
+        "prereview skill",
+    ] {
+        assert!(ids(&matcher, message).is_empty(), "{message}");
+    }
+}
+
+#[test]
+fn bad_pattern_is_reported_and_breaks_nothing() {
+    let matcher = matcher(&[
+        (
+            "bad",
+            "triggers:\n  keywords: [word]\n  patterns: ['(', '(?<=a)b', 'x{1000}{1000}{1000}']",
+        ),
+        ("good", "triggers:\n  patterns: ['order #\\d+']"),
+    ]);
+    assert_eq!(ids(&matcher, "Where is order #12?"), ["good"]);
+    assert_eq!(ids(&matcher, "a word"), ["bad"]);
+    let findings: Vec<_> = matcher
+        .findings()
+        .map(|(entry, finding)| format!("{}: {}", entry.id(), finding.code))
+        .collect();
+    assert_eq!(findings, ["bad: SF751"; 3]);
+}
+
+#[test]
+fn hundreds_of_patterns_match_in_several_sets() {
+    let fields: Vec<_> = (0..450)
+        .map(|number| {
+            (
+                format!("s-{number:03}"),
+                format!("triggers:\n  patterns: ['code {number}\\b']"),
+            )
+        })
+        .collect();
+    let skills: Vec<_> = fields
+        .iter()
+        .map(|(name, fields)| (&**name, &**fields))
+        .collect();
+    let matcher = matcher(&skills);
+    assert_eq!(ids(&matcher, "code 7 and code 449"), ["s-007", "s-449"]);
+}
+
+#[test]
+fn what_a_model_may_not_start_does_not_match() {
+    let skills = [
+        ("a", "triggers: [word]"),
+        ("b", "triggers: [word]\ndisable-model-invocation: true"),
+    ];
+    assert_eq!(ids(&matcher(&skills), "word"), ["a"]);
+    let file = "---\nname: a\ndescription: d\ntriggers: [word]\n---\n";
+    let source = MemorySource::new([("a/SKILL.md", file)]);
+    let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
+    let untrusted = Catalog::discover(vec![root.clone()], Rules::default(), i64::MAX);
+    assert!(ids(&Matcher::new(&untrusted), "word").is_empty());
+    let mut rules = Rules::default();
+    rules.enablement.set("a", Choice::Off);
+    let disabled = Catalog::discover(vec![root.with_trust(Trust::Trusted)], rules, i64::MAX);
+    assert!(ids(&Matcher::new(&disabled), "word").is_empty());
+}
+
+#[test]
+fn rank_is_mention_then_phrase_then_recency_then_id() {
+    let matcher = matcher(&[
+        ("e-five", "triggers: [word]"),
+        ("d-four", "triggers: [word]"),
+        ("c-three", "triggers: [word]"),
+        ("b-two", "triggers: [a whole phrase]"),
+        ("z-named", "triggers: [word]"),
+    ]);
+    let matched = matcher.matches("a word, a whole phrase and z-named");
+    let used = |id: &str| match id {
+        "e-five" => Some(2),
+        "d-four" => Some(1),
+        _ => None,
+    };
+    let ranked = rank(matched.candidates, used);
+    let ids: Vec<_> = ranked
+        .iter()
+        .map(|candidate| candidate.entry.id())
+        .collect();
+    assert_eq!(ids, ["z-named", "b-two", "e-five", "d-four", "c-three"]);
+}
+
+#[test]
+fn capability_question_is_known() {
+    let matcher = matcher(&[("a", "triggers: [word]")]);
+    assert!(matcher.matches("What can you do?").asks_for_list);
+    assert!(!matcher.matches("What is 2+2?").asks_for_list);
+}
+
+#[test]
+fn refreshed_matcher_finds_what_a_new_one_finds() {
+    let told = Told::default();
+    let put = |name: &str, trigger: &str, inode: u64| {
+        let mut file = File::new(name, "d");
+        file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [{trigger}]\n---\n");
+        file.revision.inode = inode;
+        told.put(name, file);
+    };
+    for number in 0..100 {
+        put(
+            &format!("s-{number:03}"),
+            &format!("word{number:03}"),
+            number,
+        );
+    }
+    let mut catalog = told.discover(NOW);
+    let mut matcher = Matcher::new(&catalog);
+    for round in 0..40_u64 {
+        put(
+            &format!("s-{:03}", round * 2),
+            &format!("changed{round}"),
+            1_000 + round,
+        );
+        put(&format!("new-{round}"), "word050", 2_000 + round);
+        told.remove(&format!("s-{:03}", round * 2 + 1));
+        catalog = told.refresh(&catalog, NOW).catalog;
+        matcher = matcher.refresh(&catalog);
+        let fresh = Matcher::new(&catalog);
+        for message in ["word050 word003", "changed3 changed30 word099", "word001"] {
+            assert_eq!(
+                ids(&matcher, message),
+                ids(&fresh, message),
+                "{round}: {message}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn literals_are_found_as_a_loop_finds_them(
+        triggers in proptest::collection::vec("[a-c+ .]{1,4}", 1..12),
+        message in "[a-cA-C+ ._]{0,40}",
+    ) {
+        let fields: Vec<_> = triggers.iter().enumerate().map(|(number, trigger)| {
+            (format!("s{number:02}"), format!("triggers: ['{trigger}']"))
+        }).collect();
+        let skills: Vec<_> = fields.iter().map(|(name, fields)| (&**name, &**fields)).collect();
+        let expected: Vec<_> = triggers.iter().enumerate()
+            .filter(|(_, trigger)| !trigger.trim().is_empty())
+            .filter(|(_, trigger)| message.to_lowercase().contains(&trigger.trim().to_lowercase()))
+            .map(|(number, _)| format!("s{number:02}"))
+            .collect();
+        prop_assert_eq!(ids(&matcher(&skills), &message), expected);
+    }
+
+    #[test]
+    fn hostile_message_is_matched_without_a_panic(message in "\\PC{0,200}") {
+        let matcher = matcher(&[
+            ("pdf-forms", "triggers:\n  keywords: [ä, 'c++', İ]\n  patterns: ['.*x', 'é+']"),
+            ("review", "triggers: [ß, '…', 'ffi']"),
+        ]);
+        for candidate in matcher.matches(&message).candidates {
+            prop_assert!(message.get(candidate.place.clone()).is_some());
+        }
+    }
+}
