@@ -4,15 +4,16 @@ use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-/// What people write who want to know what there is. The message is in lower case.
+/// What people write who want to know what there is. The message is in lower case. Edges of words are those of ASCII: the
+/// others are slow to find.
 const QUESTIONS: [&str; 8] = [
-    r"\bwhat\s+(?:all\s+)?(?:can|could)\s+(?:you|u|this|it)\s+do\b",
-    r"\bwhat\s+(?:are\s+you|is\s+this)\s+(?:able\s+to\s+do|capable\s+of)\b",
-    r"\b(?:what|which)\s+(?:\w+\s+){0,2}(?:skills?|capabilit(?:y|ies)|abilities)\b",
-    r"\b(?:list|show|display|enumerate|print)\s+(?:me\s+)?(?:\w+\s+){0,3}(?:skills|capabilities|abilities)\b",
-    r"\b(?:tell|describe)\s+(?:me\s+)?(?:about\s+)?(?:your|the\s+available)\s+(?:skills|capabilities|abilities)\b",
-    r"\bdo\s+you\s+have\s+(?:any\s+)?(?:\w+\s+)?(?:skills?|capabilities)\b",
-    r"\bhow\s+can\s+you\s+help\b",
+    r"(?-u:\b)what\s+(?:all\s+)?(?:can|could)\s+(?:you|u|this|it)\s+do(?-u:\b)",
+    r"(?-u:\b)what\s+(?:are\s+you|is\s+this)\s+(?:able\s+to\s+do|capable\s+of)(?-u:\b)",
+    r"(?-u:\b)(?:what|which)\s+(?:[a-z]+\s+){0,2}(?:skills?|capabilit(?:y|ies)|abilities)(?-u:\b)",
+    r"(?-u:\b)(?:list|show|display|enumerate|print)\s+(?:me\s+)?(?:[a-z]+\s+){0,3}(?:skills|capabilities|abilities)(?-u:\b)",
+    r"(?-u:\b)(?:tell|describe)\s+(?:me\s+)?(?:about\s+)?(?:your|the\s+available)\s+(?:skills|capabilities|abilities)(?-u:\b)",
+    r"(?-u:\b)do\s+you\s+have\s+(?:any\s+)?(?:[a-z]+\s+)?(?:skills?|capabilities)(?-u:\b)",
+    r"(?-u:\b)how\s+can\s+you\s+help(?-u:\b)",
     r"^\s*/?(?:skills|capabilities)\s*[?!.]*\s*$",
 ];
 

@@ -8,7 +8,7 @@ use crate::catalog::entry::{Entry, Standing};
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::message::Message;
-use crate::choose::part::{GONE, Hit, Part, Reason};
+use crate::choose::part::{GONE, Part, Place, Reason};
 use crate::choose::patterns::compiled;
 use crate::choose::signal::Signal;
 use crate::choose::trigger::trigger_text;
@@ -61,10 +61,9 @@ pub struct Candidate<'a> {
     pub entry: Entry<'a>,
     /// How it was asked for, at best.
     pub signal: Signal,
-    /// What of the skill matched: a trigger, a pattern or its name.
-    pub evidence: Box<str>,
-    /// Where in the message.
-    pub place: Range<usize>,
+    reason: Reason,
+    /// How many skills come before it, by id.
+    order: u32,
 }
 
 impl Matcher {
@@ -121,7 +120,7 @@ impl Matcher {
             let findings = part.compiled.findings.iter();
             findings.filter_map(|(slot, finding)| {
                 let place = part.places[*slot as usize];
-                (place != GONE).then(|| (self.catalog.entry(place), finding))
+                (place != GONE).then(|| (self.catalog.entry(place.at), finding))
             })
         })
     }
@@ -133,13 +132,15 @@ impl Matcher {
         for part in [&self.base, &self.delta] {
             part.find(&message, &mut hits);
         }
-        let mut candidates: Vec<Candidate<'_>> = hits
-            .into_iter()
-            .map(|hit| hit.candidate(&self.catalog, &message))
-            .collect();
-        candidates.sort_by(|a, b| a.entry.id().cmp(b.entry.id()));
+        hits.sort_unstable_by_key(|hit| hit.place.order);
+        let candidates = hits.into_iter().map(|hit| Candidate {
+            entry: self.catalog.entry(hit.place.at),
+            signal: hit.signal,
+            reason: hit.reason,
+            order: hit.place.order,
+        });
         Matched {
-            candidates,
+            candidates: candidates.collect(),
             asks_for_list: capability::is_asked(&message.folded),
         }
     }
@@ -156,36 +157,48 @@ impl std::fmt::Debug for Matcher {
 }
 
 /// Returns the skills that a model may start, with their places.
-fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
-    catalog
-        .entries()
-        .filter(|entry| {
-            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
+fn startable(catalog: &Catalog) -> impl Iterator<Item = (Place, Arc<Skill>)> {
+    let is_startable = |entry: &Entry<'_>| {
+        entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
+    };
+    let numbered = (0_u32..).zip(catalog.entries());
+    numbered
+        .filter(move |(_, entry)| is_startable(entry))
+        .map(|(order, entry)| {
+            let at = entry.at();
+            (Place { at, order }, Arc::clone(entry.skill()))
         })
-        .map(|entry| (entry.at(), Arc::clone(entry.skill())))
 }
 
-impl Hit<'_> {
-    fn candidate<'c>(self, catalog: &'c Catalog, message: &Message<'_>) -> Candidate<'c> {
-        let (evidence, place) = match self.reason {
-            Reason::Literal(trigger, found) => {
-                let evidence = match trigger {
-                    Some(number) => trigger_text(self.skill, number).unwrap_or_default(),
-                    None => self.skill.manifest.name().as_str(),
-                };
-                (evidence, message.place(found.start..found.end))
+impl<'a> Candidate<'a> {
+    /// Returns what of the skill matched: a trigger, a pattern or its name.
+    pub fn evidence(&self) -> &'a str {
+        match self.reason {
+            Reason::Name(_) => self.entry.manifest().name().as_str(),
+            Reason::Literal(number, _) | Reason::Pattern(number) => {
+                trigger_text(self.entry.skill(), number).unwrap_or_default()
             }
-            Reason::Pattern(pattern) => {
-                let found = compiled(pattern).ok();
-                let found = found.and_then(|regex| Some(regex.find(message.original)?.range()));
-                (pattern, found.unwrap_or_default())
-            }
-        };
-        Candidate {
-            entry: catalog.entry(self.place),
-            signal: self.signal,
-            evidence: evidence.into(),
-            place,
         }
+    }
+
+    /// Returns where the evidence stands in the message that was matched.
+    pub fn place(&self, message: &str) -> Range<usize> {
+        let message = Message::new(message, MESSAGE_BYTES);
+        match self.reason {
+            Reason::Name(found) | Reason::Literal(_, found) => {
+                message.place(found.start..found.end)
+            }
+            Reason::Pattern(_) => {
+                let pattern = compiled(self.evidence()).ok();
+                let found =
+                    pattern.and_then(|pattern| Some(pattern.find(message.original)?.range()));
+                found.unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns how many skills come before this one, by id.
+    pub(super) fn order(&self) -> u32 {
+        self.order
     }
 }

@@ -12,14 +12,25 @@ use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 
+/// Where a skill stands in a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) at: u32,
+    /// How many skills come before it, by id.
+    pub(super) order: u32,
+}
+
 /// The place of a skill that the snapshot does not have any more.
-pub(super) const GONE: u32 = u32::MAX;
+pub(super) const GONE: Place = Place {
+    at: u32::MAX,
+    order: u32::MAX,
+};
 
 /// Skills, compiled together.
 pub(super) struct Part {
     pub(super) compiled: Arc<Compiled>,
     /// Where each skill stands in the snapshot.
-    pub(super) places: Vec<u32>,
+    pub(super) places: Vec<Place>,
 }
 
 pub(super) struct Compiled {
@@ -30,22 +41,25 @@ pub(super) struct Compiled {
 }
 
 /// The best reason that was found for a skill.
-pub(super) struct Hit<'p> {
-    pub(super) place: u32,
+#[derive(Clone, Copy)]
+pub(super) struct Hit {
+    pub(super) place: Place,
     pub(super) signal: Signal,
-    pub(super) skill: &'p Skill,
-    pub(super) reason: Reason<'p>,
+    pub(super) reason: Reason,
 }
 
 /// What of a skill matched.
-pub(super) enum Reason<'p> {
-    /// A literal, where it stands in the folded message; a name has no number.
-    Literal(Option<u32>, Found),
-    Pattern(&'p str),
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reason {
+    Name(Found),
+    /// A literal, by its number among the triggers.
+    Literal(u32, Found),
+    /// A pattern, by its number among the triggers.
+    Pattern(u32),
 }
 
 impl Part {
-    pub(super) fn new(skills: Vec<Arc<Skill>>, all: &[(u32, Arc<Skill>)]) -> Self {
+    pub(super) fn new(skills: Vec<Arc<Skill>>, all: &[(Place, Arc<Skill>)]) -> Self {
         let part = Self {
             compiled: Arc::new(Compiled::new(skills)),
             places: Vec::new(),
@@ -54,8 +68,8 @@ impl Part {
     }
 
     /// Returns the same skills where they stand in another snapshot.
-    pub(super) fn moved(&self, all: &[(u32, Arc<Skill>)]) -> Self {
-        let places: HashMap<*const Skill, u32> = all
+    pub(super) fn moved(&self, all: &[(Place, Arc<Skill>)]) -> Self {
+        let places: HashMap<*const Skill, Place> = all
             .iter()
             .map(|(place, skill)| (Arc::as_ptr(skill), *place))
             .collect();
@@ -77,20 +91,19 @@ impl Part {
     }
 
     /// Adds the best reason for each skill that matches.
-    pub(super) fn find<'p>(&'p self, message: &Message<'_>, hits: &mut Vec<Hit<'p>>) {
-        let mut best: Vec<u32> = vec![GONE; self.places.len()];
-        let mut take = |slot: u32, signal: Signal, reason: Reason<'p>| {
+    pub(super) fn find(&self, message: &Message<'_>, hits: &mut Vec<Hit>) {
+        let mut best: Vec<u32> = vec![u32::MAX; self.places.len()];
+        let mut take = |slot: u32, signal: Signal, reason: Reason| {
             let place = self.places[slot as usize];
             if place == GONE {
                 return;
             }
             let known = &mut best[slot as usize];
-            if *known == GONE {
-                *known = u32::try_from(hits.len()).unwrap_or(GONE);
+            if *known == u32::MAX {
+                *known = u32::try_from(hits.len()).unwrap_or(u32::MAX);
                 hits.push(Hit {
                     place,
                     signal,
-                    skill: &self.compiled.skills[slot as usize],
                     reason,
                 });
             } else if hits[*known as usize].signal < signal {
@@ -100,11 +113,16 @@ impl Part {
         };
         self.compiled.literals.find(message, |used, found| {
             if let Some(signal) = signal(used, found, message) {
-                take(used.slot, signal, Reason::Literal(used.trigger, found));
+                let reason = match used.trigger {
+                    None => Reason::Name(found),
+                    Some(number) => Reason::Literal(number, found),
+                };
+                take(used.slot, signal, reason);
             }
         });
         self.compiled.patterns.find(message.original, |owner| {
-            take(owner.slot, Signal::Trigger, Reason::Pattern(&owner.pattern));
+            let reason = Reason::Pattern(owner.trigger);
+            take(owner.slot, Signal::Trigger, reason);
         });
     }
 }
@@ -119,19 +137,22 @@ impl Compiled {
             if name.contains('-') {
                 literals.add(&name.replace('-', "_"), slot, None, Whole::Yes);
             }
-            for (number, trigger) in (0_u32..).zip(triggers(skill.manifest.triggers())) {
+            for (number, trigger) in (0_u32..).zip(triggers(skill)) {
                 match trigger {
                     Trigger::Part(text) => literals.add(text, slot, Some(number), Whole::No),
                     Trigger::Word(text) => literals.add(text, slot, Some(number), Whole::Yes),
-                    Trigger::Pattern(pattern) => owners.push(Owner {
-                        slot,
-                        pattern: pattern.into(),
-                    }),
+                    Trigger::Pattern(pattern) => owners.push((
+                        Owner {
+                            slot,
+                            trigger: number,
+                        },
+                        pattern,
+                    )),
                 }
             }
         }
         let mut findings = Vec::new();
-        let patterns = Patterns::new(owners.into_iter(), |slot, finding| {
+        let patterns = Patterns::new(&owners, |slot, finding| {
             findings.push((slot, finding));
         });
         Self {

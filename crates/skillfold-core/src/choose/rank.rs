@@ -13,8 +13,8 @@ pub fn rank(
     used: impl Fn(&str) -> Option<u64>,
 ) -> Vec<Candidate<'_>> {
     candidates.sort_by_cached_key(|candidate| {
-        let id = candidate.entry.id();
-        (Reverse(candidate.signal), Reverse(used(id)), id)
+        let used = used(candidate.entry.id());
+        (Reverse(candidate.signal), Reverse(used), candidate.order())
     });
     candidates
 }

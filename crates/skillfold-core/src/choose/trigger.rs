@@ -13,31 +13,26 @@ pub(super) enum Trigger<'a> {
 }
 
 /// Returns the triggers of a skill, in their order.
-pub(super) fn triggers(all: Option<&Triggers>) -> Vec<Trigger<'_>> {
-    fn each<'a>(
-        texts: &'a [Box<str>],
-        kind: fn(&'a str) -> Trigger<'a>,
-    ) -> impl Iterator<Item = Trigger<'a>> {
-        texts.iter().map(move |text| kind(text))
-    }
-    match all {
-        None => Vec::new(),
-        Some(Triggers::Flat(texts)) => each(texts, Trigger::Part).collect(),
+pub(super) fn triggers(skill: &Skill) -> impl Iterator<Item = Trigger<'_>> {
+    let none: &[Box<str>] = &[];
+    let (parts, words, patterns) = match skill.manifest.triggers() {
+        None => (none, [none; 2], none),
+        Some(Triggers::Flat(texts)) => (&**texts, [none; 2], none),
         Some(Triggers::Structured {
             keywords,
             verbs,
             patterns,
-        }) => each(keywords, Trigger::Word)
-            .chain(each(verbs, Trigger::Word))
-            .chain(each(patterns, Trigger::Pattern))
-            .collect(),
-    }
+        }) => (none, [&**keywords, &**verbs], &**patterns),
+    };
+    let parts = parts.iter().map(|text| Trigger::Part(text));
+    let words = words.into_iter().flatten().map(|text| Trigger::Word(text));
+    let patterns = patterns.iter().map(|text| Trigger::Pattern(text));
+    parts.chain(words).chain(patterns)
 }
 
 /// Returns a trigger of a skill by its number.
 pub(super) fn trigger_text(skill: &Skill, number: u32) -> Option<&str> {
-    let all = triggers(skill.manifest.triggers());
-    match all.get(number as usize)? {
+    match triggers(skill).nth(number as usize)? {
         Trigger::Part(text) | Trigger::Word(text) | Trigger::Pattern(text) => Some(text),
     }
 }

@@ -19,8 +19,8 @@ fn catalog(skills: &[(&str, &str)]) -> Catalog {
 
 /// Returns the ids that match, in the order of the catalog.
 fn ids(matcher: &Matcher, message: &str) -> Vec<String> {
-    let matched = matcher.matches(message);
-    let ids = matched.candidates.iter();
+    let found = matcher.matches(message);
+    let ids = found.candidates.iter();
     ids.map(|candidate| candidate.entry.id().to_owned())
         .collect()
 }
@@ -101,14 +101,14 @@ fn skill_without_triggers_never_matches() {
 fn skill_matches_once_with_its_best_reason() {
     let matcher = matcher(&[("pdf-forms", "triggers: [pdf, fill in forms]")]);
     let message = "With PDF-Forms fill in forms of a PDF";
-    let matched = matcher.matches(message);
-    assert_eq!(matched.candidates.len(), 1);
-    let best = &matched.candidates[0];
+    let found = matcher.matches(message);
+    assert_eq!(found.candidates.len(), 1);
+    let best = &found.candidates[0];
     assert_eq!(
-        (best.signal, &*best.evidence),
+        (best.signal, best.evidence()),
         (Signal::Mention, "pdf-forms")
     );
-    assert_eq!(&message[best.place.clone()], "PDF-Forms");
+    assert_eq!(&message[best.place(message)], "PDF-Forms");
     let phrase = matcher.matches("Fill in forms");
     assert_eq!(phrase.candidates[0].signal, Signal::Phrase);
     let part = matcher.matches("Refill in formsheets");
@@ -211,13 +211,13 @@ fn rank_is_mention_then_phrase_then_recency_then_id() {
         ("b-two", "triggers: [a whole phrase]"),
         ("z-named", "triggers: [word]"),
     ]);
-    let matched = matcher.matches("a word, a whole phrase and z-named");
+    let found = matcher.matches("a word, a whole phrase and z-named");
     let used = |id: &str| match id {
         "e-five" => Some(2),
         "d-four" => Some(1),
         _ => None,
     };
-    let ranked = rank(matched.candidates, used);
+    let ranked = rank(found.candidates, used);
     let ids: Vec<_> = ranked
         .iter()
         .map(|candidate| candidate.entry.id())
@@ -296,7 +296,7 @@ proptest! {
             ("review", "triggers: [ß, '…', 'ffi']"),
         ]);
         for candidate in matcher.matches(&message).candidates {
-            prop_assert!(message.get(candidate.place.clone()).is_some());
+            prop_assert!(message.get(candidate.place(&message)).is_some());
         }
     }
 }
