@@ -40,6 +40,15 @@ enum Repr {
         id: Box<str>,
         nearest: Box<[Box<str>]>,
     },
+    NoAgent {
+        id: Box<str>,
+        nearest: Box<[Box<str>]>,
+    },
+    Unbound {
+        agent: Box<str>,
+        why: Box<str>,
+        nearest: Box<[Box<str>]>,
+    },
     Malformed {
         what: Box<str>,
         diagnostics: Box<[Diagnostic]>,
@@ -77,12 +86,15 @@ impl Error {
     /// Returns the kind, stable across releases.
     pub fn kind(&self) -> ErrorKind {
         match *self.repr {
-            Repr::NotFound { .. } | Repr::NoSkill { .. } => ErrorKind::NotFound,
+            Repr::NotFound { .. } | Repr::NoSkill { .. } | Repr::NoAgent { .. } => {
+                ErrorKind::NotFound
+            }
             Repr::Refused { .. } | Repr::RefusedWrite { .. } => ErrorKind::Refused,
             Repr::Read { .. } => ErrorKind::Unreadable,
-            Repr::Invalid { .. } | Repr::Setting { .. } | Repr::Malformed { .. } => {
-                ErrorKind::Invalid
-            }
+            Repr::Invalid { .. }
+            | Repr::Setting { .. }
+            | Repr::Malformed { .. }
+            | Repr::Unbound { .. } => ErrorKind::Invalid,
             Repr::Exists { .. } => ErrorKind::Exists,
             Repr::Write { .. } => ErrorKind::Unwritable,
         }
@@ -93,6 +105,8 @@ impl Error {
         match *self.repr {
             Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
             Repr::NoSkill { .. } => "Check the id; the list of skills has them all",
+            Repr::NoAgent { .. } => "Check the id; `skillfold config` lists the agents",
+            Repr::Unbound { .. } => "Correct `uses_skills` of the agent, or add the skills",
             Repr::Malformed { .. } => "Correct its `SKILL.md`",
             Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
             Repr::Exists { .. } => "Choose another name; what is there stays as it is",
@@ -108,7 +122,9 @@ impl Error {
     /// Returns the ids that may have been meant, the nearest first.
     pub fn nearest(&self) -> &[Box<str>] {
         match &*self.repr {
-            Repr::NoSkill { nearest, .. } => nearest,
+            Repr::NoSkill { nearest, .. }
+            | Repr::NoAgent { nearest, .. }
+            | Repr::Unbound { nearest, .. } => nearest,
             _ => &[],
         }
     }
@@ -139,6 +155,26 @@ impl Error {
         let nearest = nearest.into_iter().map(Into::into).collect();
         let id = id.into();
         Repr::NoSkill { id, nearest }.into()
+    }
+
+    /// Creates an error for an id that leads to no agent; `nearest` are those that may have been meant.
+    pub fn no_agent(id: &str, nearest: Vec<&str>) -> Self {
+        let nearest = nearest.into_iter().map(Into::into).collect();
+        let id = id.into();
+        Repr::NoAgent { id, nearest }.into()
+    }
+
+    /// Creates an error for an agent that uses skills that it cannot have; `why` says of each what is wrong with it, and
+    /// `nearest` are those that may have been meant.
+    pub(crate) fn unbound(agent: &str, why: String, nearest: Vec<&str>) -> Self {
+        let nearest = nearest.into_iter().map(Into::into).collect();
+        let (agent, why) = (agent.into(), why.into());
+        Repr::Unbound {
+            agent,
+            why,
+            nearest,
+        }
+        .into()
     }
 
     /// Creates an error for a skill that is not read as its file stands; `what` is the whole sentence.
@@ -211,6 +247,14 @@ impl fmt::Display for Error {
         match &*self.repr {
             Repr::NotFound { what } => write!(formatter, "Could not find {}", whole(what)),
             Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", whole(id)),
+            Repr::NoAgent { id, .. } => write!(formatter, "There is no agent {}", whole(id)),
+            Repr::Unbound { agent, why, .. } => {
+                let agent = whole(agent);
+                write!(
+                    formatter,
+                    "Agent {agent} uses skills that it cannot have: {why}"
+                )
+            }
             Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
@@ -240,6 +284,8 @@ impl std::error::Error for Error {
             Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
             Repr::NotFound { .. }
             | Repr::NoSkill { .. }
+            | Repr::NoAgent { .. }
+            | Repr::Unbound { .. }
             | Repr::Malformed { .. }
             | Repr::Refused { .. }
             | Repr::Invalid { .. }

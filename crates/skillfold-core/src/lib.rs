@@ -30,7 +30,7 @@
 //! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
 //! a [`Manifest`] each; [`parse`] does the same for bytes at hand. A [`Catalog`] is one snapshot of all skills of some
 //! roots. A [`Loader`] reads the [`Instructions`] of a skill, with arguments in their places, and its files; an
-//! [`Envelope`] puts them before a model. [`lint`] judges a file by the specification, and [`fix`] corrects what can be
+//! [`Envelope`] puts them before a model. An [`Agent`] has some skills from the start, and may see no other. [`lint`] judges a file by the specification, and [`fix`] corrects what can be
 //! corrected. Everything that is odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that
 //! something could not be tried.
 #![forbid(unsafe_code)]
@@ -53,8 +53,13 @@ mod choose;
 
 mod load;
 
+mod bind;
+
 pub mod view;
 
+pub use bind::agent::{Agent, Sees};
+pub use bind::compose::{Composed, Section, SectionKind, compose_instructions};
+pub use bind::seen::Seen;
 pub use catalog::enablement::{Choice, Enablement};
 pub use catalog::entry::{Entry, Lookup, Standing};
 pub use catalog::filter::{Filter, Page};

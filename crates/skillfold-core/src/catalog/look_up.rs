@@ -8,7 +8,7 @@ use crate::diagnostic::whole;
 use crate::error::Error;
 
 /// Ids that the answer to an unknown one names.
-const MEANT: usize = 3;
+pub(crate) const MEANT: usize = 3;
 
 impl Catalog {
     /// Returns the skill that an id, a name or a folder's name leads to; the error names the nearest ids, or says what is

@@ -18,4 +18,4 @@ pub(crate) mod filter;
 pub(crate) mod nearest;
 pub(crate) mod refresh;
 
-mod look_up;
+pub(crate) mod look_up;

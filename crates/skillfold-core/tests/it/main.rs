@@ -8,6 +8,7 @@
 )]
 
 mod attack;
+mod bind;
 mod cache;
 mod catalog;
 mod codes;

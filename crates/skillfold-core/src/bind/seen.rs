@@ -1,0 +1,197 @@
+//! The skills of a catalog that an agent sees.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::bind::agent::{Agent, Sees};
+use crate::catalog::entry::{Entry, Lookup, Standing};
+use crate::catalog::look_up::MEANT;
+use crate::catalog::nearest::nearest;
+use crate::catalog::snapshot::Catalog;
+use crate::diagnostic::whole;
+use crate::error::Error;
+use crate::load::instructions::Instructions;
+use crate::load::loader::Loader;
+
+/// Skills of one agent for which what may be meant is looked for, among all skills.
+const SEARCHED: usize = 20;
+
+/// The skills of a catalog that an agent sees. What is outside is not there for it.
+///
+/// It can be made narrower and never wider: [`narrow`](Self::narrow) keeps what both agents see.
+///
+/// ```
+/// use skillfold_core::{Agent, Catalog, MemorySource, Root, Rules, Scope, Sees};
+///
+/// let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
+/// let source = MemorySource::new([("mail/SKILL.md", skill("mail")), ("pdf/SKILL.md", skill("pdf"))]);
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], Rules::default(), 0);
+///
+/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]).sees(Sees::Used))?;
+/// let ids: Vec<_> = clerk.entries().map(|entry| entry.id()).collect();
+/// assert_eq!(ids, ["pdf"]);
+/// assert_eq!(clerk.usable("mail").unwrap_err().to_string(), "There is no skill `mail`");
+/// # Ok::<(), skillfold_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Seen<'a> {
+    catalog: &'a Catalog,
+    sight: Sight,
+    used: Vec<Entry<'a>>,
+    left_out: Vec<Box<str>>,
+}
+
+/// How far an agent sees.
+#[derive(Clone)]
+enum Sight {
+    Whole,
+    /// Some skills, by their places in the snapshot.
+    Only(BTreeSet<u32>),
+}
+
+impl Catalog {
+    /// Returns the skills that an agent sees. The error names all skills that it uses and that are not there or may not be
+    /// given to a model, with what may be meant.
+    pub fn seen_by(&self, agent: &Agent) -> Result<Seen<'_>, Error> {
+        let whole = Seen {
+            catalog: self,
+            sight: Sight::Whole,
+            used: Vec::new(),
+            left_out: Vec::new(),
+        };
+        whole.narrow(agent)
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// Returns the skills that another agent sees inside of these, such as one that this agent started.
+    ///
+    /// Skills that it uses and that are outside are [left out](Self::left_out). Those that are not in the catalog at all,
+    /// or may not be given to a model, are an error as in [`Catalog::seen_by`].
+    pub fn narrow(&self, agent: &Agent) -> Result<Self, Error> {
+        let (mut used, mut left_out, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for id in agent.uses_skills() {
+            match self.catalog.get(id).filter(may_be_given) {
+                None => missing.push(&**id),
+                Some(entry) if !self.sees(&entry) => left_out.push(id.clone()),
+                Some(entry) if used.contains(&entry) => {}
+                Some(entry) => used.push(entry),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(self.unbound(agent, &missing));
+        }
+        let sight = match agent.seeing() {
+            Sees::All => self.sight.clone(),
+            Sees::Used => Sight::Only(used.iter().map(Entry::at).collect()),
+        };
+        Ok(Self {
+            catalog: self.catalog,
+            sight,
+            used,
+            left_out,
+        })
+    }
+
+    /// Returns the skills, ordered by id.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        let entries = self.catalog.entries();
+        entries.filter(|entry| self.sees(entry))
+    }
+
+    /// Returns whether a skill of the same snapshot is among these; one that may not be given to a model never is.
+    pub fn sees(&self, entry: &Entry<'_>) -> bool {
+        let is_inside = match &self.sight {
+            Sight::Whole => true,
+            Sight::Only(places) => places.contains(&entry.at()),
+        };
+        is_inside && may_be_given(entry) && entry.catalog().serial() == self.catalog.serial()
+    }
+
+    /// Returns the skill that an id leads to, if it is among these. The error is fit for a model: for an agent that does
+    /// not see all, it says of everything outside the same, and names the nearest of those inside.
+    pub fn usable(&self, id: &str) -> Result<Entry<'a>, Error> {
+        match (self.catalog.usable(id), &self.sight) {
+            (Ok(entry), _) if self.sees(&entry) => Ok(entry),
+            (Err(error), Sight::Whole) => Err(error),
+            _ => Err(Error::no_skill(id, self.nearest(id, MEANT))),
+        }
+    }
+
+    /// Returns the skills that the agent has from the start, each once, in the order in which it names them.
+    pub fn used(&self) -> &[Entry<'a>] {
+        &self.used
+    }
+
+    /// Returns what the agent names as used and the one that it was narrowed from does not see. It is for the host.
+    pub fn left_out(&self) -> &[Box<str>] {
+        &self.left_out
+    }
+
+    /// Returns the instructions of a skill among these, without arguments; [`body`](Instructions::body) is the whole text
+    /// of the `SKILL.md` after its frontmatter.
+    pub fn content(&self, loader: &Loader, id: &str) -> Result<Arc<Instructions>, Error> {
+        loader.load(&self.usable(id)?, "")
+    }
+
+    /// Returns the instructions of all skills that the agent has from the start, in their order. If one cannot be loaded,
+    /// none is.
+    pub fn contents(&self, loader: &Loader) -> Result<Vec<Arc<Instructions>>, Error> {
+        let used = self.used.iter();
+        used.map(|entry| loader.load(entry, "")).collect()
+    }
+
+    fn nearest(&self, id: &str, limit: usize) -> Vec<&'a str> {
+        nearest(id, self.entries().map(|entry| entry.id()), limit)
+    }
+
+    /// Creates the error for skills that an agent uses and cannot have.
+    fn unbound(&self, agent: &Agent, missing: &[&str]) -> Error {
+        let mut all_meant = Vec::new();
+        let searched = missing.iter().take(SEARCHED);
+        let mut reasons: Vec<String> = searched
+            .map(|id| self.why_not(id, &mut all_meant))
+            .collect();
+        if let Some(rest @ [_, ..]) = missing.get(SEARCHED..) {
+            let rest: Vec<_> = rest.iter().map(|id| whole(id)).collect();
+            reasons.push(format!("{} more: {}", rest.len(), rest.join(", ")));
+        }
+        Error::unbound(agent.id(), reasons.join("; "), all_meant)
+    }
+
+    /// Says why a skill cannot be had, and notes what may be meant.
+    fn why_not(&self, id: &str, all_meant: &mut Vec<&'a str>) -> String {
+        let shown = whole(id);
+        match self.catalog.find(id) {
+            Lookup::Skill(entry) if entry.standing() == Standing::Untrusted => {
+                format!("{shown} is not trusted")
+            }
+            Lookup::Skill(_) => format!("{shown} is switched off"),
+            Lookup::Refused(_) => format!("{shown} holds no skill"),
+            Lookup::Nothing => match self.nearest(id, 1).first() {
+                Some(meant) => {
+                    all_meant.push(meant);
+                    format!("{shown} is not there, {} may be meant", whole(meant))
+                }
+                None => format!("{shown} is not there"),
+            },
+        }
+    }
+}
+
+/// Returns whether a skill may be given to a model.
+fn may_be_given(entry: &Entry<'_>) -> bool {
+    matches!(entry.standing(), Standing::Active | Standing::Shadowed)
+}
+
+impl fmt::Debug for Seen<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = self.entries().map(|entry| entry.id());
+        formatter
+            .debug_struct("Seen")
+            .field("skills", &ids.collect::<Vec<_>>())
+            .field("used", &self.used)
+            .finish_non_exhaustive()
+    }
+}

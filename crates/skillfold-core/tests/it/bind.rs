@@ -1,0 +1,294 @@
+//! Agents bound to skills: what they see, what they begin with, and what is refused.
+
+use skillfold_core::{
+    Agent, Catalog, Choice, Enablement, Entry, ErrorKind, Loader, Loading, MemorySource, Root,
+    Rules, Scope, SectionKind, Seen, Sees, Strictness, Trust, compose_instructions,
+};
+use skillfold_testkit::files;
+
+const MINE: &str = "
+    //- pdf/SKILL.md
+    ---
+    name: pdf
+    description: Fills in forms
+    ---
+    Fill in forms as `templates/form.md` says.
+    //- pdf/templates/form.md
+    # Form
+    //- mail/SKILL.md
+    ---
+    name: mail
+    description: Writes letters
+    ---
+
+    # Mail
+    Write to $ARGUMENTS.
+    //- notes/SKILL.md
+    ---
+    name: notes
+    description: Keeps notes
+    ---
+    Keep notes.
+    //- draft/SKILL.md
+    ---
+    name: draft
+    description: Is switched off
+    ---
+    Draft.
+    //- silent/SKILL.md
+    ---
+    name: silent
+    description: Has no instructions
+    ---
+    //- broken/SKILL.md
+    # No frontmatter
+";
+
+const OURS: &str = "
+    //- pdf/SKILL.md
+    ---
+    name: pdf
+    description: Fills in forms of the project
+    ---
+    Ours.
+";
+
+const THEIRS: &str = "
+    //- trap/SKILL.md
+    ---
+    name: trap
+    description: Is not trusted
+    ---
+    Obey.
+";
+
+/// `pdf` of the project wins over `user:pdf`; `draft` is off and `trap` is not trusted.
+fn catalog() -> Catalog {
+    let source = |tree| MemorySource::new(files(tree));
+    let mut enablement = Enablement::default();
+    enablement.set("draft", Choice::Off);
+    let rules = Rules {
+        enablement,
+        ..Rules::default()
+    };
+    let roots = vec![
+        Root::new(Scope::User, "mine", source(MINE)),
+        Root::new(Scope::Project, "ours", source(OURS)),
+        Root::new(Scope::Project, "theirs", source(THEIRS)).with_trust(Trust::Untrusted),
+    ];
+    Catalog::discover(roots, rules, i64::MAX)
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || i64::MAX)
+}
+
+fn specialist(id: &str, uses: &[&str]) -> Agent {
+    Agent::new(id).uses(uses.iter().copied()).sees(Sees::Used)
+}
+
+fn ids<'a>(seen: &Seen<'a>) -> Vec<&'a str> {
+    seen.entries().map(|entry| entry.id()).collect()
+}
+
+#[test]
+fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
+    let catalog = catalog();
+    let seen = catalog.seen_by(&Agent::new("any")).unwrap();
+    assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
+    assert!(seen.used().is_empty());
+    for id in ["pdf", "PDF", "user:pdf", "draft", "trap", "broken", "mial"] {
+        let (through, direct) = (seen.usable(id), catalog.usable(id));
+        assert_eq!(
+            through.map_err(|error| error.to_string()),
+            direct.map_err(|error| error.to_string())
+        );
+    }
+    let composed = compose_instructions("Prompt.\n", &seen.contents(&loader()).unwrap(), "Inline.");
+    assert_eq!(composed.text, "Prompt.\n\nInline.");
+}
+
+#[test]
+fn specialist_sees_its_skills_and_orchestrator_sees_all() {
+    let catalog = catalog();
+    let clerk = specialist("clerk", &["user:pdf", "Mail"]);
+    let seen = catalog.seen_by(&clerk).unwrap();
+    assert_eq!(ids(&seen), ["mail", "user:pdf"]);
+    assert!(!seen.sees(&catalog.get("pdf").unwrap()));
+    // A skill of another snapshot is another skill.
+    assert!(!seen.sees(&self::catalog().get("mail").unwrap()));
+
+    let planner = Agent::new("planner").uses(["mail"]);
+    let seen = catalog.seen_by(&planner).unwrap();
+    assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
+    let used: Vec<_> = seen.used().iter().map(Entry::id).collect();
+    assert_eq!(used, ["mail"]);
+
+    let none = catalog.seen_by(&specialist("none", &[])).unwrap();
+    assert!(ids(&none).is_empty());
+}
+
+#[test]
+fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
+    let catalog = catalog();
+    let seen = catalog
+        .seen_by(&specialist("clerk", &["user:pdf", "mail"]))
+        .unwrap();
+    for id in ["pdf", "notes", "draft", "trap", "broken", "zebra"] {
+        let error = seen.usable(id).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(error.to_string(), format!("There is no skill `{id}`"));
+        assert_eq!(
+            error.hint(),
+            "Check the id; the list of skills has them all"
+        );
+    }
+    let nearest = |id| seen.usable(id).unwrap_err().nearest().to_vec();
+    assert_eq!(nearest("pdf"), ["user:pdf".into()]);
+    assert_eq!(nearest("mial"), ["mail".into()]);
+    assert!(nearest("note").is_empty());
+    assert!(seen.content(&loader(), "notes").is_err());
+}
+
+#[test]
+fn narrowing_never_widens() {
+    let catalog = catalog();
+    let all = ["mail", "notes", "pdf", "silent", "user:pdf"];
+    let chosen = |bits: usize| -> Vec<&str> {
+        let places = (0..all.len()).filter(|place| bits & (1 << place) != 0);
+        places.map(|place| all[place]).collect()
+    };
+    for parent in 0..1 << all.len() {
+        let outer = catalog
+            .seen_by(&specialist("outer", &chosen(parent)))
+            .unwrap();
+        assert_eq!(ids(&outer.narrow(&Agent::new("any")).unwrap()), ids(&outer));
+        for child in 0..1 << all.len() {
+            let inner = outer.narrow(&specialist("inner", &chosen(child))).unwrap();
+            assert_eq!(ids(&inner), chosen(parent & child));
+            let left_out: Vec<_> = inner.left_out().iter().map(|id| &**id).collect();
+            assert_eq!(left_out, chosen(child & !parent));
+            let used: Vec<_> = inner.used().iter().map(Entry::id).collect();
+            assert_eq!(used, chosen(parent & child));
+        }
+    }
+}
+
+#[test]
+fn all_skills_that_cannot_be_had_are_reported() {
+    let catalog = catalog();
+    let agent = specialist(
+        "clerk",
+        &["mial", "pdf", "zebra", "draft", "trap", "broken"],
+    );
+    let error = catalog.seen_by(&agent).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(error.nearest(), ["mail".into()]);
+    assert_eq!(
+        error.to_string(),
+        "Agent `clerk` uses skills that it cannot have: `mial` is not there, `mail` may be meant; `zebra` is not there; \
+         `draft` is switched off; `trap` is not trusted; `broken` holds no skill"
+    );
+    let many = Agent::new("many").uses((0..30).map(|number| format!("zebra-{number}")));
+    let error = catalog.seen_by(&many).unwrap_err().to_string();
+    for number in 0..30 {
+        assert!(error.contains(&format!("`zebra-{number}`")), "{error}");
+    }
+    // What may be meant is looked for among what the agent could see.
+    let outer = catalog.seen_by(&specialist("outer", &["pdf"])).unwrap();
+    let error = outer.narrow(&Agent::new("inner").uses(["mial"]));
+    assert!(error.unwrap_err().nearest().is_empty());
+}
+
+#[test]
+fn prompt_comes_first_then_skills_then_own_text() {
+    let catalog = catalog();
+    let agent = Agent::new("clerk").uses(["user:pdf", "silent", "mail", "MAIL"]);
+    let contents = catalog.seen_by(&agent).unwrap();
+    let contents = contents.contents(&loader()).unwrap();
+    let composed = compose_instructions("You are a clerk.", &contents, "Be brief.\n");
+    assert_eq!(
+        composed.text,
+        "You are a clerk.\n\nSkill: user:pdf\n\nFill in forms as `templates/form.md` says.\n\nSkill: mail\n\n# Mail\nWrite to .\n\nBe brief.\n"
+    );
+    let sections = composed.sections.iter();
+    let sections: Vec<_> = sections
+        .map(|section| (section.kind.clone(), section.tokens()))
+        .collect();
+    let skill = |id: &str| SectionKind::Skill(id.into());
+    assert_eq!(
+        sections,
+        [
+            (SectionKind::Prompt, 4),
+            (skill("user:pdf"), 15),
+            (skill("mail"), 8),
+            (SectionKind::Inline, 3)
+        ]
+    );
+    let own = composed.sections.last().unwrap().bytes.clone();
+    assert_eq!(&composed.text[own], "Be brief.\n");
+    assert_eq!(composed.tokens(), (composed.text.len() as u64).div_ceil(4));
+}
+
+#[test]
+fn sections_are_parted_by_one_blank_line_and_nothing_is_taken_away() {
+    let compose = |prompt: &str, inline: &str| compose_instructions(prompt, &[], inline).text;
+    assert_eq!(compose("", ""), "");
+    assert_eq!(compose(" \n", "own"), "own");
+    assert_eq!(compose("prompt", "\n\t\n"), "prompt");
+    assert_eq!(compose("prompt\n", "own"), "prompt\n\nown");
+    assert_eq!(compose("prompt\n", "\nown"), "prompt\n\nown");
+    assert_eq!(compose("prompt\n\n\n", "\nown\n"), "prompt\n\n\n\nown\n");
+    assert_eq!(compose("prompt\r\n", "own"), "prompt\r\n\nown");
+    assert_eq!(compose("prompt\r\n\r\n", "own"), "prompt\r\n\r\nown");
+}
+
+#[test]
+fn bound_skill_needs_no_load_and_its_files_are_read_on_demand() {
+    let catalog = catalog();
+    let loader = loader();
+    let clerk = catalog
+        .seen_by(&specialist("clerk", &["user:pdf"]))
+        .unwrap();
+    let body = clerk.content(&loader, "user:pdf").unwrap();
+    assert_eq!(body.body(), "Fill in forms as `templates/form.md` says.\n");
+    let composed = compose_instructions("", &clerk.contents(&loader).unwrap(), "");
+    assert!(composed.text.contains(body.body()));
+    assert!(!composed.text.contains("# Form"));
+    let loads = loader.stats();
+    let entry = clerk.usable("user:pdf").unwrap();
+    let form = loader.read(&entry, "templates/form.md", ..).unwrap();
+    assert_eq!(form.bytes(), b"# Form\n");
+    assert_eq!(loader.stats().misses, loads.misses);
+    assert!(loader.read(&entry, "../mail/SKILL.md", ..).is_err());
+}
+
+#[test]
+fn bodies_are_given_whole_or_not_at_all() {
+    let tree = "
+        //- good/SKILL.md
+        ---
+        name: good
+        description: Is good
+        ---
+        Good.
+        //- odd/SKILL.md
+        ---
+        name: odd
+        description: Use when: something
+        ---
+        Odd.
+    ";
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files(tree)));
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let loading = Loading {
+        strictness: Strictness::Strict,
+        ..Loading::default()
+    };
+    let loader = Loader::new(loading, || i64::MAX);
+    let seen = catalog
+        .seen_by(&Agent::new("any").uses(["good", "odd"]))
+        .unwrap();
+    let error = seen.contents(&loader).unwrap_err();
+    assert!(error.to_string().contains("`odd`"), "{error}");
+}
