@@ -59,7 +59,7 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         .collect();
     let key_width = rows
         .iter()
-        .map(|(key, ..)| key.len())
+        .map(|(key, ..)| key.chars().count())
         .max()
         .unwrap_or_default();
     let value_width = rows

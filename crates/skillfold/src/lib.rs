@@ -22,18 +22,23 @@ mod roots;
 
 mod skills;
 
+mod agent;
+
 mod check;
 #[cfg(feature = "store")]
 mod scaffold;
 
 pub mod view;
 
+pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use environment::Environment;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};
-pub use settings::{ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings};
+pub use settings::{
+    ConfiguredAgent, ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings,
+};
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};
 pub use skillfold_core as core;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    CacheStats, Catalog, Changes, Cursor, Envelope, Error, FileContent, Files, Instructions,
-    LoadedText, Loader, Root, Scope, Source,
+    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Envelope, Error, FileContent, Files,
+    Instructions, LoadedText, Loader, Root, Scope, Source,
 };
 
 use crate::environment::{Environment, now_ns};
@@ -126,6 +126,23 @@ impl Skills {
     ) -> Result<FileContent, Error> {
         let now = self.shared.now.load();
         now.loader.read(&now.catalog.usable(id)?, path, range)
+    }
+
+    /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.
+    pub fn agent(&self, id: &str) -> Result<Agent, Error> {
+        self.report().settings.agent(id)
+    }
+
+    /// Returns the text that an agent of the settings begins with: the prompt, the skills that it uses, its own
+    /// instructions, in this order. Nothing is given if one of the skills cannot be loaded.
+    pub fn compose(&self, agent: &str, prompt: &str, inline: &str) -> Result<Composed, Error> {
+        self.bound_to(self.agent(agent)?).compose(prompt, inline)
+    }
+
+    /// Does something with the snapshot of now and what loads by it.
+    pub(crate) fn with_now<T>(&self, act: impl FnOnce(&Catalog, &Loader) -> T) -> T {
+        let now = self.shared.now.load();
+        act(&now.catalog, &now.loader)
     }
 
     /// Returns how the cache of loaded instructions does.

@@ -22,6 +22,7 @@ fn explain_names_the_origin_of_each_value() {
     freshness      checked                            default
     cache_entries  100                                default
     cache_bytes    8388608                            default
+    agents         none                               default
     exit 0
     ");
 }

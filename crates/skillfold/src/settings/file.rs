@@ -1,14 +1,14 @@
 //! Settings files.
 
-use std::ops::Range;
 use std::path::Path;
 
-use skillfold_core::{Code, Position, Span};
+use skillfold_core::Code;
 use toml::de::DeTable;
 
 use crate::environment::{Environment, SETTINGS_VARIABLE, read_settings};
 use crate::settings::layer::Layer;
-use crate::settings::value::{Place, Written};
+use crate::settings::lines::Lines;
+use crate::settings::value::{Place, Written, entries};
 use crate::settings::{Origin, finding};
 
 /// Reads the person's file. Relative paths in it start at its folder.
@@ -66,48 +66,16 @@ fn read(
             return layer;
         }
     };
-    let mut entries: Vec<_> = table.get_ref().iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    for (key, value) in entries {
+    for (key, value) in entries(table.get_ref()) {
         let span = lines.span(key.span());
         let place = Place {
             environment,
             base,
             origin: origin(span.start.line),
             span: Some(span),
+            lines: Some(&lines),
         };
         layer.set(key.get_ref(), Written::Toml(value.get_ref()), &place);
     }
     layer
-}
-
-/// Where the lines of a text start.
-struct Lines<'a> {
-    text: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    fn new(text: &'a str) -> Self {
-        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self {
-            text,
-            starts: std::iter::once(0).chain(ends).collect(),
-        }
-    }
-
-    /// Returns a stretch of bytes in lines and columns.
-    fn span(&self, bytes: Range<usize>) -> Span {
-        Span::new(self.position(bytes.start), self.position(bytes.end))
-    }
-
-    fn position(&self, offset: usize) -> Position {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let line = self.starts.partition_point(|start| *start <= offset).max(1);
-        let before = self
-            .text
-            .get(self.starts[line - 1]..offset)
-            .unwrap_or_default();
-        Position::new(count(line), count(before.chars().count()).saturating_add(1))
-    }
 }

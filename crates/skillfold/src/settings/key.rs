@@ -2,7 +2,10 @@
 
 use skillfold_core::{Choice, Dialect, Freshness, Hidden, Links, Precedence, Profile};
 
-use crate::settings::{Origin, Setting, Settings};
+use crate::settings::{ConfiguredAgent, Origin, Setting, Settings};
+
+/// A setting as it is explained: its key, its value as text, its origin.
+pub(super) type Row = (String, Option<String>, Origin);
 
 /// A setting.
 #[derive(Debug)]
@@ -42,6 +45,7 @@ pub(super) enum Name {
     Freshness,
     CacheEntries,
     CacheBytes,
+    Agents,
 }
 
 /// How a value is written in a file.
@@ -53,6 +57,7 @@ pub(super) enum Form {
     Words,
     Paths,
     Roots,
+    Tables,
 }
 
 /// Who may make a setting.
@@ -194,6 +199,14 @@ pub const KEYS: &[Key] = &[
         kind: Form::Number,
         reach: Reach::Person,
     },
+    Key {
+        id: Name::Agents,
+        name: "agents",
+        meaning: "Agents, and the skills that each uses and sees",
+        form: "tables `[agents.ID]` of `uses_skills` and `sees`, in the person's file",
+        kind: Form::Tables,
+        reach: Reach::Person,
+    },
 ];
 
 impl Key {
@@ -206,8 +219,24 @@ impl Key {
         KEYS.iter().find(|key| key.name == name)
     }
 
+    /// Returns the setting as it is explained: a row for each value, and one without a value where there is none.
+    pub(super) fn rows(&self, settings: &Settings) -> Vec<Row> {
+        if self.id == Name::Agents && !settings.agents.is_empty() {
+            let agents = settings.agents.iter();
+            return agents.flat_map(ConfiguredAgent::rows).collect();
+        }
+        let values = self.values(settings);
+        if values.is_empty() {
+            return vec![(self.name.to_owned(), None, Origin::Default)];
+        }
+        let values = values.into_iter();
+        values
+            .map(|(value, origin)| (self.name.to_owned(), Some(value), origin))
+            .collect()
+    }
+
     /// Returns the values of the setting as text, each with its origin.
-    pub(super) fn rows(&self, settings: &Settings) -> Vec<(String, Origin)> {
+    fn values(&self, settings: &Settings) -> Vec<(String, Origin)> {
         fn one<T>(setting: &Setting<T>, text: impl Fn(&T) -> String) -> Vec<(String, Origin)> {
             vec![(text(&setting.value), setting.origin.clone())]
         }
@@ -260,6 +289,8 @@ impl Key {
             }),
             Name::CacheEntries => one(&settings.cache_entries, usize::to_string),
             Name::CacheBytes => one(&settings.cache_bytes, usize::to_string),
+            // Each has rows of its own.
+            Name::Agents => Vec::new(),
         }
     }
 }

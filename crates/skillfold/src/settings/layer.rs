@@ -9,7 +9,9 @@ use skillfold_core::{
 use crate::environment::{Environment, PREFIX, SETTINGS_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
 use crate::settings::value::{Place, Written};
-use crate::settings::{ConfiguredRoot, Origin, Setting, SettingFinding, finding, root};
+use crate::settings::{
+    ConfiguredAgent, ConfiguredRoot, Origin, Setting, SettingFinding, agent, finding, root,
+};
 
 /// What one layer says.
 #[derive(Debug, Default)]
@@ -29,6 +31,7 @@ pub(crate) struct Layer {
     pub(super) freshness: Option<Setting<Freshness>>,
     pub(super) cache_entries: Option<Setting<usize>>,
     pub(super) cache_bytes: Option<Setting<usize>>,
+    pub(super) agents: Vec<ConfiguredAgent>,
     pub(super) findings: Vec<SettingFinding>,
     /// Findings that are only counted.
     pub(super) unlisted: usize,
@@ -53,6 +56,7 @@ impl Layer {
                 base: environment.directory(),
                 origin: Origin::Variable(variable.to_owned()),
                 span: None,
+                lines: None,
             };
             let name = variable[PREFIX.len()..].to_ascii_lowercase();
             layer.set(&name, Written::Text(text), &place);
@@ -68,6 +72,7 @@ impl Layer {
                 base: environment.directory(),
                 origin: Origin::Argument,
                 span: None,
+                lines: None,
             };
             layer.set(name, Written::Text(text), &place);
         }
@@ -143,6 +148,7 @@ impl Layer {
             Name::CacheEntries => self.cache_entries = Some(place.set(written.number()?)),
             Name::CacheBytes => self.cache_bytes = Some(place.set(written.number()?)),
             Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
+            Name::Agents => agent::read(self, written, place)?,
             Name::Enable => self.choose(written, Choice::On, place)?,
             Name::Disable => self.choose(written, Choice::Off, place)?,
             Name::Trusted => {
@@ -242,7 +248,7 @@ fn precedence(written: Written<'_>) -> Result<Precedence, String> {
     Ok(Precedence::new(&scopes))
 }
 
-fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {
     let text = written.text()?;
     let choice = choices.iter().find(|(word, _)| *word == text);
     choice.map(|(_, value)| *value).ok_or_else(|| {

@@ -1,7 +1,9 @@
 //! Settings in layers: defaults, the person's file, the project's file, variables, arguments.
 
+mod agent;
 mod file;
 mod key;
+mod lines;
 mod root;
 mod value;
 
@@ -14,14 +16,15 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Freshness, Hidden, Limits, Links,
-    Loading, Precedence, Profile, Reading, Rules, Scope, Severity, Strictness, Walk, canonical,
-    visible,
+    Agent, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Freshness, Hidden,
+    Limits, Links, Loading, Precedence, Profile, Reading, Rules, Scope, Severity, Strictness, Walk,
+    canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
 use crate::settings::layer::Layer;
 
+pub use agent::ConfiguredAgent;
 pub use key::{KEYS, Key};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, write_setting};
@@ -54,6 +57,9 @@ impl fmt::Display for Origin {
         }
     }
 }
+
+/// Agents that the answer to an unknown one names.
+const AGENTS_MEANT: usize = 3;
 
 /// Patterns that switch nothing and are reported.
 const PATTERNS: usize = 20;
@@ -144,6 +150,8 @@ pub struct Settings {
     pub cache_entries: Setting<usize>,
     /// Bytes of all loaded texts that are remembered.
     pub cache_bytes: Setting<usize>,
+    /// Agents, in the order in which they are written.
+    pub agents: Vec<ConfiguredAgent>,
     /// What is wrong with the settings.
     pub findings: Vec<SettingFinding>,
 }
@@ -186,6 +194,7 @@ impl Settings {
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
+        self.agents.extend(layer.agents);
         if let (Some(last), 1..) = (layer.findings.last(), layer.unlisted) {
             let message = format!("{} more findings are not listed", layer.unlisted);
             let more = finding(Code::MoreFindings, &last.origin, None, message);
@@ -235,7 +244,7 @@ impl Settings {
         }
     }
 
-    /// Reports the patterns that switch on or off what is not there. What is in the person's file is for many projects, and
+    /// Reports the patterns that switch on or off what is not there, and skills of agents that are not there. What is in the person's file is for many projects, and
     /// only good to know in one.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
         let is_missing = |pattern: &str| match pattern.strip_suffix(":*") {
@@ -248,45 +257,50 @@ impl Settings {
             }
             None => pattern != "*" && catalog.get(pattern).is_none(),
         };
-        let missing = self.enablement.iter();
-        let missing: Vec<_> = missing
-            .filter(|setting| is_missing(&setting.value.0))
-            .collect();
+        let patterns = self.enablement.iter();
+        let patterns = patterns
+            .map(|setting| (&setting.value.0, &setting.origin))
+            .filter(|(pattern, _)| is_missing(pattern));
+        let used = self.agents.iter().flat_map(|agent| {
+            let Setting { value, origin } = &agent.uses_skills;
+            value.iter().map(move |id| (id, origin))
+        });
+        let used = used.filter(|(id, _)| catalog.get(id).is_none());
+        let missing: Vec<_> = patterns.chain(used).collect();
         let mut findings = Vec::new();
         // What may be meant is looked for among all skills, and not for a hostile number of patterns.
-        for setting in missing.iter().take(PATTERNS) {
-            let (pattern, _) = &setting.value;
+        for (pattern, origin) in missing.iter().take(PATTERNS) {
             let message = match catalog.nearest(pattern, 1).first() {
                 Some(meant) => format!("There is no skill `{pattern}`; `{meant}` may be meant"),
                 None => format!("There is no skill `{pattern}`"),
             };
             let code = Code::PatternMatchesNothing;
-            let mut finding = finding(code, &setting.origin, None, message);
-            if matches!(setting.origin, Origin::User(..)) {
+            let mut finding = finding(code, origin, None, message);
+            if matches!(origin, Origin::User(..)) {
                 finding.diagnostic.severity = Severity::Info;
             }
             findings.push(finding);
         }
-        if let Some(more) = missing.get(PATTERNS) {
+        if let Some((_, origin)) = missing.get(PATTERNS) {
             let message = format!("{} more patterns match nothing", missing.len() - PATTERNS);
-            findings.push(finding(Code::MoreFindings, &more.origin, None, message));
+            findings.push(finding(Code::MoreFindings, origin, None, message));
         }
         self.findings.extend(findings);
     }
 
     /// Returns each setting as text with its origin, in the order of the keys. A list has a row for each entry, and one
     /// without a value where it is empty.
-    pub fn explain(&self) -> Vec<(&'static str, Option<String>, Origin)> {
-        let mut rows = Vec::new();
-        for key in KEYS {
-            let given = key.rows(self);
-            if given.is_empty() {
-                rows.push((key.name, None, Origin::Default));
-            }
-            let given = given.into_iter();
-            rows.extend(given.map(|(value, origin)| (key.name, Some(value), origin)));
-        }
-        rows
+    pub fn explain(&self) -> Vec<(String, Option<String>, Origin)> {
+        KEYS.iter().flat_map(|key| key.rows(self)).collect()
+    }
+
+    /// Returns an agent by its id; the error names the nearest ids.
+    pub(crate) fn agent(&self, id: &str) -> Result<Agent, Error> {
+        let agent = self.agents.iter().find(|agent| agent.id == id);
+        agent.map(ConfiguredAgent::agent).ok_or_else(|| {
+            let ids = self.agents.iter().map(|agent| &*agent.id);
+            Error::no_agent(id, nearest(id, ids, AGENTS_MEANT))
+        })
     }
 }
 
@@ -309,6 +323,7 @@ impl Default for Settings {
             freshness: Setting::default(loading.freshness),
             cache_entries: Setting::default(loading.cache_entries),
             cache_bytes: Setting::default(loading.cache_bytes),
+            agents: Vec::new(),
             findings: Vec::new(),
         }
     }

@@ -1,11 +1,14 @@
 //! A setting as it was written, in a file or as text, and where.
 
+use std::ops::Range;
 use std::path::Path;
 
 use skillfold_core::Span;
-use toml::de::DeValue;
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::environment::Environment;
+use crate::settings::lines::Lines;
 use crate::settings::{Origin, Setting};
 
 /// A value as it was written.
@@ -69,7 +72,16 @@ impl<'a> Written<'a> {
     }
 }
 
-fn expected(what: &str, value: &DeValue<'_>) -> String {
+/// Returns the entries of a table, in the order in which they are written.
+pub(super) fn entries<'a, 'b>(
+    table: &'a DeTable<'b>,
+) -> Vec<(&'a Spanned<DeString<'b>>, &'a Spanned<DeValue<'b>>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+pub(super) fn expected(what: &str, value: &DeValue<'_>) -> String {
     format!("expected {what}, found {}", kind(value))
 }
 
@@ -91,9 +103,27 @@ pub(super) struct Place<'a> {
     pub(super) base: &'a Path,
     pub(super) origin: Origin,
     pub(super) span: Option<Span>,
+    /// The lines of the file that it is made in.
+    pub(super) lines: Option<&'a Lines<'a>>,
 }
 
 impl Place<'_> {
+    /// Returns a place further on in the same file.
+    pub(super) fn at(&self, bytes: Range<usize>) -> Self {
+        let span = self.lines.map(|lines| lines.span(bytes)).or(self.span);
+        let line = span.map_or(1, |span| span.start.line);
+        let origin = match &self.origin {
+            Origin::User(path, _) => Origin::User(path.clone(), line),
+            Origin::Project(path, _) => Origin::Project(path.clone(), line),
+            Origin::Default | Origin::Variable(_) | Origin::Argument => self.origin.clone(),
+        };
+        Self {
+            origin,
+            span,
+            ..*self
+        }
+    }
+
     pub(super) fn set<T>(&self, value: T) -> Setting<T> {
         Setting {
             value,

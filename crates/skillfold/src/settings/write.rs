@@ -56,6 +56,7 @@ pub fn write_setting(
         base,
         origin,
         span: None,
+        lines: None,
     };
     let item = checked(key, value, &place)?;
     let text = read_settings(&path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
@@ -138,6 +139,7 @@ fn written(key: &Key, value: &str, place: &Place<'_>) -> Value {
             Value::from(i64::try_from(text.number().unwrap_or_default()).unwrap_or(i64::MAX))
         }
         Form::Word if value.contains(',') => array(list(',')),
-        Form::Word => Value::from(value.trim()),
+        // What has this form cannot be written as text, and was refused.
+        Form::Word | Form::Tables => Value::from(value.trim()),
     }
 }

@@ -36,7 +36,7 @@ impl SettingsView {
         Self {
             settings: rows
                 .map(|(key, value, origin)| SettingRow {
-                    key: key.to_owned(),
+                    key,
                     value,
                     origin: origin.to_string(),
                 })

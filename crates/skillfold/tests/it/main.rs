@@ -6,6 +6,7 @@
 )]
 
 mod attack;
+mod bind;
 mod conformance;
 mod load;
 mod race;

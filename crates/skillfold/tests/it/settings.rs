@@ -60,6 +60,7 @@ fn each_layer_wins_over_the_one_before() {
     freshness = checked (default)
     cache_entries = 100 (default)
     cache_bytes = 8388608 (default)
+    agents = none (default)
     ");
     assert!(settings.findings.is_empty());
 }

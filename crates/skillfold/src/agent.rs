@@ -1,0 +1,125 @@
+//! The skills of a host as one agent has them.
+
+use std::ops::RangeBounds;
+use std::sync::Arc;
+
+use skillfold_core::{
+    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, LoadedText,
+    Loader, Seen, compose_instructions,
+};
+
+use crate::skills::Skills;
+
+/// The skills of a host as one agent has them, live. What the agent does not see is not there.
+///
+/// ```
+/// # use skillfold::{Environment, Host, core::MemorySource};
+/// use skillfold::core::{Agent, Sees};
+/// # let file = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
+/// # let source = MemorySource::new([("mail/SKILL.md", file("mail")), ("pdf/SKILL.md", file("pdf"))]);
+/// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+///
+/// let clerk = skills.bound_to(Agent::new("clerk").uses(["pdf"]).sees(Sees::Used));
+/// assert_eq!(clerk.compose("You are a clerk.", "")?.text, "You are a clerk.\n\nSkill: pdf\n\nDo pdf.\n");
+/// assert!(clerk.load("mail", "").is_err());
+/// # Ok::<(), skillfold::core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AgentSkills {
+    skills: Skills,
+    /// The agents that this one was started by, and itself last.
+    line: Vec<Agent>,
+}
+
+impl Skills {
+    /// Returns the skills as an agent has them. Each call looks at the snapshot of its time.
+    pub fn bound_to(&self, agent: Agent) -> AgentSkills {
+        AgentSkills {
+            skills: self.clone(),
+            line: vec![agent],
+        }
+    }
+}
+
+impl AgentSkills {
+    /// Returns the skills as another agent has them that this one starts: it sees what both see.
+    #[must_use]
+    pub fn narrow(&self, agent: Agent) -> Self {
+        let mut narrower = self.clone();
+        narrower.line.push(agent);
+        narrower
+    }
+
+    /// Looks at the skills that the agent sees. The error names all skills that it uses and cannot have.
+    pub fn look<T>(&self, look: impl FnOnce(&Seen<'_>) -> T) -> Result<T, Error> {
+        self.with(|seen, _| Ok(look(seen)))
+    }
+
+    /// Returns the text that the agent begins with: the prompt, the skills that it uses, its own instructions, in this
+    /// order. Nothing is given if one of the skills cannot be loaded.
+    pub fn compose(&self, prompt: &str, inline: &str) -> Result<Composed, Error> {
+        self.with(|seen, loader| {
+            let contents = seen.contents(loader)?;
+            Ok(compose_instructions(prompt, &contents, inline))
+        })
+    }
+
+    /// Returns the instructions of a skill; see [`Skills::load`].
+    pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
+        self.of(id, |entry, loader| loader.load(entry, arguments))
+    }
+
+    /// Returns a skill as a model gets it; see [`Skills::render`].
+    pub fn render(
+        &self,
+        id: &str,
+        arguments: &str,
+        envelope: Envelope,
+    ) -> Result<LoadedText, Error> {
+        self.of(id, |entry, loader| {
+            loader.render(entry, arguments, envelope)
+        })
+    }
+
+    /// Returns the files of a skill; see [`Skills::files`].
+    pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
+        self.of(id, |entry, loader| loader.files(entry, cursor, limit))
+    }
+
+    /// Returns a file of a skill; see [`Skills::read`].
+    pub fn read(&self, id: &str, path: &str) -> Result<FileContent, Error> {
+        self.read_range(id, path, ..)
+    }
+
+    /// Returns a part of a file of a skill; see [`Skills::read`].
+    pub fn read_range(
+        &self,
+        id: &str,
+        path: &str,
+        range: impl RangeBounds<u64>,
+    ) -> Result<FileContent, Error> {
+        self.of(id, |entry, loader| loader.read(entry, path, range))
+    }
+
+    fn of<T>(
+        &self,
+        id: &str,
+        act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.with(|seen, loader| act(&seen.usable(id)?, loader))
+    }
+
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&Seen<'_>, &Loader) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.skills.with_now(|catalog, loader| {
+            // An agent without a word sees all, and all others are inside of that.
+            let mut seen = catalog.seen_by(&Agent::new(""))?;
+            for agent in &self.line {
+                seen = seen.narrow(agent)?;
+            }
+            act(&seen, loader)
+        })
+    }
+}

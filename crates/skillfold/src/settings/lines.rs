@@ -1,0 +1,36 @@
+//! Where the lines of a settings file start.
+
+use std::ops::Range;
+
+use skillfold_core::{Position, Span};
+
+/// Where the lines of a text start.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            starts: std::iter::once(0).chain(ends).collect(),
+        }
+    }
+
+    /// Returns a stretch of bytes in lines and columns.
+    pub(super) fn span(&self, bytes: Range<usize>) -> Span {
+        Span::new(self.position(bytes.start), self.position(bytes.end))
+    }
+
+    fn position(&self, offset: usize) -> Position {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let before = self
+            .text
+            .get(self.starts[line - 1]..offset)
+            .unwrap_or_default();
+        Position::new(count(line), count(before.chars().count()).saturating_add(1))
+    }
+}
