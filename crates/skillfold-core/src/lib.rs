@@ -54,6 +54,7 @@ mod choose;
 mod load;
 
 mod bind;
+mod disclose;
 
 pub mod view;
 
@@ -74,6 +75,9 @@ pub use choose::rank::rank;
 pub use choose::signal::Signal;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
+pub use disclose::budget::{Budget, Unit, Window};
+pub use disclose::fit::{Detail, Fitted, FittedLine, Layout, Line, Shape, fit};
+pub use disclose::tokens::{Estimate, TokenCounter};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use load::arguments::Dialect;

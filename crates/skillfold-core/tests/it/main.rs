@@ -9,6 +9,7 @@
 
 mod attack;
 mod bind;
+mod budget;
 mod cache;
 mod catalog;
 mod codes;

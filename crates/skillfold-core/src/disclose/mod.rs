@@ -1,0 +1,9 @@
+//! Skills to text: what a model is told, within a budget.
+
+pub(crate) mod tokens;
+
+pub(crate) mod budget;
+
+mod clip;
+
+pub(crate) mod fit;

@@ -1,0 +1,244 @@
+//! What a model is told stays within its budget, and what is not told is named.
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Budget, Detail, Estimate, Fitted, Layout, Line, Shape, TokenCounter, Unit, Window, fit,
+};
+
+/// A layout with all four parts, which writes on one line what may have many.
+struct Tagged;
+
+impl Layout for Tagged {
+    fn heading(&self) -> &'static str {
+        "<skills>\n"
+    }
+
+    fn line(&self, id: &str, description: &str, into: &mut String) {
+        into.push_str("- ");
+        into.push_str(id);
+        if !description.is_empty() {
+            into.push_str(": ");
+            into.push_str(&description.replace('\n', " ").replace('<', "&lt;"));
+        }
+        into.push('\n');
+    }
+
+    fn more(&self, left_out: usize, into: &mut String) {
+        into.push_str(&format!("{left_out} more: call search_skills\n"));
+    }
+
+    fn footing(&self) -> &'static str {
+        "</skills>\n"
+    }
+}
+
+const SKILLS: [(&str, &str); 3] = [
+    (
+        "pdf",
+        "Use this skill whenever the user works with documents: fills in forms",
+    ),
+    (
+        "ocr",
+        "Use this skill whenever the user works with documents: reads scans",
+    ),
+    ("greet", "Says hello"),
+];
+
+#[track_caller]
+fn check(budget: &Budget, detail: Detail, expected: &str) {
+    let lines = SKILLS.map(|(id, description)| Line { id, description });
+    let fitted = fit(&lines, &Tagged, budget, &Estimate);
+    assert_eq!(
+        (fitted.detail, fitted.text(&Tagged).as_str()),
+        (detail, expected)
+    );
+}
+
+#[test]
+fn all_is_whole_if_it_fits() {
+    let whole = "<skills>\n\
+        - pdf: Use this skill whenever the user works with documents: fills in forms\n\
+        - ocr: Use this skill whenever the user works with documents: reads scans\n\
+        - greet: Says hello\n\
+        </skills>\n";
+    let characters = whole.chars().count() as u64;
+    check(&Budget::characters(characters), Detail::Whole, whole);
+    let fitted = fit(&[], &Tagged, &Budget::tokens(0), &Estimate);
+    assert_eq!((fitted.detail, fitted.used), (Detail::Whole, 0));
+}
+
+#[test]
+fn descriptions_are_cut_evenly_and_siblings_stay_apart() {
+    check(
+        &Budget::characters(100),
+        Detail::Clipped(25),
+        "<skills>\n- pdf: …fills in forms\n- ocr: …documents: reads scans\n- greet: Says hello\n</skills>\n",
+    );
+}
+
+#[test]
+fn names_stand_alone_before_one_is_left_out() {
+    check(
+        &Budget::characters(50),
+        Detail::Names,
+        "<skills>\n- pdf\n- ocr\n- greet\n</skills>\n",
+    );
+}
+
+#[test]
+fn names_are_left_out_from_the_end_and_counted() {
+    let lines: Vec<String> = (0..20).map(|number| format!("skill-{number:02}")).collect();
+    let lines: Vec<Line<'_>> = lines
+        .iter()
+        .map(|id| Line {
+            id,
+            description: "",
+        })
+        .collect();
+    let fitted = fit(&lines, &Tagged, &Budget::characters(79), &Estimate);
+    assert_eq!(
+        fitted.text(&Tagged),
+        "<skills>\n- skill-00\n- skill-01\n18 more: call search_skills\n</skills>\n"
+    );
+    assert_eq!(fitted.detail, Detail::Part);
+    assert_eq!(fitted.left_out.len(), 18);
+    assert_eq!(fitted.left_out[0], "skill-02");
+}
+
+#[test]
+fn the_count_stands_alone_if_nothing_else_fits() {
+    check(
+        &Budget::characters(28),
+        Detail::Count,
+        "3 more: call search_skills\n",
+    );
+    check(&Budget::characters(26), Detail::Nothing, "");
+}
+
+#[test]
+fn budgets_follow_the_window() {
+    let window = Window::Tokens(128_000);
+    assert_eq!(Budget::catalog(window), Budget::tokens(2_560));
+    assert_eq!(Budget::bodies(window), Budget::tokens(12_800));
+    assert_eq!(Budget::catalog(Window::Unknown), Budget::characters(8_000));
+    assert_eq!(Budget::bodies(Window::Unknown), Budget::tokens(24_000));
+    let most = Budget::bodies(Window::Tokens(u64::MAX));
+    assert_eq!(most.limit, u64::MAX / 100 * 10);
+}
+
+#[test]
+fn a_line_costs_about_twenty_tokens() {
+    let line = "- **pdf-processing**: Extracts text and tables from PDF files and fills in forms\n";
+    assert!((16..=24).contains(&Estimate.count(line)));
+}
+
+#[test]
+fn nothing_without_end_is_free() {
+    for text in ["a", "A", "0", "-", "=", "é", "Ж", "你", "😀", "aA0"] {
+        let long = text.repeat(10_000);
+        assert!(Estimate.count(&long) >= 500, "{text}");
+    }
+}
+
+/// Descriptions as they are: many begin alike, some are odd.
+fn description() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => "[a-z ,.]{0,80}",
+        2 => "Use this skill when [a-z]{1,8} (and|or) [a-z ]{0,60}",
+        1 => "将文档[你好世界 ]{0,40}",
+        1 => "\\PC{0,60}",
+        1 => ".{0,40}\n<[é ]{0,10}",
+    ]
+}
+
+fn catalog() -> impl Strategy<Value = Vec<(String, String)>> {
+    proptest::collection::vec(("[a-z][a-z0-9-]{0,20}", description()), 0..24)
+}
+
+fn budget() -> impl Strategy<Value = Budget> {
+    (0_u64..2_000, any::<bool>()).prop_map(|(limit, is_tokens)| {
+        if is_tokens {
+            Budget::tokens(limit / 4)
+        } else {
+            Budget::characters(limit)
+        }
+    })
+}
+
+fn fitted<'a>(catalog: &'a [(String, String)], budget: &Budget) -> Fitted<'a> {
+    let lines: Vec<Line<'a>> = catalog
+        .iter()
+        .map(|(id, description)| Line { id, description })
+        .collect();
+    fit(&lines, &Tagged, budget, &Estimate)
+}
+
+/// Returns the text of a catalog of which nothing is missing.
+fn everything(catalog: &[(String, String)]) -> String {
+    fitted(catalog, &Budget::characters(u64::MAX)).text(&Tagged)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_listing_never_exceeds_its_budget(catalog in catalog(), budget in budget()) {
+        let fitted = fitted(&catalog, &budget);
+        let measured = budget.measure(&fitted.text(&Tagged), &Estimate);
+        prop_assert!(measured <= fitted.used);
+        prop_assert!(fitted.used <= budget.limit);
+        if budget.unit == Unit::Characters {
+            prop_assert_eq!(measured, fitted.used);
+        }
+    }
+
+    #[test]
+    fn every_id_is_shown_or_left_out_in_order(catalog in catalog(), budget in budget()) {
+        let fitted = fitted(&catalog, &budget);
+        let shown = fitted.lines.iter().map(|line| line.id);
+        let told: Vec<&str> = shown.chain(fitted.left_out.iter().copied()).collect();
+        let given: Vec<&str> = catalog.iter().map(|(id, _)| id.as_str()).collect();
+        prop_assert_eq!(told, given);
+        for (line, (_, description)) in fitted.lines.iter().zip(&catalog) {
+            prop_assert_eq!(line.shape == Shape::Whole, line.description == *description);
+            prop_assert!(line.description.chars().count() <= description.chars().count());
+        }
+    }
+
+    #[test]
+    fn whole_exactly_when_it_fits(catalog in catalog(), budget in budget()) {
+        let text = everything(&catalog);
+        let fitted = fitted(&catalog, &budget);
+        if budget.unit == Unit::Characters {
+            let fits = catalog.is_empty() || text.chars().count() as u64 <= budget.limit;
+            prop_assert_eq!(fitted.detail == Detail::Whole, fits);
+        }
+        if fitted.detail == Detail::Whole {
+            prop_assert_eq!(fitted.text(&Tagged), text);
+        }
+    }
+
+    #[test]
+    fn the_same_is_said_again(catalog in catalog(), budget in budget()) {
+        prop_assert_eq!(fitted(&catalog, &budget), fitted(&catalog, &budget));
+    }
+
+    #[test]
+    fn a_larger_budget_never_shows_less(catalog in catalog(), budget in budget(), more in 0_u64..400) {
+        let smaller = fitted(&catalog, &budget);
+        let larger = fitted(&catalog, &Budget { limit: budget.limit + more, ..budget });
+        prop_assert!(smaller.detail <= larger.detail);
+        prop_assert!(smaller.lines.len() <= larger.lines.len());
+        for (small, large) in smaller.lines.iter().zip(&larger.lines) {
+            prop_assert!(small.shape != Shape::Whole || large.shape == Shape::Whole);
+            prop_assert!(small.shape == Shape::Dropped || large.shape != Shape::Dropped);
+        }
+    }
+
+    #[test]
+    fn a_text_has_no_more_tokens_than_its_parts(left in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}", right in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}") {
+        let whole = Estimate.count(&format!("{left}{right}"));
+        prop_assert!(whole <= Estimate.count(&left) + Estimate.count(&right));
+        prop_assert!(whole >= Estimate.count(&left));
+    }
+}
