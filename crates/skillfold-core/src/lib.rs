@@ -56,6 +56,8 @@ mod load;
 mod bind;
 mod disclose;
 
+mod session;
+
 pub mod view;
 
 pub use bind::agent::{Agent, Sees};
@@ -77,7 +79,11 @@ pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use disclose::budget::{Budget, Unit, Window};
 pub use disclose::fit::{Detail, Fitted, FittedLine, Layout, Line, Shape, fit};
+pub use disclose::listing::Disclosed;
+pub use disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
+pub use disclose::style::{Style, ToolNames};
 pub use disclose::tokens::{Estimate, TokenCounter};
+pub use disclose::turn::{Decision, Forgetful, Memory, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
 pub use limits::Limits;
 pub use load::arguments::Dialect;
@@ -105,3 +111,4 @@ pub use read::source::{
     Steadiness, Walk,
 };
 pub use read::value::{Fields, Meaning, Scalar, Value};
+pub use session::{Lives, Session};

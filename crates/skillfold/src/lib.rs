@@ -20,6 +20,7 @@ mod settings;
 
 mod roots;
 
+mod session;
 mod skills;
 
 mod agent;
@@ -36,6 +37,7 @@ pub use environment::Environment;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};
+pub use session::Session;
 pub use settings::{
     ConfiguredAgent, ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings,
 };

@@ -2,16 +2,17 @@
 
 use std::ops::RangeBounds;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Envelope, Error, FileContent, Files,
-    Instructions, LoadedText, Loader, Root, Scope, Source,
+    Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope, Source,
 };
 
 use crate::environment::{Environment, now_ns};
 use crate::roots::{self, SearchedRoot};
+use crate::session::Session;
 use crate::settings::Settings;
 
 /// All skills of a host, live: a clone is the same handle, and every thread may hold one.
@@ -48,6 +49,21 @@ struct State {
     report: Arc<Report>,
     /// It outlives the catalog, and remembers what did not change.
     loader: Arc<Loader>,
+    /// Made when a message is matched for the first time.
+    matcher: OnceLock<Arc<Matcher>>,
+    /// That of an earlier state, from which the next is made for less.
+    earlier: Option<Arc<Matcher>>,
+}
+
+impl State {
+    fn matcher(&self) -> &Arc<Matcher> {
+        self.matcher.get_or_init(|| {
+            Arc::new(match &self.earlier {
+                Some(earlier) => earlier.refresh(&self.catalog),
+                None => Matcher::new(&self.catalog),
+            })
+        })
+    }
 }
 
 /// What a catalog was made from.
@@ -145,6 +161,30 @@ impl Skills {
         act(&now.catalog, &now.loader)
     }
 
+    /// Begins a conversation.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::{Budget, Lives, MemorySource, Policy}};
+    /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), Lives::History);
+    /// let listing = session.listing().text;
+    /// assert!(listing.contains("<id>greet</id>"));
+    /// let turn = session.turn("Say bonjour to Alice");
+    /// assert!(turn.text.unwrap().contains("Say hello."));
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    pub fn session(&self, policy: Policy, lives: Lives) -> Session {
+        Session::new(self.clone(), policy, lives)
+    }
+
+    /// Does something with what matches messages against the snapshot of now, and what loads by it.
+    pub(crate) fn with_matcher<T>(&self, act: impl FnOnce(&Matcher, &Loader) -> T) -> T {
+        let now = self.shared.now.load();
+        act(now.matcher(), &now.loader)
+    }
+
     /// Returns how the cache of loaded instructions does.
     pub fn cache_stats(&self) -> CacheStats {
         self.shared.now.load().loader.stats()
@@ -187,6 +227,8 @@ impl Skills {
             catalog: Arc::new(refreshed.catalog),
             report: Arc::new(report),
             loader,
+            matcher: OnceLock::new(),
+            earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
         }));
         Ok(refreshed.changes)
     }
@@ -269,6 +311,8 @@ impl Host {
             catalog: Arc::new(catalog),
             loader: loader(&report),
             report: Arc::new(report),
+            matcher: OnceLock::new(),
+            earlier: None,
         };
         Skills {
             shared: Arc::new(Shared {

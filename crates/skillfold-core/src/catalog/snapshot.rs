@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::catalog::enablement::Enablement;
-use crate::catalog::entry::{Entry, Lookup};
+use crate::catalog::entry::{Entry, Lookup, Standing};
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
@@ -144,6 +144,13 @@ impl Catalog {
     /// Returns the skills, ordered by id.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
         self.tables.by_id().iter().map(|at| self.entry(*at))
+    }
+
+    /// Returns the skills that a model may see, ordered by id: the active ones that not only a person may start.
+    pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().filter(|entry| {
+            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
+        })
     }
 
     /// Returns the skill that an id, a name or a folder's name leads to, in constant time.

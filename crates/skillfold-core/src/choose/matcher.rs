@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::message::Message;
@@ -158,16 +158,11 @@ impl std::fmt::Debug for Matcher {
 
 /// Returns the skills that a model may start, with their places.
 fn startable(catalog: &Catalog) -> impl Iterator<Item = (Place, Arc<Skill>)> {
-    let is_startable = |entry: &Entry<'_>| {
-        entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
-    };
-    let numbered = (0_u32..).zip(catalog.entries());
-    numbered
-        .filter(move |(_, entry)| is_startable(entry))
-        .map(|(order, entry)| {
-            let at = entry.at();
-            (Place { at, order }, Arc::clone(entry.skill()))
-        })
+    let numbered = (0_u32..).zip(catalog.visible());
+    numbered.map(|(order, entry)| {
+        let at = entry.at();
+        (Place { at, order }, Arc::clone(entry.skill()))
+    })
 }
 
 impl<'a> Candidate<'a> {

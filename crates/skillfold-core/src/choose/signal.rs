@@ -7,6 +7,8 @@ use crate::choose::message::{Message, is_word};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Signal {
+    /// It was asked for a few turns ago.
+    Earlier,
     /// A trigger of one word, a part of a longer one, or a pattern.
     Trigger,
     /// A trigger of two or more words, whole.
@@ -19,6 +21,7 @@ impl Signal {
     /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Earlier => "earlier",
             Self::Trigger => "trigger",
             Self::Phrase => "phrase",
             Self::Mention => "mention",

@@ -7,3 +7,11 @@ pub(crate) mod budget;
 mod clip;
 
 pub(crate) mod fit;
+
+pub(crate) mod style;
+
+pub(crate) mod policy;
+
+pub(crate) mod listing;
+
+pub(crate) mod turn;

@@ -11,7 +11,7 @@ use super::look_alike::is_bracket;
 /// look-alikes of `<` as numbers (`&#x200B;`).
 ///
 /// Nothing is lost: a reader of XML or HTML gets the value back.
-pub(super) fn escaped(value: &str) -> Cow<'_, str> {
+pub(crate) fn escaped(value: &str) -> Cow<'_, str> {
     let is_odd = |c: char| {
         matches!(c, '&' | '>' | '"' | '\'') || is_bracket(c) || c.is_control() || is_invisible(c)
     };

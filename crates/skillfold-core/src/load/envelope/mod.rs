@@ -1,6 +1,6 @@
 //! How loaded instructions are put before a model.
 
-mod escape;
+pub(crate) mod escape;
 mod look_alike;
 mod plain;
 mod tagged;

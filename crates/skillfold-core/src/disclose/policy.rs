@@ -1,0 +1,148 @@
+//! How much a model is told, and when.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::disclose::budget::{Budget, Window};
+use crate::disclose::style::{Style, ToolNames};
+use crate::disclose::tokens::{Estimate, TokenCounter};
+
+/// How much a model is told, and when.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts set single choices with struct update syntax"
+)]
+pub struct Policy {
+    /// What decides what is told.
+    pub mode: Mode,
+    /// How it is written.
+    pub style: Style,
+    /// What the listing may take.
+    pub catalog: Budget,
+    /// What the instructions that a turn adds may take.
+    pub bodies: Budget,
+    /// Skills whose instructions a turn adds at most.
+    pub max_skills: usize,
+    /// Whether a model is told how many skills there are where nothing matches.
+    pub breadcrumb: Breadcrumb,
+    /// What is told where nothing matches.
+    pub fallback: Fallback,
+    /// The names of the tools that texts speak of.
+    pub tools: ToolNames,
+    /// What counts tokens.
+    pub counter: Arc<dyn TokenCounter>,
+}
+
+impl Policy {
+    /// A listing within a budget, and what each request adds.
+    pub fn hybrid(catalog: Budget) -> Self {
+        Self {
+            catalog,
+            ..Self::default()
+        }
+    }
+
+    /// A listing within a budget, always; the model asks for the rest.
+    pub fn catalog(catalog: Budget) -> Self {
+        Self {
+            mode: Mode::Catalog,
+            catalog,
+            ..Self::default()
+        }
+    }
+
+    /// What each request asks for, and next to nothing where it asks for nothing.
+    pub fn triggered() -> Self {
+        Self {
+            mode: Mode::Triggered,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            style: Style::default(),
+            catalog: Budget::catalog(Window::Unknown),
+            bodies: Budget::bodies(Window::Unknown),
+            max_skills: 3,
+            breadcrumb: Breadcrumb::default(),
+            fallback: Fallback::default(),
+            tools: ToolNames::default(),
+            counter: Arc::new(Estimate),
+        }
+    }
+}
+
+/// What decides what a model is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// A listing, always; the model asks for the rest.
+    Catalog,
+    /// The request: instructions of what matches, and next to nothing where nothing does.
+    Triggered,
+    /// Both: a listing that depends on the skills alone, and what the request adds.
+    #[default]
+    Hybrid,
+}
+
+/// Whether a model is told how many skills there are where nothing matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "it is on or off")]
+pub enum Breadcrumb {
+    /// It is.
+    #[default]
+    On,
+    /// It is told nothing.
+    Off,
+}
+
+/// What a model is told where nothing matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Nothing but the breadcrumb.
+    #[default]
+    None,
+    /// The listing.
+    ShowAll,
+    /// Nothing; the host gets up to five skills to let the person choose from.
+    AskUser,
+}
+
+/// How much was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Tier {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// That there are skills.
+    Breadcrumb,
+    /// A line for each skill.
+    Registry,
+    /// Instructions.
+    Full,
+}
+
+impl Tier {
+    /// Returns its number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Nothing => 0,
+            Self::Breadcrumb => 1,
+            Self::Registry => 2,
+            Self::Full => 3,
+        }
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "tier {}", self.number())
+    }
+}

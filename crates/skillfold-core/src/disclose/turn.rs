@@ -1,0 +1,335 @@
+//! What one request adds to what a model was told.
+
+use std::sync::Arc;
+
+use crate::catalog::entry::Entry;
+use crate::choose::matcher::Matcher;
+use crate::choose::rank::rank;
+use crate::choose::signal::Signal;
+use crate::diagnostic::Diagnostic;
+use crate::disclose::listing::listing;
+use crate::disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
+use crate::disclose::style::Style;
+use crate::error::Error;
+use crate::load::instructions::Instructions;
+use crate::load::loader::Loader;
+
+/// Skills that a person is asked to choose from.
+const ASKED: usize = 5;
+
+/// Lines about skills that matched and are not given.
+const LINES: usize = 5;
+
+/// What a request adds, and why.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Turn {
+    /// What the model is told, after everything before; nothing, if there is nothing to say.
+    pub text: Option<String>,
+    /// How much that is.
+    pub tier: Tier,
+    /// Tokens of the text.
+    pub tokens: u64,
+    /// What became of each skill that matched, in the order of their ranks.
+    pub decisions: Vec<Decision>,
+    /// The ids that a person may choose from, where nothing matched and the policy says to ask.
+    pub candidates: Vec<Box<str>>,
+}
+
+/// What became of a skill that matched.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The skill's id.
+    pub id: Box<str>,
+    /// How it was asked for.
+    pub signal: Signal,
+    /// What of the skill matched.
+    pub evidence: Box<str>,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+/// What was done with a skill that matched.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Its instructions were given; they take so many tokens. Notes say what was odd.
+    Given(u64, Arc<Instructions>, Vec<Diagnostic>),
+    /// The model has them already.
+    Known,
+    /// They take so many tokens, and there was no room for them; a line says so.
+    NoRoom(u64),
+    /// Others came first; a line says that it matched.
+    Later,
+    /// They could not be loaded.
+    Failed(Error),
+}
+
+/// What a conversation knows of the skills it was given.
+pub trait Memory {
+    /// Returns when a skill was last used, the later the higher; nothing if never.
+    fn used(&self, id: &str) -> Option<u64>;
+
+    /// Returns whether the model still has these instructions before it.
+    fn has(&self, instructions: &Instructions) -> bool;
+
+    /// Returns whether the conversation may see a skill.
+    fn may_see(&self, _id: &str) -> bool {
+        true
+    }
+
+    /// Returns the ids of skills that are given again though nothing asks for them now, the latest first.
+    fn kept(&self) -> Vec<Box<str>> {
+        Vec::new()
+    }
+}
+
+/// A conversation that knows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
+pub struct Forgetful;
+
+impl Memory for Forgetful {
+    fn used(&self, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn has(&self, _: &Instructions) -> bool {
+        false
+    }
+}
+
+/// Decides what a message adds to what a model was told.
+///
+/// Only skills that match have their instructions loaded; what does not fit the budget, or comes after the first few, is a
+/// line that says so. Nothing is cut and nothing is dropped without a decision.
+pub fn turn(
+    matcher: &Matcher,
+    loader: &Loader,
+    policy: &Policy,
+    message: &str,
+    memory: &dyn Memory,
+) -> Turn {
+    let mut turn = Turn::default();
+    let seen = Seen { matcher, memory };
+    if policy.mode == Mode::Catalog || seen.entries().next().is_none() {
+        return turn;
+    }
+    let found = matcher.matches(message);
+    let visible = found.candidates.into_iter();
+    let visible = visible.filter(|candidate| memory.may_see(candidate.entry.id()));
+    let ranked = rank(visible.collect(), |id| memory.used(id));
+    let mut text = Text::new(policy);
+    for candidate in &ranked {
+        let outcome = text.add(&candidate.entry, loader, memory);
+        turn.decisions.push(Decision {
+            id: candidate.entry.id().into(),
+            signal: candidate.signal,
+            evidence: candidate.evidence().into(),
+            outcome,
+        });
+    }
+    for id in memory.kept() {
+        let is_decided = ranked.iter().any(|candidate| candidate.entry.id() == &*id);
+        let entry = matcher.catalog().usable(&id).ok();
+        if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
+            let outcome = text.add(&entry, loader, memory);
+            turn.decisions.push(Decision {
+                id,
+                signal: Signal::Earlier,
+                evidence: "".into(),
+                outcome,
+            });
+        }
+    }
+    let (tier, said) = match text.finish() {
+        Some(said) => (Tier::Full, Some(said)),
+        None if !turn.decisions.is_empty() => (Tier::Full, None),
+        None => unmatched(&seen, policy, found.asks_for_list, &mut turn.candidates),
+    };
+    turn.tier = tier;
+    turn.tokens = said.as_deref().map_or(0, |said| policy.counter.count(said));
+    turn.text = said;
+    turn
+}
+
+/// The skills that a conversation may see.
+struct Seen<'a> {
+    matcher: &'a Matcher,
+    memory: &'a dyn Memory,
+}
+
+impl<'a> Seen<'a> {
+    fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        let memory = self.memory;
+        let visible = self.matcher.catalog().visible();
+        visible.filter(move |entry| memory.may_see(entry.id()))
+    }
+}
+
+/// Returns what is told where no skill matches.
+fn unmatched(
+    seen: &Seen<'_>,
+    policy: &Policy,
+    asks_for_list: bool,
+    candidates: &mut Vec<Box<str>>,
+) -> (Tier, Option<String>) {
+    // In a hybrid the listing is there already.
+    let has_listing = policy.mode == Mode::Hybrid;
+    if asks_for_list || policy.fallback == Fallback::ShowAll {
+        let said = (!has_listing).then(|| listing(seen.entries(), policy).text);
+        return (Tier::Registry, said.filter(|said| !said.is_empty()));
+    }
+    if policy.fallback == Fallback::AskUser {
+        candidates.extend(
+            seen.entries()
+                .take(ASKED)
+                .map(|entry| Box::from(entry.id())),
+        );
+    }
+    if has_listing {
+        return (Tier::Registry, None);
+    }
+    let has_triggers = |entry: &Entry<'_>| entry.manifest().triggers().is_some();
+    let breadcrumb = match policy.breadcrumb {
+        Breadcrumb::On => {
+            let count = seen.entries().filter(has_triggers).count();
+            (count > 0).then(|| Style::breadcrumb(count))
+        }
+        Breadcrumb::Off => None,
+    };
+    // What has no triggers can only be found in a list.
+    let listed = listing(seen.entries().filter(|entry| !has_triggers(entry)), policy);
+    let parts = [
+        Some(listed.text).filter(|text| !text.is_empty()),
+        breadcrumb,
+    ];
+    let tier = match &parts {
+        [Some(_), _] => Tier::Registry,
+        [None, Some(_)] => Tier::Breadcrumb,
+        [None, None] => Tier::Nothing,
+    };
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (tier, (!parts.is_empty()).then(|| parts.join("\n")))
+}
+
+/// The text of a turn, within its budget.
+struct Text<'p> {
+    policy: &'p Policy,
+    bodies: Vec<String>,
+    /// Lines about what matched and is not given.
+    lines: Vec<String>,
+    /// How many more matched.
+    more: usize,
+    /// What all parts take, with what is kept for the line that counts the others.
+    used: u64,
+    given: usize,
+}
+
+impl<'p> Text<'p> {
+    fn new(policy: &'p Policy) -> Self {
+        let last = policy.style.more(usize::MAX, &policy.tools);
+        let fixed = [policy.style.bodies_head(), BETWEEN, &last];
+        let measure = |text: &str| policy.bodies.measure(text, &*policy.counter);
+        Self {
+            used: fixed.iter().map(|text| measure(text)).sum(),
+            policy,
+            bodies: Vec::new(),
+            lines: Vec::new(),
+            more: 0,
+            given: 0,
+        }
+    }
+
+    /// Adds a skill that matched, or a line about it.
+    fn add(&mut self, entry: &Entry<'_>, loader: &Loader, memory: &dyn Memory) -> Outcome {
+        if self.given >= self.policy.max_skills {
+            self.line(entry.id(), "matched");
+            return Outcome::Later;
+        }
+        let style = self.policy.style;
+        let given = match loader.render(entry, "", style.envelope()) {
+            Ok(given) => given,
+            Err(error) => {
+                let text = style.envelope().render_failure(entry.id(), &error);
+                self.take(text);
+                return Outcome::Failed(error);
+            }
+        };
+        if memory.has(&given.instructions) {
+            self.given += 1;
+            return Outcome::Known;
+        }
+        let body = format!("{}{}", style.body_heading(entry.id()), given.text);
+        let tokens = self.policy.counter.count(&body);
+        if self.take(body) {
+            self.given += 1;
+            Outcome::Given(tokens, given.instructions, given.notes)
+        } else {
+            self.line(entry.id(), &format!("matched, {tokens} tokens"));
+            Outcome::NoRoom(tokens)
+        }
+    }
+
+    /// Takes a text if there is room for it.
+    fn take(&mut self, text: String) -> bool {
+        let has_room = self.has_room(&[&text, BETWEEN]);
+        if has_room {
+            self.bodies.push(text);
+        }
+        has_room
+    }
+
+    /// Adds a line about a skill, or counts it.
+    fn line(&mut self, id: &str, what: &str) {
+        let policy = self.policy;
+        let what = format!("{what}: call {}", policy.tools.load);
+        let line = policy.style.line(id, &what);
+        if self.lines.len() < LINES && self.has_room(&[&line]) {
+            self.lines.push(line);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Takes what some texts need, if there is so much.
+    fn has_room(&mut self, texts: &[&str]) -> bool {
+        let Policy {
+            bodies, counter, ..
+        } = self.policy;
+        let more: u64 = texts
+            .iter()
+            .map(|text| bodies.measure(text, &**counter))
+            .sum();
+        let has_room = self.used.saturating_add(more) <= bodies.limit;
+        if has_room {
+            self.used += more;
+        }
+        has_room
+    }
+
+    /// Returns the whole text, if there is any.
+    fn finish(mut self) -> Option<String> {
+        let policy = self.policy;
+        if self.more > 0 && self.used <= policy.bodies.limit {
+            self.lines.push(policy.style.more(self.more, &policy.tools));
+        }
+        if self.bodies.is_empty() && self.lines.is_empty() {
+            return None;
+        }
+        let mut text = String::new();
+        if !self.bodies.is_empty() {
+            text.push_str(policy.style.bodies_head());
+            text.push_str(&self.bodies.join(BETWEEN));
+        }
+        if !self.lines.is_empty() && !text.is_empty() {
+            text.push_str(BETWEEN);
+        }
+        text.extend(self.lines);
+        Some(text)
+    }
+}
+
+/// What stands between two parts.
+const BETWEEN: &str = "\n\n";

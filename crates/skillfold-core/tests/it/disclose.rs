@@ -1,0 +1,297 @@
+//! What a model is told: the right skills, within a budget, and nothing of the others.
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Breadcrumb, Budget, Catalog, Fallback, Forgetful, Instructions, Loader, Loading, Matcher,
+    Memory, MemorySource, Mode, Outcome, Policy, Root, Rules, Scope, Style, Tier, Turn, Unit, turn,
+};
+
+/// Returns a catalog of skills, each with its triggers and its instructions.
+fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
+    let files = skills.iter().map(|(name, triggers, body)| {
+        let text = format!(
+            "---\nname: {name}\ndescription: About {name} & more\n{triggers}\n---\n{body}\n"
+        );
+        (format!("{name}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+fn greeters() -> Catalog {
+    catalog(&[
+        (
+            "hello-extended",
+            "triggers: [bonjour, greet]",
+            "Greet in French.",
+        ),
+        ("weather", "triggers: [forecast]", "Look outside."),
+    ])
+}
+
+fn policy(mode: Mode, style: Style) -> Policy {
+    Policy {
+        mode,
+        style,
+        ..Policy::default()
+    }
+}
+
+fn say(catalog: &Catalog, policy: &Policy, message: &str) -> Turn {
+    say_to(catalog, policy, message, &Forgetful)
+}
+
+fn say_to(catalog: &Catalog, policy: &Policy, message: &str, memory: &dyn Memory) -> Turn {
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    turn(&Matcher::new(catalog), &loader, policy, message, memory)
+}
+
+#[test]
+fn listing_has_a_line_for_each_skill_in_every_style() {
+    let mut all = String::new();
+    for style in Style::ALL {
+        let listing = greeters().listing(&policy(Mode::Catalog, style));
+        all += &format!("-- {style}\n{}", listing.text);
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn listing_of_no_skills_is_nothing_at_all() {
+    for style in Style::ALL {
+        let listing = catalog(&[]).listing(&policy(Mode::Catalog, style));
+        assert_eq!((listing.text.as_str(), listing.tokens), ("", 0));
+    }
+    let turn = say(
+        &catalog(&[]),
+        &policy(Mode::Triggered, Style::Tiers),
+        "what can you do?",
+    );
+    assert_eq!((turn.text, turn.tier), (None, Tier::Nothing));
+}
+
+#[test]
+fn listing_that_does_not_fit_says_what_is_missing() {
+    let catalog = greeters();
+    let mut policy = policy(Mode::Catalog, Style::Bullets);
+    policy.catalog = Budget::characters(110);
+    let listing = catalog.listing(&policy);
+    assert_eq!(
+        (listing.shortened.len(), listing.left_out.len()),
+        (2, 0),
+        "{}",
+        listing.text
+    );
+    policy.catalog = Budget::characters(40);
+    let listing = catalog.listing(&policy);
+    assert!(
+        listing.text.contains("2 more: call `search_skills`"),
+        "{}",
+        listing.text
+    );
+    assert_eq!(listing.left_out.len(), 2);
+}
+
+#[test]
+fn matched_skill_is_given_in_every_style() {
+    let mut all = String::new();
+    for style in Style::ALL {
+        let turn = say(
+            &greeters(),
+            &policy(Mode::Triggered, style),
+            "Say bonjour to Alice",
+        );
+        assert_eq!(turn.tier, Tier::Full);
+        all += &format!("-- {style}\n{}\n", turn.text.unwrap());
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn unrelated_request_pays_next_to_nothing() {
+    let triggered = policy(Mode::Triggered, Style::Tiers);
+    let turn = say(&greeters(), &triggered, "What is 2+2?");
+    assert_eq!(turn.text.as_deref(), Some("[2 skills available]"));
+    assert_eq!(turn.tier, Tier::Breadcrumb);
+    assert!(turn.tokens <= 12, "{}", turn.tokens);
+    let silent = Policy {
+        breadcrumb: Breadcrumb::Off,
+        ..triggered
+    };
+    let turn = say(&greeters(), &silent, "What is 2+2?");
+    assert_eq!((turn.text, turn.tier), (None, Tier::Nothing));
+    let hybrid = say(
+        &greeters(),
+        &policy(Mode::Hybrid, Style::XmlRules),
+        "What is 2+2?",
+    );
+    assert_eq!((hybrid.text, hybrid.tokens), (None, 0));
+}
+
+#[test]
+fn skills_without_triggers_are_listed_and_the_others_counted() {
+    let catalog = catalog(&[
+        ("loud", "triggers: [word]", "Loud."),
+        ("quiet", "", "Quiet."),
+    ]);
+    let turn = say(
+        &catalog,
+        &policy(Mode::Triggered, Style::Tiers),
+        "What is 2+2?",
+    );
+    insta::assert_snapshot!(turn.text.unwrap(), @"
+    ## Available Skills
+    - **quiet**: About quiet & more
+
+    Call `load_skill` with a name to get its documentation.
+
+    [1 skills available]
+    ");
+    assert_eq!(turn.tier, Tier::Registry);
+}
+
+#[test]
+fn capability_question_gives_the_registry() {
+    let turn = say(
+        &greeters(),
+        &policy(Mode::Triggered, Style::Tiers),
+        "What can you do?",
+    );
+    assert_eq!(turn.tier, Tier::Registry);
+    assert!(
+        turn.text
+            .unwrap()
+            .contains("- **weather**: About weather & more")
+    );
+}
+
+#[test]
+fn fallback_shows_all_or_asks() {
+    let all = Policy {
+        fallback: Fallback::ShowAll,
+        ..policy(Mode::Triggered, Style::Bullets)
+    };
+    let turn = say(&greeters(), &all, "What is 2+2?");
+    assert_eq!(turn.tier, Tier::Registry);
+    let ask = Policy {
+        fallback: Fallback::AskUser,
+        ..all
+    };
+    let turn = say(&greeters(), &ask, "What is 2+2?");
+    assert_eq!(turn.candidates, ["hello-extended".into(), "weather".into()]);
+}
+
+#[test]
+fn multiple_skills_matched_respects_max_limit() {
+    let names: Vec<String> = (0..12).map(|number| format!("s-{number:02}")).collect();
+    let skills: Vec<_> = names
+        .iter()
+        .map(|name| (&**name, "triggers: [word]", "Body."))
+        .collect();
+    let turn = say(
+        &catalog(&skills),
+        &policy(Mode::Hybrid, Style::Bullets),
+        "a word",
+    );
+    let given = turn
+        .decisions
+        .iter()
+        .filter(|one| matches!(one.outcome, Outcome::Given(..)));
+    assert_eq!((given.count(), turn.decisions.len()), (3, 12));
+    let text = turn.text.unwrap();
+    assert!(
+        text.contains("• `s-03` — matched: call load_skill"),
+        "{text}"
+    );
+    assert!(text.ends_with("• 4 more: call `search_skills`\n"), "{text}");
+}
+
+#[test]
+fn body_is_given_whole_or_not_at_all() {
+    let long = "A long sentence of instructions. ".repeat(200);
+    let catalog = catalog(&[
+        ("a-long", "triggers: [word]", &long),
+        ("b-short", "triggers: [word]", "Short."),
+    ]);
+    let policy = Policy {
+        bodies: Budget::tokens(300),
+        ..policy(Mode::Triggered, Style::Markdown)
+    };
+    let turn = say(&catalog, &policy, "a word");
+    let text = turn.text.unwrap();
+    assert!(matches!(turn.decisions[0].outcome, Outcome::NoRoom(_)));
+    assert!(
+        text.contains("# b-short\nShort.\n") && !text.contains("A long sentence"),
+        "{text}"
+    );
+    assert!(text.contains("- **a-long**: matched, "), "{text}");
+}
+
+/// A conversation that has everything.
+struct Full;
+
+impl Memory for Full {
+    fn used(&self, _: &str) -> Option<u64> {
+        Some(1)
+    }
+
+    fn has(&self, _: &Instructions) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_the_model_has_is_not_repeated() {
+    let policy = policy(Mode::Hybrid, Style::XmlRules);
+    let turn = say_to(&greeters(), &policy, "Say bonjour", &Full);
+    assert_eq!(turn.text, None);
+    assert!(matches!(turn.decisions[0].outcome, Outcome::Known));
+}
+
+#[test]
+fn catalog_mode_adds_nothing_to_its_listing() {
+    let turn = say(
+        &greeters(),
+        &policy(Mode::Catalog, Style::Xml),
+        "Say bonjour to Alice",
+    );
+    assert_eq!(turn.text, None);
+}
+
+proptest! {
+    #[test]
+    fn no_budget_is_exceeded_and_no_unmatched_body_appears(
+        bodies in proptest::collection::vec("[a-z \n]{0,200}", 1..8),
+        limit in 0..400_u64,
+        is_in_tokens in any::<bool>(),
+        which in 0..5_usize,
+        mode in 0..3_usize,
+    ) {
+        let names: Vec<_> = (0..bodies.len()).map(|number| format!("skill-{number}")).collect();
+        // Every other skill matches.
+        let skills: Vec<_> = names.iter().zip(&bodies).enumerate().map(|(number, (name, body))| {
+            let triggers = if number % 2 == 0 { "triggers: [word]" } else { "triggers: [never]" };
+            (name.as_str(), triggers, format!("MARK{number} {body}"))
+        }).collect();
+        let skills: Vec<_> = skills.iter().map(|(name, triggers, body)| (*name, *triggers, body.as_str())).collect();
+        let catalog = catalog(&skills);
+        let budget = Budget { limit, unit: if is_in_tokens { Unit::Tokens } else { Unit::Characters } };
+        let policy = Policy {
+            mode: [Mode::Catalog, Mode::Triggered, Mode::Hybrid][mode],
+            style: Style::ALL[which],
+            catalog: budget,
+            bodies: budget,
+            ..Policy::default()
+        };
+        let listing = catalog.listing(&policy);
+        prop_assert!(budget.measure(&listing.text, &*policy.counter) <= limit, "{}", listing.text);
+        let turn = say(&catalog, &policy, "a word");
+        let text = turn.text.clone().unwrap_or_default();
+        prop_assert!(budget.measure(&text, &*policy.counter) <= limit, "{limit}: {text}");
+        for number in (1..bodies.len()).step_by(2) {
+            let mark = format!("MARK{number} ");
+            prop_assert!(!text.contains(&mark) && !listing.text.contains(&mark));
+        }
+        prop_assert_eq!(say(&catalog, &policy, "a word").text, turn.text);
+    }
+}

@@ -1,0 +1,196 @@
+//! One conversation: nothing is given twice that is still there, and nothing is seen that is not allowed.
+
+use skillfold_core::{
+    Budget, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode, Outcome,
+    Policy, Root, Rules, Scope, Session, Signal, Style, Tier,
+};
+
+use crate::told::{File, NOW, SECOND, Told};
+
+struct World {
+    matcher: Matcher,
+    loader: Loader,
+    policy: Policy,
+}
+
+fn world(mode: Mode) -> World {
+    let files = ["alpha", "beta", "gamma"].map(|name| {
+        let text = format!(
+            "---\nname: {name}\ndescription: About {name}\ntriggers: [{name}word, all]\n---\nDo {name}.\n"
+        );
+        (format!("{name}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    World {
+        matcher: Matcher::new(&catalog),
+        loader: Loader::new(Loading::default(), || i64::MAX),
+        policy: Policy {
+            mode,
+            style: Style::Tiers,
+            ..Policy::default()
+        },
+    }
+}
+
+impl World {
+    fn say(&self, session: &mut Session, message: &str) -> Option<String> {
+        let turn = session.turn(&self.matcher, &self.loader, &self.policy, message);
+        turn.text
+    }
+}
+
+#[test]
+fn body_in_the_history_is_not_repeated() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History);
+    assert!(
+        world
+            .say(&mut session, "alphaword")
+            .unwrap()
+            .contains("Do alpha.")
+    );
+    let spent = session.spent();
+    assert!(spent > 0);
+    assert_eq!(world.say(&mut session, "alphaword again"), None);
+    assert_eq!((session.spent(), session.turns()), (spent, 2));
+}
+
+#[test]
+fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
+    let world = world(Mode::Triggered);
+    let mut session = Session::new(Lives::Transient);
+    let mut has = |message: &str| {
+        let text = world.say(&mut session, message).unwrap_or_default();
+        text.contains("Do alpha.")
+    };
+    let given = ["alphaword", "alphaword", "x", "x", "x", "x"].map(&mut has);
+    assert_eq!(given, [true, true, true, true, true, false]);
+}
+
+#[test]
+fn changed_body_is_given_again() {
+    let told = Told::default();
+    let put = |body: &str, inode: u64| {
+        let mut file = File::new("alpha", "d");
+        file.text =
+            format!("---\nname: alpha\ndescription: d\ntriggers: [alphaword]\n---\n{body}\n");
+        file.revision.inode = inode;
+        told.put("alpha", file);
+    };
+    put("Old.", 1);
+    let catalog = told.discover(NOW);
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let policy = Policy::default();
+    let mut session = Session::new(Lives::History);
+    let matcher = Matcher::new(&catalog);
+    let mut say = |matcher: &Matcher| session.turn(matcher, &loader, &policy, "alphaword").text;
+    assert!(say(&matcher).unwrap().contains("Old."));
+    assert_eq!(say(&matcher), None);
+    put("New.", 2);
+    let refreshed = matcher.refresh(&told.refresh(&catalog, NOW).catalog);
+    assert!(say(&refreshed).unwrap().contains("New."));
+}
+
+#[test]
+fn explicit_load_always_gives_the_whole_body() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History);
+    world.say(&mut session, "alphaword");
+    let entry = world.matcher.catalog().look_up("alpha").unwrap();
+    let text = session.load(&world.loader, &entry, "").unwrap();
+    assert_eq!(text.body(), "Do alpha.\n");
+    assert_eq!(world.say(&mut session, "alphaword"), None);
+}
+
+#[test]
+fn skill_that_was_used_last_comes_first() {
+    let mut world = world(Mode::Triggered);
+    world.policy.max_skills = 1;
+    let mut session = Session::new(Lives::Transient);
+    world.say(&mut session, "gammaword");
+    let turn = session.turn(&world.matcher, &world.loader, &world.policy, "all");
+    assert_eq!(&*turn.decisions[0].id, "gamma");
+    assert!(matches!(turn.decisions[1].outcome, Outcome::Later));
+}
+
+#[test]
+fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History);
+    for message in ["alphaword", "betaword", "gammaword", "alphaword"] {
+        world.say(&mut session, message);
+    }
+    let catalog = world.matcher.catalog().clone();
+    let again = session.after_compaction(
+        &catalog,
+        &world.loader,
+        &world.policy,
+        Budget::characters(20),
+    );
+    let ids: Vec<_> = again.iter().map(|text| text.id().to_owned()).collect();
+    assert_eq!(ids, ["alpha", "gamma"]);
+    // What did not fit is given when it is asked for.
+    assert!(
+        world
+            .say(&mut session, "betaword")
+            .unwrap()
+            .contains("Do beta.")
+    );
+    assert_eq!(world.say(&mut session, "gammaword"), None);
+}
+
+#[test]
+fn child_is_narrowed_and_never_widened() {
+    let world = world(Mode::Triggered);
+    let parent = Session::new(Lives::History);
+    let child = parent.child(["alpha", "beta"]);
+    let mut grandchild = child.child(["beta", "gamma"]);
+    let catalog = world.matcher.catalog();
+    let listing = grandchild.listing(catalog, &world.policy);
+    assert_eq!(listing.skills, 1);
+    let text = world
+        .say(&mut grandchild, "alphaword betaword gammaword")
+        .unwrap();
+    assert!(text.contains("Do beta.") && !text.contains("alpha") && !text.contains("gamma"));
+    let entry = catalog.look_up("gamma").unwrap();
+    let error = grandchild.load(&world.loader, &entry, "").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    let mut nothing = parent.child(Vec::<&str>::new());
+    let turn = nothing.turn(&world.matcher, &world.loader, &world.policy, "all");
+    assert_eq!((turn.tier, turn.text), (Tier::Nothing, None));
+}
+
+#[test]
+fn session_is_written_down_and_taken_up_again() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History).child(["alpha", "beta"]);
+    world.say(&mut session, "alphaword");
+    let written = serde_json::to_string(&session).unwrap();
+    let mut again: Session = serde_json::from_str(&written).unwrap();
+    assert_eq!(again, session);
+    assert_eq!(world.say(&mut again, "alphaword"), None);
+}
+
+#[test]
+fn listing_is_the_same_bytes_in_every_turn() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History);
+    let catalog = world.matcher.catalog().clone();
+    let first = session.listing(&catalog, &world.policy);
+    for number in 0..1_000 {
+        let message = ["alphaword", "x", "all"][number % 3];
+        world.say(&mut session, message);
+        assert_eq!(session.listing(&catalog, &world.policy), first);
+    }
+}
+
+#[test]
+fn earlier_skill_is_told_from_one_that_matches() {
+    let world = world(Mode::Triggered);
+    let mut session = Session::new(Lives::Transient);
+    world.say(&mut session, "alphaword");
+    let turn = session.turn(&world.matcher, &world.loader, &world.policy, "betaword");
+    let signals: Vec<_> = turn.decisions.iter().map(|one| one.signal).collect();
+    assert_eq!(signals, [Signal::Trigger, Signal::Earlier]);
+}
