@@ -75,16 +75,24 @@ fn difference(text: &str, shared: usize, room: usize) -> usize {
 
 /// Returns whether a text has at most so many characters.
 fn fits(text: &str, room: usize) -> bool {
-    text.len() <= room || text.chars().nth(room).is_none()
+    end_of(text, room).is_none()
+}
+
+/// Returns where so many characters end, if there are more.
+fn end_of(text: &str, characters: usize) -> Option<usize> {
+    match text.as_bytes().get(..characters)? {
+        start if start.is_ascii() => (characters < text.len()).then_some(characters),
+        _ => Some(text.char_indices().nth(characters)?.0),
+    }
 }
 
 /// Returns the beginning of a text that has at most so many characters and ends with a word.
 fn words_within(text: &str, room: usize) -> &str {
-    let Some((end, next)) = text.char_indices().nth(room) else {
+    let Some(end) = end_of(text, room) else {
         return text.trim_end();
     };
-    let within = &text[..end];
-    if next.is_whitespace() {
+    let (within, after) = text.split_at(end);
+    if after.starts_with(char::is_whitespace) {
         return within.trim_end();
     }
     match within.rfind(char::is_whitespace) {

@@ -103,8 +103,8 @@ pub struct Fitted<'a> {
 /// 16 characters or more fits, names stand alone; if not even these fit, names are left out from the end, and a line says
 /// how many. That line stands alone if there is no room for a name, and is missing only if there is no room for it.
 ///
-/// The result depends on nothing but what is given, and a larger budget never shows less. Takes time in proportion to the
-/// budget, and to the lines where these are fewer.
+/// The result depends on nothing but what is given, and a larger budget never shows less. What is too much is seen
+/// as soon as the budget is used up, so the time goes by the budget more than by the number of lines.
 ///
 /// ```
 /// use skillfold_core::{Budget, Estimate, Layout, Line, fit};
