@@ -16,6 +16,9 @@
 
 mod environment;
 
+#[cfg(feature = "exact-tokens")]
+mod exact;
+
 mod settings;
 
 mod roots;
@@ -34,6 +37,8 @@ pub mod view;
 pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use environment::Environment;
+#[cfg(feature = "exact-tokens")]
+pub use exact::O200k;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};

@@ -6,7 +6,7 @@ use crate::tree::files;
 use crate::use_tree::paths_from;
 
 /// Crates of others that the engine is built with; their major versions are no business of a host.
-const THIRD_PARTY: [&str; 15] = [
+const THIRD_PARTY: [&str; 16] = [
     "aho_corasick",
     "arc_swap",
     "hashbrown",
@@ -21,6 +21,7 @@ const THIRD_PARTY: [&str; 15] = [
     "memchr",
     "serde",
     "tempfile",
+    "tiktoken_rs",
     "clap",
 ];
 
