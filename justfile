@@ -41,6 +41,11 @@ load file=corpus:
     cargo run --release -p skillfold-bench -- memory
     cargo run --release -p skillfold-bench -- memory --corpus {{file}}
 
+# How far the estimate of tokens is from an exact count
+tokens file=corpus:
+    cargo run --release -p skillfold-bench -- tokens --file {{file}}
+    cargo run --release -p skillfold-bench -- tokens --file {{file}} --descriptions
+
 # The short form of the benches, as CI runs it
 bench-smoke file=corpus:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}

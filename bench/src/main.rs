@@ -10,6 +10,7 @@ mod load;
 mod matching;
 mod measure;
 mod memory;
+mod tokens;
 
 use std::error::Error;
 use std::io;
@@ -39,6 +40,8 @@ enum Question {
     Match(matching::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
+    /// Compare the estimate of tokens with an exact count
+    Tokens(tokens::Arguments),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,6 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
+        Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };
     match result {
         // Whoever reads the output has seen enough.
