@@ -46,6 +46,13 @@ tokens file=corpus:
     cargo run --release -p skillfold-bench -- tokens --file {{file}}
     cargo run --release -p skillfold-bench -- tokens --file {{file}} --descriptions
 
+# What matching a message costs, with seldom and with common triggers
+match:
+    cargo run --release -p skillfold-bench -- match --skills 1000
+    cargo run --release -p skillfold-bench -- match --skills 10000
+    cargo run --release -p skillfold-bench -- match --skills 1000 --common
+    cargo run --release -p skillfold-bench -- match --skills 10000 --common
+
 # The short form of the benches, as CI runs it
 bench-smoke file=corpus:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}

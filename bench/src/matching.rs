@@ -208,3 +208,33 @@ impl Random {
         usize::try_from(self.0 >> 33).unwrap_or_default() % limit.max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, Random, built, messages, skills, vocabulary};
+    use crate::measure::measure;
+
+    #[test]
+    fn matching_a_message_among_a_thousand_skills_takes_less_than_5_ms() {
+        for common in [false, true] {
+            let arguments = Arguments {
+                skills: 1_000,
+                common,
+                at_most: None,
+                loop_at_least: None,
+            };
+            let mut random = Random(1);
+            let words = vocabulary(&mut random);
+            let skills = skills(&arguments, &words, &mut random);
+            let messages = messages(&words, &mut random);
+            let (matcher, _) = built(&skills);
+            let all = || -> usize {
+                let found = messages.iter().map(|message| matcher.matches(message));
+                found.map(|found| found.candidates.len()).sum()
+            };
+            let (_, sample) = measure(all);
+            let each = sample.cpu_ms / u32::try_from(messages.len()).map_or(1.0, f64::from);
+            assert!(each < 5.0, "{each} ms of CPU time");
+        }
+    }
+}

@@ -55,3 +55,8 @@ pub use skills::{Host, Report, Skills};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Runs those of the page about disclosure.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/disclosure.md")]
+struct DisclosurePage;
