@@ -9,6 +9,13 @@ use skillfold_core::Error;
 /// The prefix of the variables that are settings.
 pub(crate) const PREFIX: &str = "SKILLFOLD_";
 
+/// Names of variables that hosts know already, and the settings that they make.
+const OTHER_NAMES: [(&str, &str); 3] = [
+    ("SKILL_MATCHING_MODE", "matching"),
+    ("SKILL_MAX_PER_REQUEST", "max_per_request"),
+    ("SKILL_FALLBACK_MODE", "fallback"),
+];
+
 /// The variable that names the person's settings file.
 pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
@@ -79,12 +86,17 @@ impl Environment {
         self.home.as_deref()
     }
 
-    /// Returns the variables that are settings, in order.
-    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.variables
-            .iter()
-            .filter(|(name, _)| name.starts_with(PREFIX))
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+    /// Returns the variables that are settings, each with its key. Names that others gave come first: our own win.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, String, &str)> {
+        let others = OTHER_NAMES.iter().filter_map(|(name, key)| {
+            let value = self.variables.get(*name)?;
+            Some((*name, (*key).to_owned(), value.as_str()))
+        });
+        let own = self.variables.iter().filter_map(|(name, value)| {
+            let key = name.strip_prefix(PREFIX)?.to_ascii_lowercase();
+            Some((name.as_str(), key, value.as_str()))
+        });
+        others.chain(own)
     }
 
     /// Returns where the person's settings are: `SKILLFOLD_CONFIG`, or the system's folder for settings.
@@ -193,8 +205,10 @@ fn variables() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
-            let is_wanted =
-                name.starts_with(PREFIX) || name == "XDG_CONFIG_HOME" || name == "APPDATA";
+            let is_wanted = name.starts_with(PREFIX)
+                || OTHER_NAMES.iter().any(|(other, _)| name == *other)
+                || name == "XDG_CONFIG_HOME"
+                || name == "APPDATA";
             // A value that is no text is passed on as well as it can be, so that it is reported and not ignored.
             is_wanted.then(|| (name, value.to_string_lossy().into_owned()))
         })

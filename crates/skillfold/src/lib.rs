@@ -44,7 +44,7 @@ pub use roots::{FOLDERS, Outcome, SearchedRoot};
 pub use scaffold::{Home, scaffold};
 pub use session::Session;
 pub use settings::{
-    ConfiguredAgent, ConfiguredRoot, KEYS, Key, Origin, Setting, SettingFinding, Settings,
+    ConfiguredAgent, ConfiguredRoot, KEYS, Key, Matching, Origin, Setting, SettingFinding, Settings,
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};

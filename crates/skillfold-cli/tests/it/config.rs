@@ -6,23 +6,28 @@ use crate::command::World;
 fn explain_names_the_origin_of_each_value() {
     let world = World::new("//- person/.config/skillfold/config.toml\nlinks = \"refuse\"\n");
     insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @"
-    precedence     project > user > plugin > bundled  default
-    roots          none                               default
-    default_roots  true                               default
-    enable         none                               default
-    disable        none                               default
-    trusted        none                               default
-    trust_project  false                              default
-    links          refuse                             ROOT/person/.config/skillfold/config.toml:1
-    hidden         skip                               default
-    max_depth      2                                  argument
-    profile        lenient                            default
-    arguments      plain                              default
-    strict         false                              default
-    freshness      checked                            default
-    cache_entries  100                                default
-    cache_bytes    8388608                            default
-    agents         none                               default
+    precedence       project > user > plugin > bundled  default
+    roots            none                               default
+    default_roots    true                               default
+    enable           none                               default
+    disable          none                               default
+    trusted          none                               default
+    trust_project    false                              default
+    links            refuse                             ROOT/person/.config/skillfold/config.toml:1
+    hidden           skip                               default
+    max_depth        2                                  argument
+    profile          lenient                            default
+    arguments        plain                              default
+    strict           false                              default
+    freshness        checked                            default
+    cache_entries    100                                default
+    cache_bytes      8388608                            default
+    disclosure       hybrid                             default
+    style            xml-rules                          default
+    matching         keyword                            default
+    max_per_request  3                                  default
+    fallback         none                               default
+    agents           none                               default
     exit 0
     ");
 }

@@ -1,8 +1,10 @@
 //! Every setting in one table.
 
-use skillfold_core::{Choice, Dialect, Freshness, Hidden, Links, Precedence, Profile};
+use skillfold_core::{
+    Choice, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile, Style,
+};
 
-use crate::settings::{ConfiguredAgent, Origin, Setting, Settings};
+use crate::settings::{ConfiguredAgent, Matching, Origin, Setting, Settings};
 
 /// A setting as it is explained: its key, its value as text, its origin.
 pub(super) type Row = (String, Option<String>, Origin);
@@ -45,6 +47,11 @@ pub(super) enum Name {
     Freshness,
     CacheEntries,
     CacheBytes,
+    Disclosure,
+    Style,
+    Matching,
+    MaxPerRequest,
+    Fallback,
     Agents,
 }
 
@@ -200,6 +207,46 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Disclosure,
+        name: "disclosure",
+        meaning: "What decides what a model is told",
+        form: "`catalog`, `triggered` or `hybrid`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Style,
+        name: "style",
+        meaning: "How skills are written for a model",
+        form: "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Matching,
+        name: "matching",
+        meaning: "How a message is matched",
+        form: "`keyword`; `semantic` and `hybrid` need an embedder",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::MaxPerRequest,
+        name: "max_per_request",
+        meaning: "Skills whose instructions a request adds at most",
+        form: "a whole number",
+        kind: Form::Number,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Fallback,
+        name: "fallback",
+        meaning: "What a model is told where nothing matches",
+        form: "`none`, `show_all` or `ask_user`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
         id: Name::Agents,
         name: "agents",
         meaning: "Agents, and the skills that each uses and sees",
@@ -289,6 +336,19 @@ impl Key {
             }),
             Name::CacheEntries => one(&settings.cache_entries, usize::to_string),
             Name::CacheBytes => one(&settings.cache_bytes, usize::to_string),
+            Name::Disclosure => one(&settings.disclosure, |mode| match mode {
+                Mode::Catalog => "catalog".to_owned(),
+                Mode::Triggered => "triggered".to_owned(),
+                _ => "hybrid".to_owned(),
+            }),
+            Name::Style => one(&settings.style, Style::to_string),
+            Name::Matching => one(&settings.matching, |Matching::Keyword| "keyword".to_owned()),
+            Name::MaxPerRequest => one(&settings.max_per_request, usize::to_string),
+            Name::Fallback => one(&settings.fallback, |fallback| match fallback {
+                Fallback::ShowAll => "show_all".to_owned(),
+                Fallback::AskUser => "ask_user".to_owned(),
+                _ => "none".to_owned(),
+            }),
             // Each has rows of its own.
             Name::Agents => Vec::new(),
         }

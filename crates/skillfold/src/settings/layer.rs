@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Choice, Code, Dialect, Freshness, Hidden, Links, Precedence, Profile, Scope, Severity, nearest,
+    Choice, Code, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile, Scope,
+    Severity, Style, nearest,
 };
 
-use crate::environment::{Environment, PREFIX, SETTINGS_VARIABLE};
+use crate::environment::{Environment, SETTINGS_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
 use crate::settings::value::{Place, Written};
 use crate::settings::{
-    ConfiguredAgent, ConfiguredRoot, Origin, Setting, SettingFinding, agent, finding, root,
+    ConfiguredAgent, ConfiguredRoot, Matching, Origin, Setting, SettingFinding, agent, finding,
+    root,
 };
 
 /// What one layer says.
@@ -31,11 +33,28 @@ pub(crate) struct Layer {
     pub(super) freshness: Option<Setting<Freshness>>,
     pub(super) cache_entries: Option<Setting<usize>>,
     pub(super) cache_bytes: Option<Setting<usize>>,
+    pub(super) disclosure: Option<Setting<Mode>>,
+    pub(super) style: Option<Setting<Style>>,
+    pub(super) matching: Option<Setting<Matching>>,
+    pub(super) max_per_request: Option<Setting<usize>>,
+    pub(super) fallback: Option<Setting<Fallback>>,
     pub(super) agents: Vec<ConfiguredAgent>,
     pub(super) findings: Vec<SettingFinding>,
     /// Findings that are only counted.
     pub(super) unlisted: usize,
 }
+
+const MODES: [(&str, Mode); 3] = [
+    ("catalog", Mode::Catalog),
+    ("triggered", Mode::Triggered),
+    ("hybrid", Mode::Hybrid),
+];
+
+const FALLBACKS: [(&str, Fallback); 3] = [
+    ("none", Fallback::None),
+    ("show_all", Fallback::ShowAll),
+    ("ask_user", Fallback::AskUser),
+];
 
 /// Findings that a layer lists one by one.
 const FINDINGS: usize = 50;
@@ -46,7 +65,7 @@ const PROJECT_ROOTS: usize = 32;
 impl Layer {
     pub(crate) fn of_variables(environment: &Environment) -> Self {
         let mut layer = Self::default();
-        for (variable, text) in environment.settings() {
+        for (variable, name, text) in environment.settings() {
             // An empty variable is one that is not set.
             if variable == SETTINGS_VARIABLE || text.trim().is_empty() {
                 continue;
@@ -58,7 +77,6 @@ impl Layer {
                 span: None,
                 lines: None,
             };
-            let name = variable[PREFIX.len()..].to_ascii_lowercase();
             layer.set(&name, Written::Text(text), &place);
         }
         layer
@@ -147,6 +165,14 @@ impl Layer {
             }
             Name::CacheEntries => self.cache_entries = Some(place.set(written.number()?)),
             Name::CacheBytes => self.cache_bytes = Some(place.set(written.number()?)),
+            Name::Disclosure => self.disclosure = Some(place.set(one_of(written, &MODES)?)),
+            Name::Style => {
+                let choices = Style::ALL.map(|style| (style.as_str(), style));
+                self.style = Some(place.set(one_of(written, &choices)?));
+            }
+            Name::Matching => self.matching = Some(place.set(matching(written)?)),
+            Name::MaxPerRequest => self.max_per_request = Some(place.set(written.number()?)),
+            Name::Fallback => self.fallback = Some(place.set(one_of(written, &FALLBACKS)?)),
             Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
             Name::Agents => agent::read(self, written, place)?,
             Name::Enable => self.choose(written, Choice::On, place)?,
@@ -246,6 +272,17 @@ fn precedence(written: Written<'_>) -> Result<Precedence, String> {
     };
     let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
     Ok(Precedence::new(&scopes))
+}
+
+/// Reads how messages are matched. By meaning needs a model, which no host has yet.
+fn matching(written: Written<'_>) -> Result<Matching, String> {
+    let choices = [
+        ("keyword", Some(Matching::Keyword)),
+        ("semantic", None),
+        ("hybrid", None),
+    ];
+    one_of(written, &choices)?
+        .ok_or_else(|| "matching by meaning needs an embedder, and there is none".to_owned())
 }
 
 pub(super) fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {

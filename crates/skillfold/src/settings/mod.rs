@@ -16,9 +16,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Agent, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Freshness, Hidden,
-    Limits, Links, Loading, Precedence, Profile, Reading, Rules, Scope, Severity, Strictness, Walk,
-    canonical, nearest, visible,
+    Agent, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback, Freshness,
+    Hidden, Limits, Links, Loading, Mode, Policy, Precedence, Profile, Reading, Rules, Scope,
+    Severity, Strictness, Style, Walk, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
@@ -86,6 +86,15 @@ impl<T> Setting<T> {
     }
 }
 
+/// How a message is matched against skills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Matching {
+    /// By triggers and names.
+    #[default]
+    Keyword,
+}
+
 /// A root that settings name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -150,6 +159,16 @@ pub struct Settings {
     pub cache_entries: Setting<usize>,
     /// Bytes of all loaded texts that are remembered.
     pub cache_bytes: Setting<usize>,
+    /// What decides what a model is told.
+    pub disclosure: Setting<Mode>,
+    /// How it is written.
+    pub style: Setting<Style>,
+    /// How a message is matched.
+    pub matching: Setting<Matching>,
+    /// Skills whose instructions a request adds at most.
+    pub max_per_request: Setting<usize>,
+    /// What a model is told where nothing matches.
+    pub fallback: Setting<Fallback>,
     /// Agents, in the order in which they are written.
     pub agents: Vec<ConfiguredAgent>,
     /// What is wrong with the settings.
@@ -191,6 +210,11 @@ impl Settings {
         put(&mut self.freshness, layer.freshness);
         put(&mut self.cache_entries, layer.cache_entries);
         put(&mut self.cache_bytes, layer.cache_bytes);
+        put(&mut self.disclosure, layer.disclosure);
+        put(&mut self.style, layer.style);
+        put(&mut self.matching, layer.matching);
+        put(&mut self.max_per_request, layer.max_per_request);
+        put(&mut self.fallback, layer.fallback);
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
@@ -241,6 +265,17 @@ impl Settings {
             freshness: self.freshness.value,
             cache_entries: self.cache_entries.value,
             cache_bytes: self.cache_bytes.value,
+        }
+    }
+
+    /// Returns what a model is told by these settings.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mode: self.disclosure.value,
+            style: self.style.value,
+            max_skills: self.max_per_request.value,
+            fallback: self.fallback.value,
+            ..Policy::default()
         }
     }
 
@@ -306,7 +341,7 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let loading = Loading::default();
+        let (loading, policy) = (Loading::default(), Policy::default());
         Self {
             precedence: Setting::default(Precedence::default()),
             roots: Vec::new(),
@@ -323,6 +358,11 @@ impl Default for Settings {
             freshness: Setting::default(loading.freshness),
             cache_entries: Setting::default(loading.cache_entries),
             cache_bytes: Setting::default(loading.cache_bytes),
+            disclosure: Setting::default(policy.mode),
+            style: Setting::default(policy.style),
+            matching: Setting::default(Matching::default()),
+            max_per_request: Setting::default(policy.max_skills),
+            fallback: Setting::default(policy.fallback),
             agents: Vec::new(),
             findings: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! What is set where, and what a project may not set.
 
-use skillfold::core::ErrorKind;
+use skillfold::core::{ErrorKind, Fallback, Mode, Style};
 use skillfold::{Environment, Host, Outcome, Settings};
 
 use crate::world::{World, tree};
@@ -60,9 +60,45 @@ fn each_layer_wins_over_the_one_before() {
     freshness = checked (default)
     cache_entries = 100 (default)
     cache_bytes = 8388608 (default)
+    disclosure = hybrid (default)
+    style = xml-rules (default)
+    matching = keyword (default)
+    max_per_request = 3 (default)
+    fallback = none (default)
     agents = none (default)
     ");
     assert!(settings.findings.is_empty());
+}
+
+#[test]
+fn settings_say_what_a_model_is_told() {
+    let world = World::new("\n//- person/app/README.md\n");
+    let environment = world
+        .environment("person/app")
+        .variable("SKILLFOLD_DISCLOSURE", "triggered")
+        .variable("SKILLFOLD_STYLE", "bullets")
+        .variable("SKILL_MAX_PER_REQUEST", "5")
+        .variable("SKILL_FALLBACK_MODE", "show_all")
+        .variable("SKILLFOLD_FALLBACK", "ask_user");
+    let settings = Settings::load(&environment, &[]);
+    assert!(settings.findings.is_empty(), "{:?}", settings.findings);
+    let policy = settings.policy();
+    assert_eq!(
+        (policy.mode, policy.style),
+        (Mode::Triggered, Style::Bullets)
+    );
+    assert_eq!((policy.max_skills, policy.fallback), (5, Fallback::AskUser));
+}
+
+#[test]
+fn matching_by_meaning_is_an_error_without_an_embedder() {
+    let world = World::new("\n//- person/app/README.md\n");
+    let environment = world
+        .environment("person/app")
+        .variable("SKILL_MATCHING_MODE", "semantic");
+    let error = Host::new(environment).discover().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert!(error.to_string().contains("embedder"), "{error}");
 }
 
 #[test]
