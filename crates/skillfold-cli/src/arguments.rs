@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Files(Files),
     /// Print a file of a skill
     Read(Read),
+    /// Print what a model would be told for a request, and what that costs
+    Prompt(Prompt),
     /// Judge skills, and correct what can be corrected safely
     Check(Check),
     /// Make a new skill
@@ -230,6 +232,12 @@ fn range(text: &str) -> Result<Range<u64>, String> {
         return Err("ends before it starts".to_owned());
     }
     Ok(range)
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Prompt {
+    /// The latest message of the user
+    pub(crate) request: String,
 }
 
 #[derive(Args, Debug)]

@@ -17,6 +17,7 @@ mod files;
 mod list;
 mod load;
 mod new;
+mod prompt;
 mod read;
 mod shell;
 mod show;
@@ -48,6 +49,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Load(options) => load::run(global, options, output),
         Command::Files(options) => files::run(global, options, output),
         Command::Read(options) => read::run(global, options, output),
+        Command::Prompt(options) => prompt::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),

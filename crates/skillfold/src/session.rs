@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Disclosed, Error, Instructions, Lives, Policy, Session as Remembered, Turn,
+    Budget, Disclosed, Error, Instructions, Lives, Memory as _, Policy, Session as Remembered, Turn,
 };
 
 use crate::skills::Skills;
@@ -66,6 +66,18 @@ impl Session {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
         self.skills.with_now(|catalog, loader| {
             remembered.after_compaction(catalog, loader, policy, budget)
+        })
+    }
+
+    /// Returns the tokens of the instructions of all skills that the conversation may see: what telling everything would
+    /// cost. Every one of them is read.
+    pub fn eager_tokens(&self) -> u64 {
+        let count = |text: &str| self.policy.counter.count(text);
+        self.skills.with_now(|catalog, loader| {
+            let visible = catalog.visible();
+            let seen = visible.filter(|entry| self.remembered.may_see(entry.id()));
+            let loaded = seen.filter_map(|entry| loader.load(&entry, "").ok());
+            loaded.map(|loaded| count(loaded.body())).sum()
         })
     }
 

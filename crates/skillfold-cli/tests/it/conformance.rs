@@ -18,13 +18,33 @@ fn every_case_has_its_answer() {
             .unwrap();
         let answer = String::from_utf8(output.stdout).unwrap();
         let answer = answer.replace(&*input.to_string_lossy(), "INPUT");
-        let parsed = serde_json::from_str::<Value>(&answer).ok();
+        let mut parsed = serde_json::from_str::<Value>(&answer).ok();
+        if let (Some(answer), Some("prompt")) = (&mut parsed, request["call"].as_str()) {
+            without_counts(answer);
+        }
         if parsed != serde_json::from_str(&case.expected).ok() {
             let talk = String::from_utf8_lossy(&output.stderr).into_owned();
             wrong.push(format!("{}: {answer}{talk}", case.name));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Writes counts of tokens as 0: the path of the input is part of what is counted.
+fn without_counts(answer: &mut Value) {
+    match answer {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if name.ends_with("tokens") {
+                    *value = Value::from(0);
+                } else {
+                    without_counts(value);
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(without_counts),
+        _ => {}
+    }
 }
 
 /// Returns what a person would type for a request.
@@ -41,13 +61,13 @@ fn arguments(request: &Value) -> Vec<String> {
             other => other.to_string(),
         };
         match name.as_str() {
-            "id" | "path" | "arguments" | "query" => {}
+            "id" | "path" | "arguments" | "query" | "request" => {}
             "cursor" => typed.push(format!("--after={value}")),
             name => typed.push(format!("--{name}={value}")),
         }
     }
     // What has no name on the command line has an order.
-    let unnamed = ["id", "path", "arguments", "query"];
+    let unnamed = ["id", "path", "arguments", "query", "request"];
     let unnamed = unnamed.map(|name| request["arguments"][name].as_str());
     typed.extend(unnamed.into_iter().flatten().map(str::to_owned));
     typed

@@ -66,6 +66,27 @@ pub enum Outcome {
     Failed(Error),
 }
 
+impl Outcome {
+    /// Returns the word for it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Given(..) => "given",
+            Self::Known => "known",
+            Self::NoRoom(_) => "no_room",
+            Self::Later => "later",
+            Self::Failed(_) => "failed",
+        }
+    }
+
+    /// Returns how many tokens the instructions take, where that is known.
+    pub const fn tokens(&self) -> Option<u64> {
+        match self {
+            Self::Given(tokens, ..) | Self::NoRoom(tokens) => Some(*tokens),
+            Self::Known | Self::Later | Self::Failed(_) => None,
+        }
+    }
+}
+
 /// What a conversation knows of the skills it was given.
 pub trait Memory {
     /// Returns when a skill was last used, the later the higher; nothing if never.

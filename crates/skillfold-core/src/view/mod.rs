@@ -10,9 +10,11 @@ mod record;
 
 mod skill;
 
+mod disclose;
 mod load;
 
 pub use any::Any;
+pub use disclose::{Decision, ListingText, Prompt};
 pub use finding::{Diagnostic, Position, Span};
 pub use load::{FileEntry, FileFinding, FileListing, FilePart, Instructions};
 pub use record::{Listing, RefusedRecord, SkillRecord};

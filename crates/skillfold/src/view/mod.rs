@@ -15,8 +15,9 @@ pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use skillfold_core::view::{
-    Any, Body, Diagnostic, FileEntry, FileFinding, FileListing, FilePart, Instructions, Listing,
-    Position, RefusedRecord, Skill, SkillRecord, Span, Triggers, VERSION,
+    Any, Body, Decision, Diagnostic, FileEntry, FileFinding, FileListing, FilePart, Instructions,
+    Listing, ListingText, Position, Prompt, RefusedRecord, Skill, SkillRecord, Span, Triggers,
+    VERSION,
 };
 
 /// One answer of a face.
@@ -47,6 +48,8 @@ pub enum Document {
     Files(FileListing),
     /// A file of a skill, or a part of it.
     File(FilePart),
+    /// What a model is told for a request.
+    Prompt(Box<Prompt>),
     /// What was found in files.
     Check(Check),
     /// What was looked at, and what became of it.

@@ -1,0 +1,94 @@
+//! `skillfold prompt`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Catalog, Lives, Standing, visible};
+use skillfold::view::{Decision, Document, Prompt};
+
+use crate::arguments::{self, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{DIM, Output, counted, painted};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &arguments::Prompt,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let policy = skills.report().settings.policy();
+    let mut session = skills.session(policy, Lives::History);
+    let (listing, eager) = (session.listing(), session.eager_tokens());
+    let turn = session.turn(&options.request);
+    let prompt = Prompt::new(&options.request, session.policy(), &listing, &turn, eager);
+    if output.is_json() {
+        output.json(Document::Prompt(Box::new(prompt)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let listed = prompt.listing.as_ref().map(|listing| &*listing.text);
+    let parts = [listed, prompt.text.as_deref()];
+    let text: Vec<&str> = parts.into_iter().flatten().collect();
+    if !text.is_empty() {
+        output.foreign(text.join("\n").as_bytes())?;
+    }
+    say(&prompt, output);
+    say_untrusted(&skills.catalog(), output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what each part costs, and what became of what matched.
+fn say(prompt: &Prompt, output: &mut Output) {
+    for decision in &prompt.decisions {
+        output.say(format!("{}: {}", visible(&decision.id), reason(decision)));
+    }
+    if let Some(listing) = &prompt.listing {
+        let skills = counted(listing.skills, "skill", "skills");
+        output.say(format!(
+            "listing: {} tokens for {skills}, {} shortened, {} left out",
+            listing.tokens,
+            listing.shortened.len(),
+            listing.left_out.len()
+        ));
+    }
+    output.say(format!(
+        "request: tier {}, {} tokens",
+        prompt.tier, prompt.added_tokens
+    ));
+    let saved = prompt.eager_tokens.saturating_sub(prompt.tokens) * 100;
+    let percent = saved.checked_div(prompt.eager_tokens).unwrap_or_default();
+    output.say(painted(
+        DIM,
+        format!(
+            "{} tokens ({}); all instructions would be {}, {percent} % are saved",
+            prompt.tokens, prompt.counted_by, prompt.eager_tokens
+        ),
+    ));
+}
+
+/// Says that skills are held back, and the way to see them.
+fn say_untrusted(catalog: &Catalog, output: &mut Output) {
+    let untrusted = catalog.entries();
+    let untrusted = untrusted.filter(|entry| entry.standing() == Standing::Untrusted);
+    match untrusted.count() {
+        0 => {}
+        count => output.say(format!(
+            "{} held back, as the project is not trusted; `--trust-project` trusts it for this run",
+            counted(count, "skill is", "skills are")
+        )),
+    }
+}
+
+fn reason(decision: &Decision) -> String {
+    let how = format!("{} `{}`", decision.signal, visible(&decision.evidence));
+    let what = match decision.outcome.as_str() {
+        "given" => "its instructions are given",
+        "no_room" => "its instructions do not fit the budget",
+        "later" => "others came first",
+        "failed" => "its instructions could not be loaded",
+        other => other,
+    };
+    match decision.tokens {
+        Some(tokens) => format!("{how}; {what} ({tokens} tokens)"),
+        None => format!("{how}; {what}"),
+    }
+}

@@ -1,0 +1,130 @@
+//! What a model is told for a request.
+
+use crate::disclose::listing::Disclosed;
+use crate::disclose::policy::{Mode, Policy};
+use crate::disclose::turn::{Decision as Decided, Turn};
+use crate::view::record::strings;
+
+/// What a model is told for a request, and what that costs.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Prompt {
+    /// The request.
+    pub request: String,
+    /// `catalog`, `triggered` or `hybrid`.
+    pub mode: String,
+    /// `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`.
+    pub style: String,
+    /// The listing, where the mode has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listing: Option<ListingText>,
+    /// What the request adds; absent if nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// From 0, nothing, to 3, instructions.
+    pub tier: u8,
+    /// Tokens of what the request adds.
+    pub added_tokens: u64,
+    /// Tokens of all that is told.
+    pub tokens: u64,
+    /// Tokens of the instructions of all skills.
+    pub eager_tokens: u64,
+    /// What counted the tokens: `estimate`, or the name of an encoding.
+    pub counted_by: String,
+    /// What became of each skill that matched, in the order of their ranks.
+    pub decisions: Vec<Decision>,
+    /// The ids that a person may choose from, where nothing matched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}
+
+/// A listing of skills for a model.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ListingText {
+    /// What the model is told.
+    pub text: String,
+    /// Tokens of the text.
+    pub tokens: u64,
+    /// Skills that the model may see.
+    pub skills: usize,
+    /// The ids of the skills whose description is not whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<String>,
+    /// The ids of the skills that there was no room for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+/// What became of a skill that matched.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Decision {
+    /// The skill's id.
+    pub id: String,
+    /// `mention`, `phrase`, `trigger` or `earlier`.
+    pub signal: String,
+    /// What of the skill matched.
+    pub evidence: String,
+    /// `given`, `known`, `no_room`, `later` or `failed`.
+    pub outcome: String,
+    /// Tokens of its instructions, where they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+impl Prompt {
+    /// Creates the view of what a model is told; `eager_tokens` are those of the instructions of all skills.
+    pub fn new(
+        request: &str,
+        policy: &Policy,
+        listing: &Disclosed,
+        turn: &Turn,
+        eager_tokens: u64,
+    ) -> Self {
+        let has_listing = policy.mode != Mode::Triggered && !listing.text.is_empty();
+        let listing = has_listing.then(|| ListingText::new(listing));
+        let listed = listing.as_ref().map_or(0, |listing| listing.tokens);
+        Self {
+            request: request.to_owned(),
+            mode: policy.mode.to_string(),
+            style: policy.style.to_string(),
+            listing,
+            text: turn.text.clone(),
+            tier: turn.tier.number(),
+            added_tokens: turn.tokens,
+            tokens: turn.tokens + listed,
+            eager_tokens,
+            counted_by: policy.counter.name().to_owned(),
+            decisions: turn.decisions.iter().map(Decision::new).collect(),
+            candidates: strings(&turn.candidates),
+        }
+    }
+}
+
+impl ListingText {
+    fn new(listing: &Disclosed) -> Self {
+        Self {
+            text: listing.text.clone(),
+            tokens: listing.tokens,
+            skills: listing.skills,
+            shortened: strings(&listing.shortened),
+            left_out: strings(&listing.left_out),
+        }
+    }
+}
+
+impl Decision {
+    fn new(decided: &Decided) -> Self {
+        Self {
+            id: decided.id.to_string(),
+            signal: decided.signal.as_str().to_owned(),
+            evidence: decided.evidence.to_string(),
+            outcome: decided.outcome.as_str().to_owned(),
+            tokens: decided.outcome.tokens(),
+        }
+    }
+}
