@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::entry::Entry;
+use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
 use crate::choose::signal::Signal;
@@ -20,6 +21,9 @@ use crate::read::source::Revision;
 
 /// Turns for which a skill is given again after it matched, where the host drops what was given.
 const KEPT: u64 = 3;
+
+/// Ids that the answer to an unknown one names.
+const MEANT: usize = 3;
 
 /// Where what is given to a model lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,7 +122,7 @@ impl Session {
         policy: &Policy,
         message: &str,
     ) -> Turn {
-        self.turn += 1;
+        self.turn = self.turn.saturating_add(1);
         let turn = turn(matcher, loader, policy, message, self);
         for decision in &turn.decisions {
             match &decision.outcome {
@@ -132,28 +136,41 @@ impl Session {
                 Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
             }
         }
-        self.spent += turn.tokens;
+        self.spent = self.spent.saturating_add(turn.tokens);
         turn
     }
 
-    /// Loads a skill that the model asked for: always the whole of it.
+    /// Loads a skill that the model asked for: always the whole of it. What the conversation may not see is not there for
+    /// it, and neither is what only a person may start.
     pub fn load(
         &mut self,
+        catalog: &Catalog,
         loader: &Loader,
-        entry: &Entry<'_>,
+        id: &str,
         arguments: &str,
     ) -> Result<Arc<Instructions>, Error> {
-        if !self.may_see(entry.id()) {
-            return Err(Error::refused(
-                entry.id(),
-                "The skill is not one of those that this conversation may see",
-            ));
-        }
-        let instructions = loader.load(entry, arguments)?;
-        self.spent += instructions.tokens();
+        let entry = self.seen(catalog, id)?;
+        let instructions = loader.load(&entry, arguments)?;
+        self.spent = self.spent.saturating_add(instructions.tokens());
         self.give(&instructions);
         self.use_now(instructions.id());
         Ok(instructions)
+    }
+
+    /// Returns the skill that an id leads to, if the conversation may see it.
+    fn seen<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
+        let is_seen = |entry: &Entry<'_>| {
+            self.may_see(entry.id()) && !entry.manifest().disable_model_invocation()
+        };
+        match catalog.usable(id) {
+            Ok(entry) if is_seen(&entry) => Ok(entry),
+            // Nobody hears of what is outside.
+            Err(error) if self.only.is_none() && error.nearest().is_empty() => Err(error),
+            _ => {
+                let seen = catalog.visible().filter(is_seen).map(|entry| entry.id());
+                Err(Error::no_skill(id, nearest(id, seen, MEANT)))
+            }
+        }
     }
 
     /// Says what to give again after the host has cut the conversation short, the skill that was used last first, within
@@ -174,8 +191,8 @@ impl Session {
         known.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.cmp(right)));
         let (mut again, mut used) = (Vec::new(), 0_u64);
         for (_, id) in known {
-            let found = catalog
-                .usable(&id)
+            let found = self
+                .seen(catalog, &id)
                 .and_then(|entry| loader.load(&entry, ""));
             let fits = found.ok().filter(|loaded| {
                 let more = budget.measure(loaded.text(), &*policy.counter);
@@ -245,7 +262,7 @@ impl Memory for Session {
         let mut kept: Vec<_> = self
             .skills
             .iter()
-            .filter(|(_, known)| known.given.is_some() && known.used >= recent && known.used > 0)
+            .filter(|(_, known)| known.given.is_some() && known.used >= recent)
             .collect();
         kept.sort_by(|(left, a), (right, b)| b.used.cmp(&a.used).then_with(|| left.cmp(right)));
         kept.into_iter().map(|(id, _)| id.clone()).collect()

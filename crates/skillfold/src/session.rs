@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Disclosed, Error, Instructions, Lives, Memory as _, Policy, Session as Remembered, Turn,
+    Budget, Disclosed, Error, Instructions, Memory as _, Policy, Session as Remembered, Turn,
 };
 
 use crate::skills::Skills;
@@ -17,18 +17,12 @@ pub struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(skills: Skills, policy: Policy, lives: Lives) -> Self {
+    pub(crate) fn new(skills: Skills, policy: Policy, remembered: Remembered) -> Self {
         Self {
             skills,
             policy,
-            remembered: Remembered::new(lives),
+            remembered,
         }
-    }
-
-    /// Takes up a conversation that was written down.
-    #[must_use]
-    pub fn resumed(self, remembered: Remembered) -> Self {
-        Self { remembered, ..self }
     }
 
     /// Begins a conversation inside this one, which may see only some of what this one may see.
@@ -58,7 +52,7 @@ impl Session {
     pub fn load(&mut self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         let remembered = &mut self.remembered;
         self.skills
-            .with_now(|catalog, loader| remembered.load(loader, &catalog.usable(id)?, arguments))
+            .with_now(|catalog, loader| remembered.load(catalog, loader, id, arguments))
     }
 
     /// Says what to give again after the conversation was cut short, within a budget.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Envelope, Error, FileContent, Files,
-    Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope, Source,
+    Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope, Session as Remembered,
+    Source,
 };
 
 use crate::environment::{Environment, now_ns};
@@ -176,7 +177,12 @@ impl Skills {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn session(&self, policy: Policy, lives: Lives) -> Session {
-        Session::new(self.clone(), policy, lives)
+        self.resume(policy, Remembered::new(lives))
+    }
+
+    /// Takes up a conversation that was written down.
+    pub fn resume(&self, policy: Policy, remembered: Remembered) -> Session {
+        Session::new(self.clone(), policy, remembered)
     }
 
     /// Does something with what matches messages against the snapshot of now, and what loads by it.

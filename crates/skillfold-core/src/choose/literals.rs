@@ -9,10 +9,15 @@ use crate::choose::message::{Edge, Message, fold, is_word};
 /// Literals, and whose they are.
 pub(super) struct Literals {
     automaton: Option<AhoCorasick>,
-    /// For each literal, where its uses start; one more at the end.
+    /// For each literal and each class of its uses, where these start; one more at the end.
     starts: Vec<u32>,
     uses: Vec<Use>,
 }
+
+/// Classes of uses: parts of words, whole words, names.
+const CLASSES: usize = 3;
+/// The class of names.
+const NAMES: usize = 2;
 
 /// A literal as one skill uses it.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +79,11 @@ impl Collected {
 
     /// Builds the automaton.
     pub(super) fn build(mut self) -> Literals {
-        self.uses.sort_by_key(|(number, _)| *number);
-        let mut starts = vec![0; self.numbers.len() + 1];
-        for (number, _) in &self.uses {
-            starts[*number as usize + 1] += 1;
+        let place = |number: u32, used: &Use| number as usize * CLASSES + used.class();
+        self.uses.sort_by_key(|(number, used)| place(*number, used));
+        let mut starts = vec![0; self.numbers.len() * CLASSES + 1];
+        for (number, used) in &self.uses {
+            starts[place(*number, used) + 1] += 1;
         }
         let mut sum = 0;
         for start in &mut starts {
@@ -98,39 +104,52 @@ impl Collected {
     }
 }
 
+impl Use {
+    fn class(&self) -> usize {
+        match (self.trigger, self.whole) {
+            (Some(_), Whole::No) => 0,
+            (Some(_), Whole::Yes) => 1,
+            (None, _) => NAMES,
+        }
+    }
+}
+
 impl Literals {
-    /// Calls `found` with each use of a literal that stands in the message, and where. A use may be found again.
+    /// Calls `found` with each use of a literal that stands in the message, and where. Only that of a name may be found
+    /// again: it counts by what stands around it.
     pub(super) fn find(&self, message: &Message<'_>, mut found: impl FnMut(&Use, Found)) {
         let Some(automaton) = &self.automaton else {
             return;
         };
-        // A literal whose uses were all found says nothing new.
+        // Uses that were found say nothing new.
         let mut is_done = vec![false; self.starts.len()];
         for hit in automaton.find_overlapping_iter(&*message.folded) {
-            let number = hit.pattern().as_usize();
-            if is_done[number] {
+            let first = hit.pattern().as_usize() * CLASSES;
+            if is_done[first] && is_done[first + 1] && self.uses_of(first + NAMES).is_empty() {
                 continue;
             }
             let range = hit.start()..hit.end();
-            let is_whole = is_whole(message, range.clone());
-            let uses = self.starts[number] as usize..self.starts[number + 1] as usize;
-            let mut are_all_found = is_whole;
-            for used in &self.uses[uses] {
-                if is_whole || used.whole == Whole::No {
-                    found(
-                        used,
-                        Found {
-                            start: range.start,
-                            end: range.end,
-                            is_whole,
-                        },
-                    );
+            let place = Found {
+                start: range.start,
+                end: range.end,
+                is_whole: is_whole(message, range),
+            };
+            let done = is_done[first..].iter_mut().take(CLASSES);
+            for (class, is_done) in done.enumerate() {
+                if *is_done || (class > 0 && !place.is_whole) {
+                    continue;
                 }
-                // A name counts by what stands around it, which may be more elsewhere.
-                are_all_found &= used.trigger.is_some();
+                *is_done = class < NAMES;
+                for used in self.uses_of(first + class) {
+                    found(used, place);
+                }
             }
-            is_done[number] = are_all_found;
         }
+    }
+
+    /// Returns the uses of one class of one literal.
+    fn uses_of(&self, class: usize) -> &[Use] {
+        &self.uses[self.starts[class] as usize..self.starts[class + 1] as usize]
     }
 }
 

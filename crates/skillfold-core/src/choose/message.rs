@@ -82,9 +82,22 @@ impl Edge {
     }
 }
 
-/// Returns whether a character is part of a word.
+/// Returns whether a character is part of a word that ends where no such character follows. Scripts that write without
+/// spaces, or put endings to a word of another script, have no such words.
 pub(super) fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
+    let is_spaceless = matches!(
+        c,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1100}'..='\u{11ff}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{2e80}'..='\u{d7ff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    );
+    // An accent that stands by itself goes on with its letter.
+    let is_accent = matches!(c, '\u{300}'..='\u{36f}');
+    (c.is_alphanumeric() && !is_spaceless) || is_accent || c == '_'
 }
 
 fn first_char(text: &str) -> Option<char> {

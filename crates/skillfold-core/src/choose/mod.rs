@@ -9,7 +9,7 @@ mod patterns;
 
 pub(crate) mod signal;
 
-mod part;
+pub(crate) mod part;
 
 pub(crate) mod matcher;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::key::canonical;
 use crate::choose::literals::{Collected, Found, Literals, Whole};
 use crate::choose::message::Message;
-use crate::choose::patterns::{Owner, Patterns};
+use crate::choose::patterns::{Owner, Patterns, compiled};
 use crate::choose::signal::{Signal, signal};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
@@ -162,4 +162,12 @@ impl Compiled {
             skills,
         }
     }
+}
+
+/// Returns whether a skill has a trigger that could match.
+pub(crate) fn has_triggers(skill: &Skill) -> bool {
+    triggers(skill).any(|trigger| match trigger {
+        Trigger::Part(text) | Trigger::Word(text) => !text.trim().is_empty(),
+        Trigger::Pattern(pattern) => compiled(pattern).is_ok(),
+    })
 }

@@ -10,7 +10,11 @@ use crate::diagnostic::{Diagnostic, quoted};
 /// Patterns of one set: what is compiled together grows with all of it.
 const SET: usize = 200;
 /// Bytes that a compiled pattern may take; all of a set may take so many times that.
-const PATTERN_BYTES: usize = 1 << 20;
+const PATTERN_BYTES: usize = 1 << 17;
+/// Patterns of one skill that are used.
+const OF_A_SKILL: usize = 50;
+/// Bytes of a message that patterns look at: a hostile pattern takes time by its size for each.
+const WINDOW: usize = 8 * 1024;
 /// Nesting of groups.
 const NESTING: u32 = 50;
 
@@ -31,7 +35,22 @@ impl Patterns {
     /// Compiles the patterns of all skills; what is no pattern, or too large, is reported and left out.
     pub(super) fn new(all: &[(Owner, &str)], mut report: impl FnMut(u32, Diagnostic)) -> Self {
         let mut good: Vec<(Owner, &str)> = Vec::new();
+        let mut of_this = (u32::MAX, 0);
         for (owner, pattern) in all {
+            of_this = match of_this {
+                (slot, count) if slot == owner.slot => (slot, count + 1),
+                _ => (owner.slot, 1),
+            };
+            if of_this.1 > OF_A_SKILL {
+                let message = format!("Pattern {} is one too many", quoted(pattern));
+                if of_this.1 == OF_A_SKILL + 1 {
+                    report(
+                        owner.slot,
+                        Diagnostic::new(Code::TriggerPattern, None, message),
+                    );
+                }
+                continue;
+            }
             match compiled(pattern) {
                 Ok(_) => good.push((*owner, pattern)),
                 Err(error) => {
@@ -54,6 +73,11 @@ impl Patterns {
 
     /// Calls `found` with each pattern that matches.
     pub(super) fn find(&self, message: &str, mut found: impl FnMut(Owner)) {
+        let mut end = WINDOW.min(message.len());
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        let message = &message[..end];
         for (set, owners) in &self.sets {
             for at in set.matches(message) {
                 found(owners[at]);

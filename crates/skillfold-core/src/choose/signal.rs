@@ -51,7 +51,12 @@ fn is_mention(text: &str, found: Found) -> bool {
     // A part of a longer name is not the name.
     let goes_on = |c: Option<char>| c.is_some_and(|c| is_word(c) || c == '-');
     let is_joined = |rest: &str| rest.chars().nth(1).is_some_and(is_word);
-    if goes_on(previous) || goes_on(next) || (next == Some('.') && is_joined(after)) {
+    // `user:pdf` is another skill's name, or none.
+    if goes_on(previous)
+        || goes_on(next)
+        || previous == Some(':')
+        || (next == Some('.') && is_joined(after))
+    {
         return false;
     }
     let is_command = matches!(previous, Some('$' | '/' | '@'))
@@ -66,9 +71,25 @@ fn is_mention(text: &str, found: Found) -> bool {
         return false;
     }
     let is_quote = |c: Option<char>| matches!(c, Some('`' | '"' | '\'' | '“' | '”' | '*'));
-    let is_called = after.trim_start().starts_with("skill")
-        || before.trim_end().ends_with("skill")
-        || before.trim_end().ends_with("skill:");
-    let is_compound = name.contains(['-', '_', ' ', ':']);
+    let is_called = next_word(after) == "skill"
+        || previous_word(before) == "skill"
+        || previous_word(before) == "skill:";
+    let is_compound = is_compound(name);
     is_compound || (is_quote(previous) && is_quote(next)) || is_called
+}
+
+/// Returns whether a name is of several parts, as nobody writes by chance.
+fn is_compound(name: &str) -> bool {
+    let mut parts = name.split(['-', '_']);
+    let is_part = |part: &str| part.chars().any(char::is_alphanumeric) && !part.contains(' ');
+    parts.clone().count() > 1 && parts.all(is_part)
+}
+
+fn next_word(text: &str) -> &str {
+    let text = text.trim_start();
+    &text[..text.find(|c: char| !is_word(c)).unwrap_or(text.len())]
+}
+
+fn previous_word(text: &str) -> &str {
+    text.split_whitespace().next_back().unwrap_or_default()
 }

@@ -101,13 +101,13 @@ impl Style {
             Self::XmlRules => element("id", id, &description),
             Self::Xml => element("name", id, &description),
             Self::Markdown | Self::Tiers if description.is_empty() => {
-                format!("- **{}**\n", visible(id))
+                format!("- **{}**\n", plain(id))
             }
             Self::Markdown | Self::Tiers => {
-                format!("- **{}**: {}\n", visible(id), visible(&description))
+                format!("- **{}**: {}\n", plain(id), visible(&description))
             }
-            Self::Bullets if description.is_empty() => format!("• `{}`\n", visible(id)),
-            Self::Bullets => format!("• `{}` — {}\n", visible(id), visible(&description)),
+            Self::Bullets if description.is_empty() => format!("• `{}`\n", plain(id)),
+            Self::Bullets => format!("• `{}` — {}\n", plain(id), visible(&description)),
         }
     }
 
@@ -177,6 +177,16 @@ fn element(name: &str, id: &str, description: &str) -> String {
         escaped(id),
         escaped(description)
     )
+}
+
+/// Returns an id as it stands between marks of its own: it cannot end them.
+fn plain(id: &str) -> Cow<'_, str> {
+    let shown = visible(id);
+    if shown.contains(['`', '*']) {
+        Cow::Owned(shown.replace('`', "\\u{60}").replace('*', "\\u{2a}"))
+    } else {
+        shown
+    }
 }
 
 /// Returns a text with its white space collapsed.

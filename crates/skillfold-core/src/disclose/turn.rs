@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::choose::matcher::Matcher;
+use crate::choose::part::has_triggers;
 use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
 use crate::diagnostic::Diagnostic;
+use crate::disclose::budget::Budget;
 use crate::disclose::listing::listing;
 use crate::disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
 use crate::disclose::style::Style;
@@ -164,10 +166,22 @@ pub fn turn(
             });
         }
     }
-    let (tier, said) = match text.finish() {
-        Some(said) => (Tier::Full, Some(said)),
-        None if !turn.decisions.is_empty() => (Tier::Full, None),
-        None => unmatched(&seen, policy, found.asks_for_list, &mut turn.candidates),
+    let is_told = turn
+        .decisions
+        .iter()
+        .any(|decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known));
+    let said = text.finish();
+    let (tier, said) = if turn.decisions.is_empty() {
+        let asks = found.asks_for_list;
+        unmatched(&seen, policy, asks, &mut turn.candidates)
+    } else if found.asks_for_list && policy.mode == Mode::Triggered {
+        let listed = listing(seen.entries(), policy).text;
+        let parts: Vec<String> = [Some(listed), said].into_iter().flatten().collect();
+        let tier = if is_told { Tier::Full } else { Tier::Registry };
+        (tier, Some(parts.join("\n")))
+    } else {
+        let tier = if is_told { Tier::Full } else { Tier::Registry };
+        (tier, said)
     };
     turn.tier = tier;
     turn.tokens = said.as_deref().map_or(0, |said| policy.counter.count(said));
@@ -212,7 +226,7 @@ fn unmatched(
     if has_listing {
         return (Tier::Registry, None);
     }
-    let has_triggers = |entry: &Entry<'_>| entry.manifest().triggers().is_some();
+    let has_triggers = |entry: &Entry<'_>| has_triggers(entry.skill());
     let breadcrumb = match policy.breadcrumb {
         Breadcrumb::On => {
             let count = seen.entries().filter(has_triggers).count();
@@ -220,8 +234,21 @@ fn unmatched(
         }
         Breadcrumb::Off => None,
     };
-    // What has no triggers can only be found in a list.
-    let listed = listing(seen.entries().filter(|entry| !has_triggers(entry)), policy);
+    // What has no triggers can only be found in a list. What the breadcrumb takes is taken from it.
+    let taken = breadcrumb.as_deref().map_or(0, |line| {
+        let parts = [line, "\n"];
+        let measured = parts.map(|part| policy.catalog.measure(part, &*policy.counter));
+        measured.iter().sum()
+    });
+    let breadcrumb = breadcrumb.filter(|_| taken <= policy.catalog.limit);
+    let rest = Policy {
+        catalog: Budget {
+            limit: policy.catalog.limit.saturating_sub(taken),
+            ..policy.catalog
+        },
+        ..policy.clone()
+    };
+    let listed = listing(seen.entries().filter(|entry| !has_triggers(entry)), &rest);
     let parts = [
         Some(listed.text).filter(|text| !text.is_empty()),
         breadcrumb,
@@ -246,6 +273,8 @@ struct Text<'p> {
     /// What all parts take, with what is kept for the line that counts the others.
     used: u64,
     given: usize,
+    /// Skills that were loaded to be given, or could not be.
+    tried: usize,
 }
 
 impl<'p> Text<'p> {
@@ -260,12 +289,14 @@ impl<'p> Text<'p> {
             lines: Vec::new(),
             more: 0,
             given: 0,
+            tried: 0,
         }
     }
 
     /// Adds a skill that matched, or a line about it.
     fn add(&mut self, entry: &Entry<'_>, loader: &Loader, memory: &dyn Memory) -> Outcome {
-        if self.given >= self.policy.max_skills {
+        let most = self.policy.max_skills;
+        if self.given >= most || self.tried >= most.saturating_mul(2) {
             self.line(entry.id(), "matched");
             return Outcome::Later;
         }
@@ -273,15 +304,16 @@ impl<'p> Text<'p> {
         let given = match loader.render(entry, "", style.envelope()) {
             Ok(given) => given,
             Err(error) => {
+                self.tried += 1;
                 let text = style.envelope().render_failure(entry.id(), &error);
                 self.take(text);
                 return Outcome::Failed(error);
             }
         };
         if memory.has(&given.instructions) {
-            self.given += 1;
             return Outcome::Known;
         }
+        self.tried += 1;
         let body = format!("{}{}", style.body_heading(entry.id()), given.text);
         let tokens = self.policy.counter.count(&body);
         if self.take(body) {

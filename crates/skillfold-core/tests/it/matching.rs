@@ -149,6 +149,52 @@ fn name_is_a_mention_where_it_is_said_as_one() {
 }
 
 #[test]
+fn keyword_is_found_where_no_spaces_are_written() {
+    let matcher = matcher(&[
+        ("form", "triggers:\n  keywords: [表格, フォーム, pdf]"),
+        ("cafe", "triggers:\n  keywords: [cafe]"),
+    ]);
+    for message in [
+        "请帮我填写表格",
+        "このフォームに記入して",
+        "PDF를 열어줘",
+        "この PDFを開く",
+    ] {
+        assert_eq!(ids(&matcher, message), ["form"], "{message}");
+    }
+    assert!(ids(&matcher, "cafe\u{301}s").is_empty());
+}
+
+#[test]
+fn name_that_is_hardly_one_is_no_mention() {
+    let matcher = matcher(&[
+        ("in the", ""),
+        ("--", ""),
+        ("review", ""),
+        ("pdf-forms", ""),
+    ]);
+    for message in [
+        "what is in the box",
+        "cargo test -- x",
+        "please review skillfully",
+        "upskill review",
+        "use $user:pdf-forms",
+    ] {
+        assert!(ids(&matcher, message).is_empty(), "{message}");
+    }
+}
+
+#[test]
+fn patterns_of_one_skill_are_bounded() {
+    let patterns: Vec<String> = (0..80).map(|number| format!("'x{number}y'")).collect();
+    let fields = format!("triggers:\n  patterns: [{}]", patterns.join(", "));
+    let matcher = matcher(&[("many", &fields)]);
+    assert_eq!(ids(&matcher, "x49y"), ["many"]);
+    assert!(ids(&matcher, "x50y").is_empty());
+    assert_eq!(matcher.findings().count(), 1);
+}
+
+#[test]
 fn bad_pattern_is_reported_and_breaks_nothing() {
     let matcher = matcher(&[
         (

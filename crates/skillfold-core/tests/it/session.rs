@@ -97,8 +97,8 @@ fn explicit_load_always_gives_the_whole_body() {
     let world = world(Mode::Hybrid);
     let mut session = Session::new(Lives::History);
     world.say(&mut session, "alphaword");
-    let entry = world.matcher.catalog().look_up("alpha").unwrap();
-    let text = session.load(&world.loader, &entry, "").unwrap();
+    let catalog = world.matcher.catalog();
+    let text = session.load(catalog, &world.loader, "alpha", "").unwrap();
     assert_eq!(text.body(), "Do alpha.\n");
     assert_eq!(world.say(&mut session, "alphaword"), None);
 }
@@ -153,9 +153,13 @@ fn child_is_narrowed_and_never_widened() {
         .say(&mut grandchild, "alphaword betaword gammaword")
         .unwrap();
     assert!(text.contains("Do beta.") && !text.contains("alpha") && !text.contains("gamma"));
-    let entry = catalog.look_up("gamma").unwrap();
-    let error = grandchild.load(&world.loader, &entry, "").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Refused);
+    for hidden in ["gamma", "gama"] {
+        let error = grandchild
+            .load(catalog, &world.loader, hidden, "")
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(!error.nearest().contains(&"gamma".into()));
+    }
     let mut nothing = parent.child(Vec::<&str>::new());
     let turn = nothing.turn(&world.matcher, &world.loader, &world.policy, "all");
     assert_eq!((turn.tier, turn.text), (Tier::Nothing, None));
@@ -193,4 +197,52 @@ fn earlier_skill_is_told_from_one_that_matches() {
     let turn = session.turn(&world.matcher, &world.loader, &world.policy, "betaword");
     let signals: Vec<_> = turn.decisions.iter().map(|one| one.signal).collect();
     assert_eq!(signals, [Signal::Trigger, Signal::Earlier]);
+}
+
+#[test]
+fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
+    let world = world(Mode::Hybrid);
+    let mut session = Session::new(Lives::History);
+    world.say(&mut session, "alphaword");
+    let mut written = serde_json::to_value(&session).unwrap();
+    written["only"] = serde_json::json!(["beta"]);
+    let mut narrowed: Session = serde_json::from_value(written).unwrap();
+    let catalog = world.matcher.catalog().clone();
+    let again = narrowed.after_compaction(
+        &catalog,
+        &world.loader,
+        &world.policy,
+        Budget::tokens(1_000),
+    );
+    assert!(again.is_empty());
+}
+
+#[test]
+fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
+    let file = "---\nname: deploy\ndescription: d\ndisable-model-invocation: true\n---\nDeploy.\n";
+    let root = Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new([("deploy/SKILL.md", file)]),
+    );
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let mut session = Session::new(Lives::History);
+    for id in ["deploy", "deplo"] {
+        let error = session.load(&catalog, &loader, id, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.nearest().is_empty());
+    }
+}
+
+#[test]
+fn hostile_numbers_of_a_written_session_harm_nothing() {
+    let text = format!(
+        r#"{{"lives":"history","turn":{0},"spent":{0},"skills":{{}},"only":null}}"#,
+        u64::MAX
+    );
+    let mut session: Session = serde_json::from_str(&text).unwrap();
+    let world = world(Mode::Hybrid);
+    assert!(world.say(&mut session, "alphaword").is_some());
+    assert_eq!(session.spent(), u64::MAX);
 }
