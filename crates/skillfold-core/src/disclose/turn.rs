@@ -7,7 +7,7 @@ use crate::choose::matcher::Matcher;
 use crate::choose::part::has_triggers;
 use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, visible};
 use crate::disclose::budget::Budget;
 use crate::disclose::listing::listing;
 use crate::disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
@@ -186,7 +186,26 @@ pub fn turn(
     turn.tier = tier;
     turn.tokens = said.as_deref().map_or(0, |said| policy.counter.count(said));
     turn.text = said;
+    log(&turn);
     turn
+}
+
+/// Says which skills matched and what was told, by names and numbers; no text of a skill or a request.
+fn log(turn: &Turn) {
+    let matched = turn.decisions.iter().map(|decision| {
+        let outcome = decision.outcome.as_str();
+        format!(
+            "{} ({}, {outcome})",
+            visible(&decision.id),
+            decision.signal.as_str()
+        )
+    });
+    tracing::info!(
+        matched = matched.collect::<Vec<_>>().join(", "),
+        tier = turn.tier.number(),
+        tokens = turn.tokens,
+        "skills for a request"
+    );
 }
 
 /// The skills that a conversation may see.

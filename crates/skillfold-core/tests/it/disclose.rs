@@ -6,6 +6,8 @@ use skillfold_core::{
     Memory, MemorySource, Mode, Outcome, Policy, Root, Rules, Scope, Style, Tier, Turn, Unit, turn,
 };
 
+use crate::log::Log;
+
 /// Returns a catalog of skills, each with its triggers and its instructions.
 fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
     let files = skills.iter().map(|(name, triggers, body)| {
@@ -324,6 +326,19 @@ fn skill_whose_triggers_cannot_match_is_listed() {
         "What is 2+2?",
     );
     assert!(turn.text.unwrap().contains("- **empty**"));
+}
+
+#[test]
+fn names_of_matched_skills_are_logged_and_no_text() {
+    let log = Log::default();
+    tracing::subscriber::with_default(log.clone(), || {
+        say(
+            &greeters(),
+            &policy(Mode::Triggered, Style::Tiers),
+            "Say bonjour to Alice",
+        )
+    });
+    insta::assert_snapshot!(log.lines(), @r#"INFO message=skills for a request matched="hello-extended (trigger, given)" tier=3 tokens=16"#);
 }
 
 /// A conversation that has everything.

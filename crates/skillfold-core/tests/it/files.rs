@@ -1,15 +1,12 @@
 //! The files of a skill: listed in an order that helps, read whole or in part, and none outside.
 
-use std::fmt;
-use std::sync::{Arc, Mutex};
-
 use skillfold_core::{
     Catalog, Cursor, ErrorKind, FsSource, Limits, Loader, Loading, MemorySource, Root, Rules,
     Scope, Source, Trust,
 };
 use skillfold_testkit::{files, folder};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+
+use crate::log::Log;
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -271,38 +268,6 @@ fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
     });
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!(error.hint(), "Path traversal detected");
-    let lines = log.0.lock().unwrap().join("\n");
+    let lines = log.lines();
     insta::assert_snapshot!(lines, @r#"WARN message=refused to open a path of a skill skill="pdf" path="../other/\\u{1b}data.csv" rule="Path traversal detected" "#);
-}
-
-/// Collects what is logged, a line per event.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Subscriber for Log {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        let mut line = format!("{} ", event.metadata().level());
-        event.record(
-            &mut |field: &tracing::field::Field, value: &dyn fmt::Debug| {
-                line += &format!("{field}={value:?} ");
-            },
-        );
-        self.0.lock().unwrap().push(line);
-    }
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
 }

@@ -22,6 +22,7 @@ mod files;
 mod fix;
 mod lint;
 mod load;
+mod log;
 mod manifest;
 mod matching;
 mod race;
