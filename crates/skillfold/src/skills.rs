@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Envelope, Error, FileContent, Files,
-    Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope, Session as Remembered,
-    Source,
+    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
+    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
+    Session as Remembered, Source,
 };
 
 use crate::environment::{Environment, now_ns};
@@ -107,8 +107,7 @@ impl Skills {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        let now = self.shared.now.load();
-        now.loader.load(&now.catalog.usable(id)?, arguments)
+        self.of(id, |entry, loader| loader.load(entry, arguments))
     }
 
     /// Returns a skill as a model gets it: its instructions in an envelope.
@@ -118,15 +117,14 @@ impl Skills {
         arguments: &str,
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
-        let now = self.shared.now.load();
-        now.loader
-            .render(&now.catalog.usable(id)?, arguments, envelope)
+        self.of(id, |entry, loader| {
+            loader.render(entry, arguments, envelope)
+        })
     }
 
     /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
     pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
-        let now = self.shared.now.load();
-        now.loader.files(&now.catalog.usable(id)?, cursor, limit)
+        self.of(id, |entry, loader| loader.files(entry, cursor, limit))
     }
 
     /// Returns a file of a skill, up to the limit on one read. A path that leads out of the skill is refused.
@@ -141,8 +139,7 @@ impl Skills {
         path: &str,
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
-        let now = self.shared.now.load();
-        now.loader.read(&now.catalog.usable(id)?, path, range)
+        self.of(id, |entry, loader| loader.read(entry, path, range))
     }
 
     /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.
@@ -154,6 +151,15 @@ impl Skills {
     /// instructions, in this order. Nothing is given if one of the skills cannot be loaded.
     pub fn compose(&self, agent: &str, prompt: &str, inline: &str) -> Result<Composed, Error> {
         self.bound_to(self.agent(agent)?).compose(prompt, inline)
+    }
+
+    /// Does something with a skill that may be given to a model, and what loads it.
+    fn of<T>(
+        &self,
+        id: &str,
+        act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.with_now(|catalog, loader| act(&catalog.usable(id)?, loader))
     }
 
     /// Does something with the snapshot of now and what loads by it.

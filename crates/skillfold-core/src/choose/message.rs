@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::limits::start_of;
+
 /// A message in lower case, and what it was.
 pub(super) struct Message<'a> {
     pub(super) original: &'a str,
@@ -12,11 +14,7 @@ pub(super) struct Message<'a> {
 impl<'a> Message<'a> {
     /// Takes the start of a message, at most `limit` bytes.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
-        let mut end = limit.min(message.len());
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        let original = &message[..end];
+        let original = start_of(message, limit);
         let is_folded = original
             .bytes()
             .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());

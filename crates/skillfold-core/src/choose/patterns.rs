@@ -6,6 +6,7 @@ use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::limits::start_of;
 
 /// Patterns of one set: what is compiled together grows with all of it.
 const SET: usize = 200;
@@ -73,11 +74,7 @@ impl Patterns {
 
     /// Calls `found` with each pattern that matches.
     pub(super) fn find(&self, message: &str, mut found: impl FnMut(Owner)) {
-        let mut end = WINDOW.min(message.len());
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        let message = &message[..end];
+        let message = start_of(message, WINDOW);
         for (set, owners) in &self.sets {
             for at in set.matches(message) {
                 found(owners[at]);

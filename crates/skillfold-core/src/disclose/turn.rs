@@ -140,9 +140,9 @@ pub fn turn(
         return turn;
     }
     let found = matcher.matches(message);
-    let visible = found.candidates.into_iter();
-    let visible = visible.filter(|candidate| memory.may_see(candidate.entry.id()));
-    let ranked = rank(visible.collect(), |id| memory.used(id));
+    let candidates = found.candidates.into_iter();
+    let candidates = candidates.filter(|candidate| memory.may_see(candidate.entry.id()));
+    let ranked = rank(candidates.collect(), |id| memory.used(id));
     let mut text = Text::new(policy);
     for candidate in &ranked {
         let outcome = text.add(&candidate.entry, loader, memory);
@@ -166,10 +166,13 @@ pub fn turn(
             });
         }
     }
-    let is_told = turn
-        .decisions
-        .iter()
-        .any(|decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known));
+    let is_told =
+        |decision: &Decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known);
+    let matched_tier = if turn.decisions.iter().any(is_told) {
+        Tier::Full
+    } else {
+        Tier::Registry
+    };
     let said = text.finish();
     let (tier, said) = if turn.decisions.is_empty() {
         let asks = found.asks_for_list;
@@ -177,11 +180,9 @@ pub fn turn(
     } else if found.asks_for_list && policy.mode == Mode::Triggered {
         let listed = listing(seen.entries(), policy).text;
         let parts: Vec<String> = [Some(listed), said].into_iter().flatten().collect();
-        let tier = if is_told { Tier::Full } else { Tier::Registry };
-        (tier, Some(parts.join("\n")))
+        (matched_tier, Some(parts.join("\n")))
     } else {
-        let tier = if is_told { Tier::Full } else { Tier::Registry };
-        (tier, said)
+        (matched_tier, said)
     };
     turn.tier = tier;
     turn.tokens = said.as_deref().map_or(0, |said| policy.counter.count(said));

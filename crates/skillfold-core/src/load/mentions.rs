@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::limits::start_of;
 use crate::read::links::{Target, links};
 
 /// Bytes of instructions that are looked through.
@@ -16,11 +17,7 @@ pub(super) struct Mentions {
 impl Mentions {
     /// Finds links to files, and words that could be a path or a file's name.
     pub(super) fn of(body: &str) -> Self {
-        let mut end = MENTION_BYTES.min(body.len());
-        while !body.is_char_boundary(end) {
-            end -= 1;
-        }
-        let body = &body[..end];
+        let body = start_of(body, MENTION_BYTES);
         let mut mentions = Self {
             places: HashMap::new(),
         };
