@@ -30,8 +30,9 @@
 //! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
 //! a [`Manifest`] each; [`parse`] does the same for bytes at hand. A [`Catalog`] is one snapshot of all skills of some
 //! roots. A [`Loader`] reads the [`Instructions`] of a skill, with arguments in their places, and its files; an
-//! [`Envelope`] puts them before a model. An [`Agent`] has some skills from the start, and may see no other. [`lint`] judges a file by the specification, and [`fix`] corrects what can be
-//! corrected. Everything that is odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that
+//! [`Envelope`] puts them before a model. An [`Agent`] has some skills from the start, and may see no other. A [`Matcher`]
+//! finds the skills that a message asks for, and a [`Session`] tells a model of them by a [`Policy`], within a [`Budget`].
+//! [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that
 //! something could not be tried.
 #![forbid(unsafe_code)]
 
