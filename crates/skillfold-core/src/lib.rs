@@ -32,8 +32,8 @@
 //! roots. A [`Loader`] reads the [`Instructions`] of a skill, with arguments in their places, and its files; an
 //! [`Envelope`] puts them before a model. An [`Agent`] has some skills from the start, and may see no other. A [`Matcher`]
 //! finds the skills that a message asks for, and a [`Session`] tells a model of them by a [`Policy`], within a [`Budget`].
-//! [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is odd is a [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that
-//! something could not be tried.
+//! [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is odd is a
+//! [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that something could not be tried.
 #![forbid(unsafe_code)]
 
 mod limits;
