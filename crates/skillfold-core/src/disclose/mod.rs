@@ -14,4 +14,5 @@ pub(crate) mod policy;
 
 pub(crate) mod listing;
 
+mod text;
 pub(crate) mod turn;
