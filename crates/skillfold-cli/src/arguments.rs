@@ -104,6 +104,8 @@ pub(crate) enum Command {
     Read(Read),
     /// Print what a model would be told for a request, and what that costs
     Prompt(Prompt),
+    /// Say which skills a request would bring, and why; and why others would not come
+    Why(Why),
     /// Judge skills, and correct what can be corrected safely
     Check(Check),
     /// Make a new skill
@@ -238,6 +240,15 @@ fn range(text: &str) -> Result<Range<u64>, String> {
 pub(crate) struct Prompt {
     /// The latest message of the user
     pub(crate) request: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Why {
+    /// The latest message of the user
+    pub(crate) request: String,
+    /// Say of this skill why it would not be chosen: its id, its name or its folder's name
+    #[arg(long, value_name = "ID")]
+    pub(crate) skill: Vec<String>,
 }
 
 #[derive(Args, Debug)]

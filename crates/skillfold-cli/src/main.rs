@@ -8,6 +8,7 @@ mod output;
 
 mod report;
 
+mod held_back;
 mod host;
 
 mod check;
@@ -21,6 +22,7 @@ mod prompt;
 mod read;
 mod shell;
 mod show;
+mod why;
 
 use std::process::ExitCode;
 
@@ -50,6 +52,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Files(options) => files::run(global, options, output),
         Command::Read(options) => read::run(global, options, output),
         Command::Prompt(options) => prompt::run(global, options, output),
+        Command::Why(options) => why::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),

@@ -59,6 +59,8 @@ mod disclose;
 
 mod session;
 
+mod explain;
+
 pub mod view;
 
 pub use bind::agent::{Agent, Sees};
@@ -74,18 +76,22 @@ pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};
 pub use choose::matcher::{Candidate, Matched, Matcher};
+pub use choose::near::{Near, TriggerKind};
 pub use choose::rank::rank;
 pub use choose::signal::Signal;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use disclose::budget::{Budget, Unit, Window};
+pub use disclose::changes::{Announced, Shown};
 pub use disclose::fit::{Detail, Fitted, FittedLine, Layout, Line, Shape, fit};
 pub use disclose::listing::Disclosed;
-pub use disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
+pub use disclose::memory::{Forgetful, Kept, Memory};
+pub use disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Tier};
 pub use disclose::style::{Style, ToolNames};
 pub use disclose::tokens::{Estimate, TokenCounter};
-pub use disclose::turn::{Decision, Forgetful, Memory, Outcome, Turn, turn};
+pub use disclose::turn::{Decision, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
+pub use explain::{Absence, Absent, Details, Explanation};
 pub use limits::Limits;
 pub use load::arguments::Dialect;
 pub use load::cache::CacheStats;

@@ -73,3 +73,12 @@ pub(crate) fn start_of(text: &str, bytes: usize) -> &str {
     }
     &text[..end]
 }
+
+/// Returns the end of a text, at most so many bytes of it, from the start of a character on.
+pub(crate) fn end_of(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bind::seen::Seen;
 use crate::catalog::entry::Entry;
 use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
 use crate::choose::signal::Signal;
 use crate::disclose::budget::Budget;
+use crate::disclose::changes::Shown;
 use crate::disclose::listing::{Disclosed, listing};
-use crate::disclose::policy::Policy;
-use crate::disclose::turn::{Memory, Outcome, Turn, turn};
+use crate::disclose::memory::{Kept, Memory};
+use crate::disclose::policy::{Mode, Policy};
+use crate::disclose::turn::{Outcome, Turn, again, turn};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
@@ -47,15 +50,21 @@ pub struct Session {
     skills: BTreeMap<Box<str>, Known>,
     /// The ids that the conversation may see, where these are not all.
     only: Option<BTreeSet<Box<str>>>,
+    /// The listing that the model has. One that is taken up again takes its listing anew.
+    #[serde(skip)]
+    shown: Option<Shown>,
 }
 
 /// What a conversation knows of a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Known {
     /// The turn in which it was used last.
     used: u64,
     /// The file that was given, as size and times; nothing, if the model does not have it any more.
     given: Option<Given>,
+    /// The arguments that it was given with.
+    #[serde(default)]
+    arguments: Box<str>,
 }
 
 /// A version of a file.
@@ -96,22 +105,41 @@ impl Session {
         }
     }
 
-    /// Begins a conversation inside this one, which may see only some of what this one may see.
-    #[must_use]
-    pub fn child(&self, ids: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
-        let ids = ids.into_iter().map(Into::into);
+    /// Begins a conversation of an agent, which may see what the agent sees now, and never more.
+    pub fn of_agent(lives: Lives, seen: &Seen<'_>) -> Self {
+        let ids = || seen.entries().map(|entry| entry.id().into()).collect();
         Self {
-            only: Some(ids.filter(|id| self.may_see(id)).collect()),
-            ..Self::new(self.lives)
+            only: (!seen.is_whole()).then(ids),
+            ..Self::new(lives)
         }
     }
 
-    /// Returns the listing of the skills that the conversation may see: the same in every turn.
-    pub fn listing(&self, catalog: &Catalog, policy: &Policy) -> Disclosed {
-        listing(
-            catalog.visible().filter(|entry| self.may_see(entry.id())),
-            policy,
-        )
+    /// Begins a conversation inside this one, which may see only some of what this one may see. An id that leads to
+    /// nothing here is an error.
+    pub fn child<'i>(
+        &self,
+        catalog: &Catalog,
+        ids: impl IntoIterator<Item = &'i str>,
+    ) -> Result<Self, Error> {
+        let seen = |id: &str| Ok(self.seen(catalog, id)?.id().into());
+        let only: Result<_, Error> = ids.into_iter().map(seen).collect();
+        Ok(Self {
+            only: Some(only?),
+            ..Self::new(self.lives)
+        })
+    }
+
+    /// Returns the listing of the skills that the conversation may see: the same in every turn of one snapshot.
+    ///
+    /// The model has it from then on: after the skills changed, turns tell the difference to it.
+    pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Disclosed {
+        let visible = catalog.visible();
+        let disclosed = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
+        self.shown = (policy.mode != Mode::Triggered).then(|| Shown {
+            marks: catalog.marks().clone(),
+            tokens: disclosed.tokens,
+        });
+        disclosed
     }
 
     /// Decides what a message adds, and remembers what was given.
@@ -125,10 +153,12 @@ impl Session {
         self.turn = self.turn.saturating_add(1);
         let turn = turn(matcher, loader, policy, message, self);
         for decision in &turn.decisions {
+            let is_asked = decision.signal != Signal::Earlier;
             match &decision.outcome {
                 Outcome::Given(_, instructions, _) => {
-                    self.give(instructions);
-                    if decision.signal != Signal::Earlier {
+                    // What is given again has the arguments that it had.
+                    self.give(instructions, is_asked.then_some(""));
+                    if is_asked {
                         self.use_now(&decision.id);
                     }
                 }
@@ -136,8 +166,29 @@ impl Session {
                 Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
             }
         }
+        if self.lives == Lives::History {
+            self.was_told_of(matcher.catalog());
+        }
         self.spent = self.spent.saturating_add(turn.tokens);
         turn
+    }
+
+    /// Decides what a message would add, and remembers nothing.
+    pub fn preview(
+        &self,
+        matcher: &Matcher,
+        loader: &Loader,
+        policy: &Policy,
+        message: &str,
+    ) -> Turn {
+        self.clone().turn(matcher, loader, policy, message)
+    }
+
+    /// Notes that the model knows of all that changed up to a snapshot.
+    fn was_told_of(&mut self, catalog: &Catalog) {
+        if let Some(shown) = &mut self.shown {
+            shown.marks = catalog.marks().clone();
+        }
     }
 
     /// Loads a skill that the model asked for: always the whole of it. What the conversation may not see is not there for
@@ -146,13 +197,15 @@ impl Session {
         &mut self,
         catalog: &Catalog,
         loader: &Loader,
+        policy: &Policy,
         id: &str,
         arguments: &str,
     ) -> Result<Arc<Instructions>, Error> {
         let entry = self.seen(catalog, id)?;
         let instructions = loader.load(&entry, arguments)?;
-        self.spent = self.spent.saturating_add(instructions.tokens());
-        self.give(&instructions);
+        let tokens = policy.counter.count(instructions.text());
+        self.spent = self.spent.saturating_add(tokens);
+        self.give(&instructions, Some(arguments));
         self.use_now(instructions.id());
         Ok(instructions)
     }
@@ -174,39 +227,42 @@ impl Session {
     }
 
     /// Says what to give again after the host has cut the conversation short, the skill that was used last first, within
-    /// a budget. What does not fit is forgotten, and given again when it is asked for.
+    /// a budget and with the arguments that each had. What does not fit is a line, and is given again when it is asked for.
     pub fn after_compaction(
         &mut self,
         catalog: &Catalog,
         loader: &Loader,
         policy: &Policy,
         budget: Budget,
-    ) -> Vec<Arc<Instructions>> {
-        let mut known: Vec<_> = self
-            .skills
-            .iter()
-            .filter(|(_, known)| known.given.is_some())
-            .map(|(id, known)| (known.used, id.clone()))
-            .collect();
-        known.sort_by(|(a, left), (b, right)| b.cmp(a).then_with(|| left.cmp(right)));
-        let (mut again, mut used) = (Vec::new(), 0_u64);
-        for (_, id) in known {
-            let found = self
-                .seen(catalog, &id)
-                .and_then(|entry| loader.load(&entry, ""));
-            let fits = found.ok().filter(|loaded| {
-                let more = budget.measure(loaded.text(), &*policy.counter);
-                used.saturating_add(more) <= budget.limit && {
-                    used += more;
-                    true
-                }
-            });
-            if let Some(known) = self.skills.get_mut(&id) {
-                known.given = fits.as_ref().map(|loaded| loaded.revision().into());
+    ) -> Turn {
+        let policy = Policy {
+            bodies: budget,
+            max_skills: usize::MAX,
+            ..policy.clone()
+        };
+        let kept = self.latest(|known| known.given.is_some());
+        let turn = again(catalog, loader, &policy, kept, self);
+        for decision in &turn.decisions {
+            if let Outcome::Given(_, instructions, _) = &decision.outcome {
+                self.give(instructions, None);
+            } else if let Some(known) = self.skills.get_mut(&decision.id) {
+                known.given = None;
             }
-            again.extend(fits);
         }
-        again
+        self.spent = self.spent.saturating_add(turn.tokens);
+        turn
+    }
+
+    /// Returns some of the skills that were given, the one that was used last first.
+    fn latest(&self, is_wanted: impl Fn(&Known) -> bool) -> Vec<Kept> {
+        let mut found: Vec<_> = self.skills.iter().collect();
+        found.retain(|(_, known)| is_wanted(known));
+        found.sort_by(|(left, a), (right, b)| b.used.cmp(&a.used).then_with(|| left.cmp(right)));
+        let kept = found.into_iter().map(|(id, known)| Kept {
+            id: id.clone(),
+            arguments: known.arguments.clone(),
+        });
+        kept.collect()
     }
 
     /// Returns how many tokens were spent on skills.
@@ -219,15 +275,13 @@ impl Session {
         self.turn
     }
 
-    fn give(&mut self, instructions: &Instructions) {
-        let known = self
-            .skills
-            .entry(instructions.id().into())
-            .or_insert(Known {
-                used: 0,
-                given: None,
-            });
+    /// Notes that the model has instructions, with arguments that are others than before if any are named.
+    fn give(&mut self, instructions: &Instructions, arguments: Option<&str>) {
+        let known = self.skills.entry(instructions.id().into()).or_default();
         known.given = Some(instructions.revision().into());
+        if let Some(arguments) = arguments {
+            known.arguments = arguments.into();
+        }
     }
 
     fn use_now(&mut self, id: &str) {
@@ -254,17 +308,15 @@ impl Memory for Session {
         self.only.as_ref().is_none_or(|only| only.contains(id))
     }
 
-    fn kept(&self) -> Vec<Box<str>> {
+    fn kept(&self) -> Vec<Kept> {
         if self.lives == Lives::History {
             return Vec::new();
         }
         let recent = self.turn.saturating_sub(KEPT);
-        let mut kept: Vec<_> = self
-            .skills
-            .iter()
-            .filter(|(_, known)| known.given.is_some() && known.used >= recent)
-            .collect();
-        kept.sort_by(|(left, a), (right, b)| b.used.cmp(&a.used).then_with(|| left.cmp(right)));
-        kept.into_iter().map(|(id, _)| id.clone()).collect()
+        self.latest(|known| known.given.is_some() && known.used >= recent)
+    }
+
+    fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
     }
 }

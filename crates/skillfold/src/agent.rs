@@ -4,10 +4,11 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, LoadedText,
-    Loader, Seen, compose_instructions,
+    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, Lives,
+    LoadedText, Loader, Policy, Seen, Session as Remembered, compose_instructions,
 };
 
+use crate::session::Session;
 use crate::skills::Skills;
 
 /// The skills of a host as one agent has them, live. What the agent does not see is not there.
@@ -64,6 +65,12 @@ impl AgentSkills {
         })
     }
 
+    /// Begins a conversation of the agent, which may see what the agent sees now, and never more.
+    pub fn session(&self, policy: Policy, lives: Lives) -> Result<Session, Error> {
+        let remembered = self.look(|seen| Remembered::of_agent(lives, seen))?;
+        Ok(self.skills.resume(policy, remembered))
+    }
+
     /// Returns the instructions of a skill; see [`Skills::load`].
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         self.of(id, |entry, loader| loader.load(entry, arguments))
@@ -106,7 +113,8 @@ impl AgentSkills {
         id: &str,
         act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.with(|seen, loader| act(&seen.usable(id)?, loader))
+        self.skills
+            .noted(self.with(|seen, loader| act(&seen.usable(id)?, loader)))
     }
 
     fn with<T>(

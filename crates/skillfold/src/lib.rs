@@ -23,6 +23,8 @@ mod settings;
 
 mod roots;
 
+mod counters;
+
 mod session;
 mod skills;
 
@@ -36,6 +38,7 @@ pub mod view;
 
 pub use agent::AgentSkills;
 pub use check::{Checked, Target};
+pub use counters::Counters;
 pub use environment::Environment;
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Disclosed, Error, Instructions, Memory as _, Policy, Session as Remembered, Turn,
+    Budget, Catalog, Disclosed, Error, Explanation, Instructions, Loader, Memory as _, Policy,
+    Session as Remembered, Turn,
 };
 
 use crate::skills::Skills;
@@ -25,38 +26,56 @@ impl Session {
         }
     }
 
-    /// Begins a conversation inside this one, which may see only some of what this one may see.
-    #[must_use]
-    pub fn child(&self, ids: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
-        Self {
+    /// Begins a conversation inside this one, which may see only some of what this one may see. An id that leads to
+    /// nothing here is an error.
+    pub fn child<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Error> {
+        let remembered = |catalog: &Catalog, _: &Loader| self.remembered.child(catalog, ids);
+        Ok(Self {
+            remembered: self.skills.with_now(remembered)?,
             skills: self.skills.clone(),
             policy: self.policy.clone(),
-            remembered: self.remembered.child(ids),
-        }
+        })
     }
 
-    /// Returns the listing: a line for each skill, the same bytes while the skills are the same.
-    pub fn listing(&self) -> Disclosed {
+    /// Returns the listing: a line for each skill, the same bytes while the skills are the same. Where they change
+    /// later, turns tell the difference to it.
+    pub fn listing(&mut self) -> Disclosed {
+        let (policy, remembered) = (&self.policy, &mut self.remembered);
         self.skills
-            .with_now(|catalog, _| self.remembered.listing(catalog, &self.policy))
+            .with_now(|catalog, _| remembered.listing(catalog, policy))
     }
 
     /// Decides what the latest message of the user adds to what the model was told.
     pub fn turn(&mut self, message: &str) -> Turn {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
-        self.skills
-            .with_matcher(|matcher, loader| remembered.turn(matcher, loader, policy, message))
+        let turn = self
+            .skills
+            .with_matcher(|matcher, loader| remembered.turn(matcher, loader, policy, message));
+        self.skills.counted(&turn);
+        turn
+    }
+
+    /// Explains what a message would add, and why the skills that `ids` lead to would not be chosen. Nothing is
+    /// remembered.
+    pub fn why(&self, message: &str, ids: &[&str]) -> Result<Explanation, Error> {
+        self.skills.with_matcher(|matcher, loader| {
+            let remembered = &self.remembered;
+            remembered.why(matcher, loader, &self.policy, message, ids)
+        })
     }
 
     /// Loads a skill that the model asked for: always the whole of it.
     pub fn load(&mut self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        let remembered = &mut self.remembered;
-        self.skills
-            .with_now(|catalog, loader| remembered.load(catalog, loader, id, arguments))
+        let (policy, remembered) = (&self.policy, &mut self.remembered);
+        let loaded = self
+            .skills
+            .with_now(|catalog, loader| remembered.load(catalog, loader, policy, id, arguments));
+        self.skills.noted(loaded)
     }
 
-    /// Says what to give again after the conversation was cut short, within a budget.
-    pub fn after_compaction(&mut self, budget: Budget) -> Vec<Arc<Instructions>> {
+    /// Says what to give again after the conversation was cut short, within a budget. The listing is taken anew by
+    /// [`listing`](Self::listing), if it was cut too.
+    pub fn after_compaction(&mut self, budget: Budget) -> Turn {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
         self.skills.with_now(|catalog, loader| {
             remembered.after_compaction(catalog, loader, policy, budget)

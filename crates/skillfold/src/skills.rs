@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
-    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
-    Session as Remembered, Source,
+    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Diagnostic, Entry, Envelope, Error,
+    FileContent, Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
+    Session as Remembered, Source, Turn,
 };
 
+use crate::counters::{Counters, Counting};
 use crate::environment::{Environment, now_ns};
 use crate::roots::{self, SearchedRoot};
 use crate::session::Session;
@@ -39,6 +40,7 @@ struct Shared {
     host: Host,
     /// What readers see: one pointer, so that they see a whole.
     now: ArcSwap<State>,
+    counting: Counting,
     /// Held by the one that makes the next state; readers never wait for it.
     refreshing: Mutex<()>,
 }
@@ -159,7 +161,7 @@ impl Skills {
         id: &str,
         act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.with_now(|catalog, loader| act(&catalog.usable(id)?, loader))
+        self.noted(self.with_now(|catalog, loader| act(&catalog.usable(id)?, loader)))
     }
 
     /// Does something with the snapshot of now and what loads by it.
@@ -195,6 +197,31 @@ impl Skills {
     pub(crate) fn with_matcher<T>(&self, act: impl FnOnce(&Matcher, &Loader) -> T) -> T {
         let now = self.shared.now.load();
         act(now.matcher(), &now.loader)
+    }
+
+    /// Returns what was done since the skills were found, in numbers.
+    pub fn counters(&self) -> Counters {
+        self.shared.counting.now(self.cache_stats())
+    }
+
+    /// Counts a request.
+    pub(crate) fn counted(&self, turn: &Turn) {
+        self.shared.counting.turn(turn);
+    }
+
+    /// Counts what was refused.
+    pub(crate) fn noted<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
+        answer.inspect_err(|error| self.shared.counting.error(error))
+    }
+
+    /// Returns the patterns of triggers that cannot be used, by the id of their skill.
+    pub fn trigger_findings(&self) -> Vec<(Box<str>, Diagnostic)> {
+        self.with_matcher(|matcher, _| {
+            let findings = matcher.findings().into_iter();
+            findings
+                .map(|(entry, finding)| (entry.id().into(), finding.clone()))
+                .collect()
+        })
     }
 
     /// Returns how the cache of loaded instructions does.
@@ -242,6 +269,7 @@ impl Skills {
             matcher: OnceLock::new(),
             earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
         }));
+        shared.counting.refreshed();
         Ok(refreshed.changes)
     }
 }
@@ -330,6 +358,7 @@ impl Host {
             shared: Arc::new(Shared {
                 host: self,
                 now: ArcSwap::from_pointee(state),
+                counting: Counting::default(),
                 refreshing: Mutex::new(()),
             }),
         }

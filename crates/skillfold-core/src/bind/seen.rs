@@ -100,6 +100,11 @@ impl<'a> Seen<'a> {
         entries.filter(|entry| self.sees(entry))
     }
 
+    /// Returns whether nothing is outside but what may not be given to any model.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.sight, Sight::Whole)
+    }
+
     /// Returns whether a skill of the same snapshot is among these; one that may not be given to a model never is.
     pub fn sees(&self, entry: &Entry<'_>) -> bool {
         let is_inside = match &self.sight {

@@ -12,6 +12,7 @@ pub(crate) mod enablement;
 pub(crate) mod tables;
 
 pub(crate) mod entry;
+pub(crate) mod marks;
 pub(crate) mod snapshot;
 
 pub(crate) mod filter;

@@ -1,11 +1,12 @@
 //! The catalog: one immutable snapshot of all skills.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup, Standing};
+use crate::catalog::marks::Marks;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
@@ -61,6 +62,8 @@ pub struct Catalog {
     pub(crate) unsettled: Arc<[Item]>,
     /// Which snapshot this is, of all that were made.
     serial: u64,
+    /// What the visible skills say of themselves, from when it is asked for the first time.
+    marks: Arc<OnceLock<Marks>>,
 }
 
 impl Catalog {
@@ -108,6 +111,7 @@ impl Catalog {
             findings: findings.into(),
             unsettled: unsettled.into(),
             serial: next_serial(),
+            marks: Arc::default(),
         }
     }
 
@@ -128,6 +132,7 @@ impl Catalog {
                 .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
                 .collect(),
             serial: next_serial(),
+            marks: Arc::clone(&self.marks),
         }
     }
 
@@ -193,6 +198,11 @@ impl Catalog {
     /// Returns which snapshot this is; no other that was made has the number, and a clone has the same.
     pub(crate) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// Returns what the skills that a model may see say of themselves.
+    pub(crate) fn marks(&self) -> &Marks {
+        self.marks.get_or_init(|| Marks::new(self))
     }
 
     pub(crate) fn entry(&self, at: u32) -> Entry<'_> {

@@ -9,14 +9,14 @@ use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::message::Message;
 use crate::choose::part::{GONE, Part, Place, Reason};
-use crate::choose::patterns::compiled;
+use crate::choose::patterns::{compiled, window};
 use crate::choose::signal::Signal;
 use crate::choose::trigger::trigger_text;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 
-/// Bytes of a message that are looked at.
-const MESSAGE_BYTES: usize = 64 * 1024;
+/// Bytes of a message that are looked at: half of them at its start, half at its end.
+pub(super) const MESSAGE_BYTES: usize = 64 * 1024;
 /// Of so many skills one may be in the second part before both are put together anew.
 const SHARE: usize = 20;
 /// So many may be in any case.
@@ -51,6 +51,10 @@ pub struct Matched<'a> {
     pub candidates: Vec<Candidate<'a>>,
     /// Whether the message asks what can be done at all.
     pub asks_for_list: bool,
+    /// The bytes in the middle of the message that were not looked at, where it is too long.
+    pub unread: Option<Range<usize>>,
+    /// The bytes in the middle of the message that patterns did not look at, where there are patterns.
+    pub unread_by_patterns: Option<Range<usize>>,
 }
 
 /// A skill that a message asks for, and why.
@@ -114,15 +118,22 @@ impl Matcher {
         &self.catalog
     }
 
-    /// Returns the patterns that cannot be used, each with its skill.
-    pub fn findings(&self) -> impl Iterator<Item = (Entry<'_>, &Diagnostic)> {
-        [&self.base, &self.delta].into_iter().flat_map(|part| {
-            let findings = part.compiled.findings.iter();
-            findings.filter_map(|(slot, finding)| {
+    /// Returns the patterns that cannot be used, each with its skill, in the order of the catalog.
+    pub fn findings(&self) -> Vec<(Entry<'_>, &Diagnostic)> {
+        let mut found = Vec::new();
+        for part in [&self.base, &self.delta] {
+            for (slot, finding) in &part.compiled.findings {
                 let place = part.places[*slot as usize];
-                (place != GONE).then(|| (self.catalog.entry(place.at), finding))
-            })
-        })
+                if place != GONE {
+                    found.push((place, finding));
+                }
+            }
+        }
+        found.sort_by_key(|(place, _)| place.order);
+        let entries = found.into_iter();
+        entries
+            .map(|(place, finding)| (self.catalog.entry(place.at), finding))
+            .collect()
     }
 
     /// Returns the skills that a message asks for.
@@ -142,7 +153,18 @@ impl Matcher {
         Matched {
             candidates: candidates.collect(),
             asks_for_list: capability::is_asked(&message.folded),
+            unread_by_patterns: self.unread_by_patterns(&message),
+            unread: message.looked.unread,
         }
+    }
+
+    /// Returns the bytes of a message that patterns do not look at, where there are patterns.
+    fn unread_by_patterns(&self, message: &Message<'_>) -> Option<Range<usize>> {
+        let has_patterns = self.base.has_patterns() || self.delta.has_patterns();
+        let unread = window(&message.looked.text)
+            .unread
+            .filter(|_| has_patterns)?;
+        Some(message.looked.place(unread))
     }
 }
 
@@ -185,9 +207,10 @@ impl<'a> Candidate<'a> {
             }
             Reason::Pattern(_) => {
                 let pattern = compiled(self.evidence()).ok();
-                let found =
-                    pattern.and_then(|pattern| Some(pattern.find(message.original)?.range()));
-                found.unwrap_or_default()
+                let found = pattern
+                    .and_then(|pattern| window(&message.looked.text).find(&pattern))
+                    .unwrap_or_default();
+                message.looked.place(found)
             }
         }
     }

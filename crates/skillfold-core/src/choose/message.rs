@@ -3,29 +3,73 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::limits::start_of;
+use regex::Regex;
+
+use crate::limits::{end_of, start_of};
 
 /// A message in lower case, and what it was.
 pub(super) struct Message<'a> {
-    pub(super) original: &'a str,
+    pub(super) looked: Looked<'a>,
     pub(super) folded: Cow<'a, str>,
 }
 
-impl<'a> Message<'a> {
-    /// Takes the start of a message, at most `limit` bytes.
+/// What is looked at of a message: all of it, or its start and its end, where people put what they want.
+pub(super) struct Looked<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// The bytes of the message that are passed over; a line break stands for them.
+    pub(super) unread: Option<Range<usize>>,
+}
+
+impl<'a> Looked<'a> {
+    /// Takes a message, or the start and the end of it with about `limit` bytes together.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
-        let original = start_of(message, limit);
-        let is_folded = original
+        if message.len() <= limit {
+            return Self {
+                text: Cow::Borrowed(message),
+                unread: None,
+            };
+        }
+        let (start, end) = (start_of(message, limit / 2), end_of(message, limit / 2));
+        Self {
+            text: Cow::Owned(format!("{start}\n{end}")),
+            unread: Some(start.len()..message.len() - end.len()),
+        }
+    }
+
+    /// Returns the place in the message of a stretch of what is looked at.
+    pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
+        let Some(unread) = &self.unread else {
+            return range;
+        };
+        let moved = |at: usize| {
+            if at > unread.start {
+                at - 1 - unread.start + unread.end
+            } else {
+                at
+            }
+        };
+        moved(range.start)..moved(range.end)
+    }
+
+    /// Returns the place in the message of what a pattern finds first.
+    pub(super) fn find(&self, pattern: &Regex) -> Option<Range<usize>> {
+        Some(self.place(pattern.find(&self.text)?.range()))
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Takes a message, of which about `limit` bytes are looked at.
+    pub(super) fn new(message: &'a str, limit: usize) -> Self {
+        let looked = Looked::new(message, limit);
+        let is_folded = looked
+            .text
             .bytes()
             .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        Self {
-            original,
-            folded: if is_folded {
-                Cow::Borrowed(original)
-            } else {
-                Cow::Owned(fold(original))
-            },
-        }
+        let folded = match &looked.text {
+            Cow::Borrowed(text) if is_folded => Cow::Borrowed(*text),
+            text => Cow::Owned(fold(text)),
+        };
+        Self { looked, folded }
     }
 
     /// Returns whether a stretch of the folded text begins and ends where a word does.
@@ -37,12 +81,18 @@ impl<'a> Message<'a> {
 
     /// Returns the place in the message as it was written of a stretch of the folded text.
     pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
-        if self.original.len() == self.folded.len() && self.original.is_ascii() {
+        self.looked.place(self.unfolded(range))
+    }
+
+    /// Returns the place of a stretch of the folded text in what is looked at.
+    fn unfolded(&self, range: Range<usize>) -> Range<usize> {
+        let text = &*self.looked.text;
+        if text.len() == self.folded.len() && text.is_ascii() {
             return range;
         }
         let (mut at, mut folded) = (0, 0);
-        let mut place = 0..self.original.len();
-        for c in self.original.chars() {
+        let mut place = 0..text.len();
+        for c in text.chars() {
             if folded <= range.start {
                 place.start = at;
             }
@@ -112,17 +162,30 @@ mod tests {
 
     #[test]
     fn place_is_that_of_the_message_as_it_was_written() {
-        let message = Message::new("İstanbul'da PDF", 100);
-        let at = message.folded.find("pdf").unwrap();
-        let place = message.place(at..at + 3);
-        assert_eq!(&message.original[place], "PDF");
-        let ascii = Message::new("Fill the PDF", 100);
-        assert_eq!(&ascii.original[ascii.place(9..12)], "PDF");
+        let place = |text: &str, limit: usize| {
+            let message = Message::new(text, limit);
+            let at = message.folded.find("pdf").unwrap();
+            text[message.place(at..at + 3)].to_owned()
+        };
+        assert_eq!(place("İstanbul'da PDF", 100), "PDF");
+        assert_eq!(place("Fill the PDF", 100), "PDF");
+        assert_eq!(
+            place(&format!("{} the PDF", "long ".repeat(100)), 100),
+            "PDF"
+        );
+        assert_eq!(
+            place(&format!("{} the PDF", "läng ".repeat(100)), 100),
+            "PDF"
+        );
+        assert_eq!(place(&format!("PDF {}", "läng ".repeat(100)), 100), "PDF");
     }
 
     #[test]
-    fn long_message_is_cut_between_characters() {
-        assert_eq!(Message::new("ää", 3).original, "ä");
+    fn long_message_is_looked_at_from_both_ends() {
+        let message = Message::new("ääxxöö", 6);
+        assert_eq!(message.looked.text, "ä\nö");
+        assert_eq!(message.looked.unread, Some(2..8));
+        assert_eq!(Message::new("ää", 4).looked.unread, None);
     }
 
     #[test]

@@ -13,4 +13,6 @@ pub(crate) mod part;
 
 pub(crate) mod matcher;
 
+pub(crate) mod near;
+
 pub(crate) mod rank;

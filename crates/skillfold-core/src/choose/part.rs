@@ -90,6 +90,11 @@ impl Part {
             .map(|(skill, _)| skill)
     }
 
+    /// Returns whether a skill has a pattern that is used.
+    pub(super) fn has_patterns(&self) -> bool {
+        !self.compiled.patterns.is_empty()
+    }
+
     /// Adds the best reason for each skill that matches.
     pub(super) fn find(&self, message: &Message<'_>, hits: &mut Vec<Hit>) {
         let mut best: Vec<u32> = vec![u32::MAX; self.places.len()];
@@ -120,7 +125,10 @@ impl Part {
                 take(used.slot, signal, reason);
             }
         });
-        self.compiled.patterns.find(message.original, |owner| {
+        if self.compiled.patterns.is_empty() {
+            return;
+        }
+        self.compiled.patterns.find(&message.looked.text, |owner| {
             let reason = Reason::Pattern(owner.trigger);
             take(owner.slot, Signal::Trigger, reason);
         });

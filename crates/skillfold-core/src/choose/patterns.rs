@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
+use crate::choose::message::Looked;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::limits::start_of;
 
 /// Patterns of one set: what is compiled together grows with all of it.
 const SET: usize = 200;
@@ -72,15 +72,25 @@ impl Patterns {
         Self { sets }
     }
 
+    /// Returns whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
     /// Calls `found` with each pattern that matches.
     pub(super) fn find(&self, message: &str, mut found: impl FnMut(Owner)) {
-        let message = start_of(message, WINDOW);
+        let looked = window(message);
         for (set, owners) in &self.sets {
-            for at in set.matches(message) {
+            for at in set.matches(&looked.text) {
                 found(owners[at]);
             }
         }
     }
+}
+
+/// Returns what patterns look at of a message.
+pub(super) fn window(message: &str) -> Looked<'_> {
+    Looked::new(message, WINDOW)
 }
 
 /// Adds a set of patterns, or two halves of it where the whole is too large.

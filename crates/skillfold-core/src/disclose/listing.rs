@@ -36,22 +36,27 @@ impl Catalog {
 
 /// Returns a line for each of some skills, within the budget.
 pub(crate) fn listing<'a>(entries: impl Iterator<Item = Entry<'a>>, policy: &Policy) -> Disclosed {
-    let entries: Vec<(Entry<'a>, Cow<'a, str>)> = entries
-        .map(|entry| (entry, description(&entry, policy.style)))
+    let lines: Vec<(&str, Cow<'a, str>)> = entries
+        .map(|entry| (entry.id(), described(&entry, policy.style)))
         .collect();
-    let lines: Vec<Line<'_>> = entries
+    fitted(&lines, &Styled::new(policy.style, &policy.tools), policy)
+}
+
+/// Returns lines, each an id and what is said of it, within the budget.
+pub(super) fn fitted(
+    lines: &[(&str, Cow<'_, str>)],
+    layout: &Styled<'_>,
+    policy: &Policy,
+) -> Disclosed {
+    let lines: Vec<Line<'_>> = lines
         .iter()
-        .map(|(entry, description)| Line {
-            id: entry.id(),
-            description,
-        })
+        .map(|(id, description)| Line { id, description })
         .collect();
-    let layout = Styled::new(policy.style, &policy.tools);
-    let fitted = fit(&lines, &layout, &policy.catalog, &*policy.counter);
+    let fitted = fit(&lines, layout, &policy.catalog, &*policy.counter);
     let text = if lines.is_empty() {
         String::new()
     } else {
-        fitted.text(&layout)
+        fitted.text(layout)
     };
     Disclosed {
         tokens: policy.counter.count(&text),
@@ -64,7 +69,7 @@ pub(crate) fn listing<'a>(entries: impl Iterator<Item = Entry<'a>>, policy: &Pol
 }
 
 /// Returns what is said of a skill.
-fn description<'a>(entry: &Entry<'a>, style: Style) -> Cow<'a, str> {
+pub(super) fn described<'a>(entry: &Entry<'a>, style: Style) -> Cow<'a, str> {
     match style {
         Style::Tiers => entry.manifest().brief(),
         _ => Cow::Borrowed(entry.manifest().description()),

@@ -14,5 +14,9 @@ pub(crate) mod policy;
 
 pub(crate) mod listing;
 
+pub(crate) mod changes;
+
+pub(crate) mod memory;
+
 mod text;
 pub(crate) mod turn;

@@ -32,6 +32,8 @@ pub struct Policy {
     pub tools: ToolNames,
     /// What counts tokens.
     pub counter: Arc<dyn TokenCounter>,
+    /// What is logged of a request.
+    pub logged: Logged,
 }
 
 impl Policy {
@@ -73,6 +75,7 @@ impl Default for Policy {
             fallback: Fallback::default(),
             tools: ToolNames::default(),
             counter: Arc::new(Estimate),
+            logged: Logged::default(),
         }
     }
 }
@@ -129,6 +132,17 @@ pub enum Fallback {
     ShowAll,
     /// Nothing; the host gets up to five skills to let the person choose from.
     AskUser,
+}
+
+/// What is logged of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "content is logged or it is not")]
+pub enum Logged {
+    /// Names and numbers.
+    #[default]
+    Names,
+    /// The request and what the model is told too. They may hold what nobody else should read.
+    Content,
 }
 
 /// How much was told.

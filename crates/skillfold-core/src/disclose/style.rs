@@ -136,6 +136,16 @@ impl Style {
         }
     }
 
+    /// Returns what stands before and after lines about what changed.
+    fn around_changes(self) -> (&'static str, &'static str) {
+        match self {
+            Self::XmlRules | Self::Xml => ("<changed_skills>\n", "</changed_skills>\n"),
+            Self::Markdown => ("## Changed Skills\n\n", ""),
+            Self::Tiers => ("## Changed Skills\n", ""),
+            Self::Bullets => ("[Changed Skills]\n", ""),
+        }
+    }
+
     /// Returns what stands before instructions that are given unasked.
     pub(super) fn bodies_head(self) -> &'static str {
         match self {
@@ -146,7 +156,7 @@ impl Style {
     }
 
     /// Returns the envelope of instructions, where they are in one.
-    pub(super) fn envelope(self) -> Envelope {
+    pub(crate) fn envelope(self) -> Envelope {
         match self {
             Self::XmlRules => Envelope::SkillContext,
             Self::Xml => Envelope::SkillContent,
@@ -216,6 +226,17 @@ impl<'t> Styled<'t> {
             tools,
             heading: style.head(tools),
             footing: style.foot(tools),
+        }
+    }
+
+    /// A list of what changed since the listing.
+    pub(super) fn of_changes(style: Style, tools: &'t ToolNames) -> Self {
+        let (heading, footing) = style.around_changes();
+        Self {
+            style,
+            tools,
+            heading: heading.to_owned(),
+            footing: footing.to_owned(),
         }
     }
 }

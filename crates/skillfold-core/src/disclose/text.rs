@@ -1,8 +1,9 @@
 //! The instructions of a turn and the lines about what is not given, within their budget.
 
 use crate::catalog::entry::Entry;
+use crate::disclose::memory::Memory;
 use crate::disclose::policy::Policy;
-use crate::disclose::turn::{Memory, Outcome};
+use crate::disclose::turn::Outcome;
 use crate::load::loader::Loader;
 
 /// Lines about skills that matched and are not given.
@@ -24,10 +25,13 @@ pub(super) struct Text<'p> {
     given: usize,
     /// Skills that were loaded to be given, or could not be.
     tried: usize,
+    /// What is said of a skill that is not given.
+    why: &'static str,
 }
 
 impl<'p> Text<'p> {
-    pub(super) fn new(policy: &'p Policy) -> Self {
+    /// Begins a text; `why` is said of a skill that is not given.
+    pub(super) fn new(policy: &'p Policy, why: &'static str) -> Self {
         let last = policy.style.more(usize::MAX, &policy.tools);
         let fixed = [policy.style.bodies_head(), BETWEEN, &last];
         let measure = |text: &str| policy.bodies.measure(text, &*policy.counter);
@@ -39,6 +43,7 @@ impl<'p> Text<'p> {
             more: 0,
             given: 0,
             tried: 0,
+            why,
         }
     }
 
@@ -46,16 +51,17 @@ impl<'p> Text<'p> {
     pub(super) fn add(
         &mut self,
         entry: &Entry<'_>,
+        arguments: &str,
         loader: &Loader,
         memory: &dyn Memory,
     ) -> Outcome {
         let most = self.policy.max_skills;
         if self.given >= most || self.tried >= most.saturating_mul(2) {
-            self.line(entry.id(), "matched");
+            self.line(entry.id(), self.why);
             return Outcome::Later;
         }
         let style = self.policy.style;
-        let given = match loader.render(entry, "", style.envelope()) {
+        let given = match loader.render(entry, arguments, style.envelope()) {
             Ok(given) => given,
             Err(error) => {
                 self.tried += 1;
@@ -74,7 +80,7 @@ impl<'p> Text<'p> {
             self.given += 1;
             Outcome::Given(tokens, given.instructions, given.notes)
         } else {
-            self.line(entry.id(), &format!("matched, {tokens} tokens"));
+            self.line(entry.id(), &format!("{}, {tokens} tokens", self.why));
             Outcome::NoRoom(tokens)
         }
     }

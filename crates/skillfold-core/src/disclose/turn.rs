@@ -1,16 +1,20 @@
 //! What one request adds to what a model was told.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
-use crate::choose::matcher::Matcher;
+use crate::catalog::snapshot::Catalog;
+use crate::choose::matcher::{Candidate, Matcher};
 use crate::choose::part::has_triggers;
 use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
 use crate::diagnostic::{Diagnostic, visible};
 use crate::disclose::budget::Budget;
+use crate::disclose::changes::{Announced, announce};
 use crate::disclose::listing::listing;
-use crate::disclose::policy::{Breadcrumb, Fallback, Mode, Policy, Tier};
+use crate::disclose::memory::{Forgetful, Kept, Memory};
+use crate::disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Tier};
 use crate::disclose::style::Style;
 use crate::disclose::text::Text;
 use crate::error::Error;
@@ -30,10 +34,16 @@ pub struct Turn {
     pub tier: Tier,
     /// Tokens of the text.
     pub tokens: u64,
+    /// What the model is told of skills that changed since its listing.
+    pub announced: Announced,
     /// What became of each skill that matched, in the order of their ranks.
     pub decisions: Vec<Decision>,
     /// The ids that a person may choose from, where nothing matched and the policy says to ask.
     pub candidates: Vec<Box<str>>,
+    /// The bytes in the middle of the message that were not looked at, where it is too long.
+    pub unread: Option<Range<usize>>,
+    /// The bytes in the middle of the message that patterns did not look at, where there are patterns.
+    pub unread_by_patterns: Option<Range<usize>>,
 }
 
 /// What became of a skill that matched.
@@ -87,40 +97,6 @@ impl Outcome {
     }
 }
 
-/// What a conversation knows of the skills it was given.
-pub trait Memory {
-    /// Returns when a skill was last used, the later the higher; nothing if never.
-    fn used(&self, id: &str) -> Option<u64>;
-
-    /// Returns whether the model still has these instructions before it.
-    fn has(&self, instructions: &Instructions) -> bool;
-
-    /// Returns whether the conversation may see a skill.
-    fn may_see(&self, _id: &str) -> bool {
-        true
-    }
-
-    /// Returns the ids of skills that are given again though nothing asks for them now, the latest first.
-    fn kept(&self) -> Vec<Box<str>> {
-        Vec::new()
-    }
-}
-
-/// A conversation that knows nothing.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
-pub struct Forgetful;
-
-impl Memory for Forgetful {
-    fn used(&self, _: &str) -> Option<u64> {
-        None
-    }
-
-    fn has(&self, _: &Instructions) -> bool {
-        false
-    }
-}
-
 /// Decides what a message adds to what a model was told.
 ///
 /// Only skills that match have their instructions loaded; what does not fit the budget, or comes after the first few, is a
@@ -134,29 +110,81 @@ pub fn turn(
 ) -> Turn {
     let mut turn = Turn::default();
     let seen = Seen { matcher, memory };
-    if policy.mode == Mode::Catalog || seen.entries().next().is_none() {
-        return turn;
+    let announced = changes(&seen, policy, &mut turn);
+    let (tier, said) = if policy.mode == Mode::Catalog || seen.entries().next().is_none() {
+        (Tier::Nothing, None)
+    } else {
+        asked(&seen, loader, policy, message, &mut turn)
+    };
+    turn.tier = tier.max(if announced.is_some() {
+        Tier::Registry
+    } else {
+        Tier::Nothing
+    });
+    turn.text = joined([announced, said]);
+    let added = turn.text.as_deref();
+    turn.tokens = added.map_or(0, |said| policy.counter.count(said));
+    log(&turn, policy, message, memory);
+    turn
+}
+
+/// Returns what is told of skills that changed since the model was given its listing.
+fn changes(seen: &Seen<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> {
+    let shown = seen.memory.shown()?;
+    let may_see = |id: &str| seen.memory.may_see(id);
+    let (announced, text) = announce(shown, seen.matcher.catalog(), policy, may_see)?;
+    turn.announced = announced;
+    Some(text)
+}
+
+/// Returns what is told for a message, and how much that is.
+fn asked(
+    seen: &Seen<'_>,
+    loader: &Loader,
+    policy: &Policy,
+    message: &str,
+    turn: &mut Turn,
+) -> (Tier, Option<String>) {
+    let found = seen.matcher.matches(message);
+    turn.unread = found.unread;
+    turn.unread_by_patterns = found.unread_by_patterns;
+    let said = matched(seen, loader, policy, found.candidates, &mut turn.decisions);
+    if turn.decisions.is_empty() {
+        return unmatched(seen, policy, found.asks_for_list, &mut turn.candidates);
     }
-    let found = matcher.matches(message);
-    let candidates = found.candidates.into_iter();
+    let has_list = found.asks_for_list && policy.mode == Mode::Triggered;
+    let listed = has_list.then(|| listing(seen.entries(), policy).text);
+    (Tier::of(&turn.decisions), joined([listed, said]))
+}
+
+/// Returns the instructions of skills that match, and of those that are given again.
+fn matched(
+    seen: &Seen<'_>,
+    loader: &Loader,
+    policy: &Policy,
+    candidates: Vec<Candidate<'_>>,
+    decisions: &mut Vec<Decision>,
+) -> Option<String> {
+    let memory = seen.memory;
+    let candidates = candidates.into_iter();
     let candidates = candidates.filter(|candidate| memory.may_see(candidate.entry.id()));
     let ranked = rank(candidates.collect(), |id| memory.used(id));
-    let mut text = Text::new(policy);
+    let mut text = Text::new(policy, "matched");
     for candidate in &ranked {
-        let outcome = text.add(&candidate.entry, loader, memory);
-        turn.decisions.push(Decision {
+        let outcome = text.add(&candidate.entry, "", loader, memory);
+        decisions.push(Decision {
             id: candidate.entry.id().into(),
             signal: candidate.signal,
             evidence: candidate.evidence().into(),
             outcome,
         });
     }
-    for id in memory.kept() {
+    for Kept { id, arguments } in memory.kept() {
         let is_decided = ranked.iter().any(|candidate| candidate.entry.id() == &*id);
-        let entry = matcher.catalog().usable(&id).ok();
+        let entry = seen.matcher.catalog().usable(&id).ok();
         if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
-            let outcome = text.add(&entry, loader, memory);
-            turn.decisions.push(Decision {
+            let outcome = text.add(&entry, &arguments, loader, memory);
+            decisions.push(Decision {
                 id,
                 signal: Signal::Earlier,
                 evidence: "".into(),
@@ -164,33 +192,63 @@ pub fn turn(
             });
         }
     }
-    let is_told =
-        |decision: &Decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known);
-    let matched_tier = if turn.decisions.iter().any(is_told) {
-        Tier::Full
-    } else {
-        Tier::Registry
-    };
-    let said = text.finish();
-    let (tier, said) = if turn.decisions.is_empty() {
-        let asks = found.asks_for_list;
-        unmatched(&seen, policy, asks, &mut turn.candidates)
-    } else if found.asks_for_list && policy.mode == Mode::Triggered {
-        let listed = listing(seen.entries(), policy).text;
-        let parts: Vec<String> = [Some(listed), said].into_iter().flatten().collect();
-        (matched_tier, Some(parts.join("\n")))
-    } else {
-        (matched_tier, said)
-    };
-    turn.tier = tier;
-    turn.tokens = said.as_deref().map_or(0, |said| policy.counter.count(said));
-    turn.text = said;
-    log(&turn);
+    text.finish()
+}
+
+/// Returns what is given again after a conversation was cut short, in the order of `kept`, within the budget for
+/// instructions.
+pub(crate) fn again(
+    catalog: &Catalog,
+    loader: &Loader,
+    policy: &Policy,
+    kept: Vec<Kept>,
+    memory: &dyn Memory,
+) -> Turn {
+    let mut turn = Turn::default();
+    let mut text = Text::new(policy, "used before");
+    for Kept { id, arguments } in kept {
+        let entry = catalog.usable(&id).ok().filter(|_| memory.may_see(&id));
+        let outcome = match entry {
+            Some(entry) => text.add(&entry, &arguments, loader, &Forgetful),
+            None => Outcome::Failed(Error::no_skill(&id, Vec::new())),
+        };
+        turn.decisions.push(Decision {
+            id,
+            signal: Signal::Earlier,
+            evidence: "".into(),
+            outcome,
+        });
+    }
+    turn.text = text.finish();
+    turn.tier = Tier::of(&turn.decisions);
+    let said = turn.text.as_deref();
+    turn.tokens = said.map_or(0, |said| policy.counter.count(said));
     turn
 }
 
-/// Says which skills matched and what was told, by names and numbers; no text of a skill or a request.
-fn log(turn: &Turn) {
+impl Tier {
+    /// Returns how much skills are told by decisions about them.
+    fn of(decisions: &[Decision]) -> Self {
+        let is_told =
+            |decision: &Decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known);
+        if decisions.iter().any(is_told) {
+            Self::Full
+        } else if decisions.is_empty() {
+            Self::Nothing
+        } else {
+            Self::Registry
+        }
+    }
+}
+
+/// Returns parts as one text, if there are any.
+fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// Says which skills matched and what was told, by names and numbers; the texts themselves only where the policy says so.
+fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
     let matched = turn.decisions.iter().map(|decision| {
         let outcome = decision.outcome.as_str();
         format!(
@@ -199,10 +257,17 @@ fn log(turn: &Turn) {
             decision.signal.as_str()
         )
     });
+    let listing = memory.shown().map_or(0, |shown| shown.tokens);
+    let has_content = policy.logged == Logged::Content;
     tracing::info!(
         matched = matched.collect::<Vec<_>>().join(", "),
+        mode = policy.mode.as_str(),
         tier = turn.tier.number(),
-        tokens = turn.tokens,
+        tokens.total = turn.tokens.saturating_add(listing),
+        tokens.listing = listing,
+        tokens.added = turn.tokens,
+        request = has_content.then_some(message),
+        text = turn.text.as_deref().filter(|_| has_content),
         "skills for a request"
     );
 }
@@ -276,6 +341,5 @@ fn unmatched(
         [None, Some(_)] => Tier::Breadcrumb,
         [None, None] => Tier::Nothing,
     };
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (tier, (!parts.is_empty()).then(|| parts.join("\n")))
+    (tier, joined(parts))
 }

@@ -1,5 +1,6 @@
 //! What a model is told for a request.
 
+use crate::disclose::changes::Announced as Told;
 use crate::disclose::listing::Disclosed;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision as Decided, Turn};
@@ -32,11 +33,27 @@ pub struct Prompt {
     pub eager_tokens: u64,
     /// What counted the tokens: `estimate`, or the name of an encoding.
     pub counted_by: String,
+    /// What is told of skills that changed since the listing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub announced: Option<Announced>,
     /// What became of each skill that matched, in the order of their ranks.
     pub decisions: Vec<Decision>,
     /// The ids that a person may choose from, where nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+}
+
+/// Skills that changed since a listing, by id.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Announced {
+    /// Those that are new.
+    pub added: Vec<String>,
+    /// Those whose description is another.
+    pub changed: Vec<String>,
+    /// Those that are not there any more.
+    pub gone: Vec<String>,
 }
 
 /// A listing of skills for a model.
@@ -99,9 +116,20 @@ impl Prompt {
             tokens: turn.tokens + listed,
             eager_tokens,
             counted_by: policy.counter.name().to_owned(),
+            announced: Announced::new(&turn.announced),
             decisions: turn.decisions.iter().map(Decision::new).collect(),
             candidates: strings(&turn.candidates),
         }
+    }
+}
+
+impl Announced {
+    fn new(announced: &Told) -> Option<Self> {
+        (!announced.is_empty()).then(|| Self {
+            added: strings(&announced.added),
+            changed: strings(&announced.changed),
+            gone: strings(&announced.gone),
+        })
     }
 }
 
@@ -118,7 +146,7 @@ impl ListingText {
 }
 
 impl Decision {
-    fn new(decided: &Decided) -> Self {
+    pub(super) fn new(decided: &Decided) -> Self {
         Self {
             id: decided.id.to_string(),
             signal: decided.signal.as_str().to_owned(),

@@ -18,6 +18,7 @@ mod disclose;
 mod discover;
 mod distrust;
 mod envelope;
+mod explain;
 mod files;
 mod fix;
 mod lint;

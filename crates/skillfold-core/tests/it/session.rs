@@ -1,8 +1,8 @@
 //! One conversation: nothing is given twice that is still there, and nothing is seen that is not allowed.
 
 use skillfold_core::{
-    Budget, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode, Outcome,
-    Policy, Root, Rules, Scope, Session, Signal, Style, Tier,
+    Agent, Budget, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode,
+    Outcome, Policy, Root, Rules, Scope, Sees, Session, Signal, Style, Tier,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -98,7 +98,9 @@ fn explicit_load_always_gives_the_whole_body() {
     let mut session = Session::new(Lives::History);
     world.say(&mut session, "alphaword");
     let catalog = world.matcher.catalog();
-    let text = session.load(catalog, &world.loader, "alpha", "").unwrap();
+    let text = session
+        .load(catalog, &world.loader, &world.policy, "alpha", "")
+        .unwrap();
     assert_eq!(text.body(), "Do alpha.\n");
     assert_eq!(world.say(&mut session, "alphaword"), None);
 }
@@ -122,14 +124,21 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
         world.say(&mut session, message);
     }
     let catalog = world.matcher.catalog().clone();
-    let again = session.after_compaction(
-        &catalog,
-        &world.loader,
-        &world.policy,
-        Budget::characters(20),
+    let budget = Budget::characters(150);
+    let spent = session.spent();
+    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
+    let outcomes = again.decisions.iter();
+    let outcomes: Vec<_> = outcomes
+        .map(|one| (&*one.id, one.outcome.as_str()))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [("alpha", "given"), ("gamma", "given"), ("beta", "no_room")]
     );
-    let ids: Vec<_> = again.iter().map(|text| text.id().to_owned()).collect();
-    assert_eq!(ids, ["alpha", "gamma"]);
+    let text = again.text.unwrap();
+    assert!(text.chars().count() <= 150, "{text}");
+    assert!(text.contains("Do gamma.") && text.contains("used before"));
+    assert_eq!(session.spent(), spent + again.tokens);
     // What did not fit is given when it is asked for.
     assert!(
         world
@@ -144,9 +153,11 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
 fn child_is_narrowed_and_never_widened() {
     let world = world(Mode::Triggered);
     let parent = Session::new(Lives::History);
-    let child = parent.child(["alpha", "beta"]);
-    let mut grandchild = child.child(["beta", "gamma"]);
     let catalog = world.matcher.catalog();
+    let child = parent.child(catalog, ["Alpha", "beta"]).unwrap();
+    let outside = child.child(catalog, ["beta", "gamma"]).unwrap_err();
+    assert_eq!(outside.kind(), ErrorKind::NotFound);
+    let mut grandchild = child.child(catalog, ["BETA"]).unwrap();
     let listing = grandchild.listing(catalog, &world.policy);
     assert_eq!(listing.skills, 1);
     let text = world
@@ -155,12 +166,12 @@ fn child_is_narrowed_and_never_widened() {
     assert!(text.contains("Do beta.") && !text.contains("alpha") && !text.contains("gamma"));
     for hidden in ["gamma", "gama"] {
         let error = grandchild
-            .load(catalog, &world.loader, hidden, "")
+            .load(catalog, &world.loader, &world.policy, hidden, "")
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(!error.nearest().contains(&"gamma".into()));
     }
-    let mut nothing = parent.child(Vec::<&str>::new());
+    let mut nothing = parent.child(catalog, []).unwrap();
     let turn = nothing.turn(&world.matcher, &world.loader, &world.policy, "all");
     assert_eq!((turn.tier, turn.text), (Tier::Nothing, None));
 }
@@ -168,7 +179,9 @@ fn child_is_narrowed_and_never_widened() {
 #[test]
 fn session_is_written_down_and_taken_up_again() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History).child(["alpha", "beta"]);
+    let catalog = world.matcher.catalog();
+    let whole = Session::new(Lives::History);
+    let mut session = whole.child(catalog, ["alpha", "beta"]).unwrap();
     world.say(&mut session, "alphaword");
     let written = serde_json::to_string(&session).unwrap();
     let mut again: Session = serde_json::from_str(&written).unwrap();
@@ -214,7 +227,8 @@ fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
         &world.policy,
         Budget::tokens(1_000),
     );
-    assert!(again.is_empty());
+    assert_eq!(again.text, None);
+    assert!(matches!(again.decisions[0].outcome, Outcome::Failed(_)));
 }
 
 #[test]
@@ -229,7 +243,9 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
     let loader = Loader::new(Loading::default(), || i64::MAX);
     let mut session = Session::new(Lives::History);
     for id in ["deploy", "deplo"] {
-        let error = session.load(&catalog, &loader, id, "").unwrap_err();
+        let error = session
+            .load(&catalog, &loader, &Policy::default(), id, "")
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert!(error.nearest().is_empty());
     }
@@ -245,4 +261,165 @@ fn hostile_numbers_of_a_written_session_harm_nothing() {
     let world = world(Mode::Hybrid);
     assert!(world.say(&mut session, "alphaword").is_some());
     assert_eq!(session.spent(), u64::MAX);
+}
+
+#[test]
+fn arguments_of_a_load_are_those_of_what_is_given_again() {
+    let file = "---\nname: greet\ndescription: d\ntriggers: [hello]\n---\nGreet $ARGUMENTS.\n";
+    let source = MemorySource::new([("greet/SKILL.md", file)]);
+    let root = Root::new(Scope::User, "mine", source);
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let (matcher, policy) = (Matcher::new(&catalog), Policy::triggered());
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    for lives in [Lives::History, Lives::Transient] {
+        let mut session = Session::new(lives);
+        let loaded = session.load(&catalog, &loader, &policy, "greet", "Alice");
+        assert_eq!(loaded.unwrap().text(), "Greet Alice.\n");
+        let kept = session.turn(&matcher, &loader, &policy, "x").text;
+        let is_kept = kept.is_some_and(|text| text.contains("Greet Alice."));
+        assert_eq!(is_kept, lives == Lives::Transient);
+        let budget = Budget::tokens(1_000);
+        let again = session.after_compaction(&catalog, &loader, &policy, budget);
+        assert!(again.text.unwrap().contains("Greet Alice."));
+    }
+}
+
+/// Returns three skills, then one gone, one changed and one new.
+fn before_and_after() -> (Told, Catalog, Catalog) {
+    let told = Told::default();
+    for name in ["alpha", "beta", "gamma"] {
+        told.put(name, File::new(name, "Old words"));
+    }
+    let before = told.discover(NOW);
+    told.remove("alpha");
+    let mut beta = File::new("beta", "New words");
+    beta.revision.inode = 77;
+    told.put("beta", beta);
+    told.put("delta", File::new("delta", "Just made"));
+    let after = told.refresh(&before, NOW).catalog;
+    (told, before, after)
+}
+
+#[test]
+fn reload_announces_only_the_difference() {
+    let (_told, before, after) = before_and_after();
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let (old, new) = (Matcher::new(&before), Matcher::new(&after));
+    let mut all = String::new();
+    for style in Style::ALL {
+        let policy = Policy {
+            style,
+            ..Policy::default()
+        };
+        let mut session = Session::new(Lives::History);
+        let listing = session.listing(&before, &policy);
+        assert_eq!(session.turn(&old, &loader, &policy, "x").text, None);
+        let turn = session.turn(&new, &loader, &policy, "x");
+        let ids = [
+            turn.announced.added,
+            turn.announced.changed,
+            turn.announced.gone,
+        ];
+        assert_eq!(ids, [["delta".into()], ["beta".into()], ["alpha".into()]]);
+        let text = turn.text.unwrap();
+        assert!(!text.contains("gamma"), "{text}");
+        all += &format!("-- {style}\n{text}");
+        // It is said once, and the listing is as it was.
+        assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
+        assert_eq!(
+            Session::new(Lives::History).listing(&before, &policy),
+            listing
+        );
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn difference_is_told_in_every_call_where_the_host_drops_it() {
+    let (_told, before, after) = before_and_after();
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let (new, policy) = (Matcher::new(&after), Policy::default());
+    let mut session = Session::new(Lives::Transient);
+    session.listing(&before, &policy);
+    for _ in 0..3 {
+        let text = session.turn(&new, &loader, &policy, "x").text.unwrap();
+        assert!(text.contains("delta"));
+    }
+    session.listing(&after, &policy);
+    assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
+}
+
+#[test]
+fn difference_is_told_only_of_what_may_be_seen() {
+    let (_told, before, after) = before_and_after();
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let policy = Policy::catalog(Budget::characters(8_000));
+    let whole = Session::new(Lives::History);
+    let mut session = whole.child(&before, ["beta", "gamma"]).unwrap();
+    session.listing(&before, &policy);
+    let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
+    let announced = turn.announced;
+    assert_eq!(
+        (
+            announced.added.len(),
+            announced.changed.len(),
+            announced.gone.len()
+        ),
+        (0, 1, 0)
+    );
+    assert_eq!(turn.tier, Tier::Registry);
+}
+
+#[test]
+fn difference_of_everything_stays_within_the_budget() {
+    let told = Told::default();
+    for number in 0..200 {
+        told.put(
+            &format!("old-{number}"),
+            File::new(&format!("old-{number}"), "Words ".repeat(20).trim()),
+        );
+    }
+    let before = told.discover(NOW);
+    for number in 0..200 {
+        told.remove(&format!("old-{number}"));
+        told.put(
+            &format!("new-{number}"),
+            File::new(&format!("new-{number}"), "Words ".repeat(20).trim()),
+        );
+    }
+    let after = told.refresh(&before, NOW).catalog;
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let policy = Policy::hybrid(Budget::characters(2_000));
+    let mut session = Session::new(Lives::History);
+    session.listing(&before, &policy);
+    let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
+    let text = turn.text.unwrap();
+    assert!(text.chars().count() <= 2_000);
+    assert!(text.contains("more: call search_skills"), "{text}");
+    assert_eq!(turn.announced.added.len() + turn.announced.gone.len(), 400);
+}
+
+#[test]
+fn preview_remembers_nothing() {
+    let world = world(Mode::Hybrid);
+    let session = Session::new(Lives::History);
+    let before = session.clone();
+    let turn = session.preview(&world.matcher, &world.loader, &world.policy, "alphaword");
+    assert!(turn.text.is_some());
+    assert_eq!(session, before);
+}
+
+#[test]
+fn agent_has_conversations_of_what_it_sees() {
+    let world = world(Mode::Hybrid);
+    let catalog = world.matcher.catalog();
+    let clerk = Agent::new("clerk").uses(["beta"]).sees(Sees::Used);
+    let seen = catalog.seen_by(&clerk).unwrap();
+    let mut session = Session::of_agent(Lives::History, &seen);
+    assert_eq!(session.listing(catalog, &world.policy).skills, 1);
+    let text = world.say(&mut session, "alphaword betaword").unwrap();
+    assert!(text.contains("Do beta.") && !text.contains("alpha"));
+    let free = catalog.seen_by(&Agent::new("free")).unwrap();
+    let mut session = Session::of_agent(Lives::History, &free);
+    assert_eq!(session.listing(catalog, &world.policy).skills, 3);
 }

@@ -52,6 +52,7 @@ pub(super) enum Name {
     Matching,
     MaxPerRequest,
     Fallback,
+    LogContent,
     Agents,
 }
 
@@ -247,6 +248,14 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::LogContent,
+        name: "log_content",
+        meaning: "Whether logs hold requests and what models are told, not names and numbers alone",
+        form: "`true` or `false`",
+        kind: Form::Boolean,
+        reach: Reach::Person,
+    },
+    Key {
         id: Name::Agents,
         name: "agents",
         meaning: "Agents, and the skills that each uses and sees",
@@ -330,6 +339,7 @@ impl Key {
             }),
             Name::Arguments => one(&settings.arguments, Dialect::to_string),
             Name::Strict => one(&settings.strict, bool::to_string),
+            Name::LogContent => one(&settings.log_content, bool::to_string),
             Name::Freshness => one(&settings.freshness, |freshness| match freshness {
                 Freshness::Snapshot => "snapshot".to_owned(),
                 _ => "checked".to_owned(),

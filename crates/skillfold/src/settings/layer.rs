@@ -30,6 +30,7 @@ pub(crate) struct Layer {
     pub(super) profile: Option<Setting<Profile>>,
     pub(super) arguments: Option<Setting<Dialect>>,
     pub(super) strict: Option<Setting<bool>>,
+    pub(super) log_content: Option<Setting<bool>>,
     pub(super) freshness: Option<Setting<Freshness>>,
     pub(super) cache_entries: Option<Setting<usize>>,
     pub(super) cache_bytes: Option<Setting<usize>>,
@@ -156,6 +157,7 @@ impl Layer {
                 self.arguments = Some(place.set(one_of(written, &choices)?));
             }
             Name::Strict => self.strict = Some(place.set(written.boolean()?)),
+            Name::LogContent => self.log_content = Some(place.set(written.boolean()?)),
             Name::Freshness => {
                 let choices = [
                     ("checked", Freshness::Checked),

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 
 use skillfold_core::{
     Agent, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback, Freshness,
-    Hidden, Limits, Links, Loading, Mode, Policy, Precedence, Profile, Reading, Rules, Scope,
-    Severity, Strictness, Style, Walk, canonical, nearest, visible,
+    Hidden, Limits, Links, Loading, Logged, Mode, Policy, Precedence, Profile, Reading, Rules,
+    Scope, Severity, Strictness, Style, Walk, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
@@ -169,6 +169,8 @@ pub struct Settings {
     pub max_per_request: Setting<usize>,
     /// What a model is told where nothing matches.
     pub fallback: Setting<Fallback>,
+    /// Whether logs hold requests and what models are told.
+    pub log_content: Setting<bool>,
     /// Agents, in the order in which they are written.
     pub agents: Vec<ConfiguredAgent>,
     /// What is wrong with the settings.
@@ -207,6 +209,7 @@ impl Settings {
         put(&mut self.profile, layer.profile);
         put(&mut self.arguments, layer.arguments);
         put(&mut self.strict, layer.strict);
+        put(&mut self.log_content, layer.log_content);
         put(&mut self.freshness, layer.freshness);
         put(&mut self.cache_entries, layer.cache_entries);
         put(&mut self.cache_bytes, layer.cache_bytes);
@@ -275,6 +278,11 @@ impl Settings {
             style: self.style.value,
             max_skills: self.max_per_request.value,
             fallback: self.fallback.value,
+            logged: if self.log_content.value {
+                Logged::Content
+            } else {
+                Logged::Names
+            },
             ..Policy::default()
         }
     }
@@ -355,6 +363,7 @@ impl Default for Settings {
             profile: Setting::default(Profile::default()),
             arguments: Setting::default(loading.dialect),
             strict: Setting::default(loading.strictness == Strictness::Strict),
+            log_content: Setting::default(policy.logged == Logged::Content),
             freshness: Setting::default(loading.freshness),
             cache_entries: Setting::default(loading.cache_entries),
             cache_bytes: Setting::default(loading.cache_bytes),

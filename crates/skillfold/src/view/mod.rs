@@ -15,9 +15,9 @@ pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use skillfold_core::view::{
-    Any, Body, Decision, Diagnostic, FileEntry, FileFinding, FileListing, FilePart, Instructions,
-    Listing, ListingText, Position, Prompt, RefusedRecord, Skill, SkillRecord, Span, Triggers,
-    VERSION,
+    Announced, Any, Body, Bytes, Decision, Diagnostic, FileEntry, FileFinding, FileListing,
+    FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
+    RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
 };
 
 /// One answer of a face.
@@ -50,6 +50,8 @@ pub enum Document {
     File(FilePart),
     /// What a model is told for a request.
     Prompt(Box<Prompt>),
+    /// Why skills are chosen for a request, and why others are not.
+    Why(Box<Why>),
     /// What was found in files.
     Check(Check),
     /// What was looked at, and what became of it.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use skillfold::core::{Cursor, Envelope, Error, Filter, Limits, Lives};
 use skillfold::view::{
     Check, Doctor, Document, Failure, FileListing, FilePart, Instructions, Listing, Prompt,
-    SettingsView, Skill,
+    SettingsView, Skill, Why,
 };
 use skillfold::{Environment, Host, Skills, Target};
 use skillfold_testkit::cases;
@@ -43,7 +43,7 @@ fn is_accepting() -> bool {
 
 /// Writes counts of tokens as 0 in what is told for a request: the path of the input is part of what is counted.
 fn steady(request: &str, answer: &str) -> String {
-    if json(request)["call"] != "prompt" {
+    if json(request)["call"] != "prompt" && json(request)["call"] != "why" {
         return answer.to_owned();
     }
     let mut lines = Vec::new();
@@ -82,6 +82,7 @@ fn answer(request: &Value, input: &Path) -> Document {
         "files" => files(&skills, request),
         "read" => read(&skills, request),
         "prompt" => prompt(&skills, argument("request").unwrap()),
+        "why" => why(&skills, request),
         "check" => {
             let profile = skills.report().settings.profile.value;
             let targets = Target::all(&skills.catalog());
@@ -138,6 +139,17 @@ fn prompt(skills: &Skills, message: &str) -> Document {
     let turn = session.turn(message);
     let prompt = Prompt::new(message, session.policy(), &listing, &turn, eager);
     Document::Prompt(Box::new(prompt))
+}
+
+fn why(skills: &Skills, request: &Value) -> Document {
+    let argument = |name: &str| request["arguments"][name].as_str();
+    let session = skills.session(skills.report().settings.policy(), Lives::History);
+    let (message, ids) = (argument("request").unwrap(), argument("skill"));
+    let explanation = session.why(message, ids.as_slice());
+    or_failure(explanation.map(|explanation| {
+        let why = Why::new(message, session.policy(), &explanation);
+        Document::Why(Box::new(why))
+    }))
 }
 
 fn list(skills: &Skills, request: &Value) -> Listing {

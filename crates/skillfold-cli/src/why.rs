@@ -1,0 +1,184 @@
+//! `skillfold why`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Lives, visible};
+use skillfold::view::{Document, Matched, NearTrigger, Unmatched, Why};
+
+use crate::arguments::{self, Global};
+use crate::failure::Failure;
+use crate::held_back::say_held_back;
+use crate::host;
+use crate::output::{DIM, Output, counted, painted};
+
+/// Triggers of a skill that are shown to a person.
+const SHOWN: usize = 5;
+
+/// Characters of a request that are quoted.
+const QUOTED: usize = 60;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &arguments::Why,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let policy = skills.report().settings.policy();
+    let session = skills.session(policy, Lives::History);
+    let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
+    let explanation = session.why(&options.request, &ids)?;
+    let why = Why::new(&options.request, session.policy(), &explanation);
+    if output.is_json() {
+        output.json(Document::Why(Box::new(why)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&why, output)?;
+    say_held_back(&skills.catalog(), output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
+    if why.matched.is_empty() {
+        output.line(nothing(why))?;
+    }
+    for matched in &why.matched {
+        output.line(line(matched))?;
+    }
+    for unmatched in &why.unmatched {
+        print_unmatched(unmatched, output)?;
+    }
+    for (unread, by) in [
+        (why.unread, "nothing"),
+        (why.unread_by_patterns, "no pattern"),
+    ] {
+        if let Some(unread) = unread {
+            output.say(format!(
+                "{by} looked at bytes {} to {} of the request: it is too long",
+                unread.start, unread.end
+            ));
+        }
+    }
+    output.say(painted(
+        DIM,
+        format!(
+            "{} mode, tier {}, {} tokens ({})",
+            why.mode, why.tier, why.added_tokens, why.counted_by
+        ),
+    ));
+    Ok(())
+}
+
+/// Says that nothing is chosen, and what the way out is.
+fn nothing(why: &Why) -> &'static str {
+    if why.mode == "catalog" {
+        "no skill is chosen: the mode `catalog` gives no instructions unasked"
+    } else if why.unmatched.is_empty() {
+        "no skill is chosen; `--skill ID` says why one is not"
+    } else {
+        "no skill is chosen"
+    }
+}
+
+/// Returns the line of a skill that matches.
+fn line(matched: &Matched) -> String {
+    let decision = &matched.decision;
+    let how = match decision.signal.as_str() {
+        "mention" => "its name is said",
+        "phrase" => "a phrase of its triggers is there",
+        _ => "a trigger is there",
+    };
+    let place = match (&matched.quote, matched.place) {
+        (Some(quote), Some(place)) => format!(
+            ": `{}` at bytes {} to {}",
+            quoted(quote),
+            place.start,
+            place.end
+        ),
+        _ => String::new(),
+    };
+    // A trigger that reads as what was found needs no second mention.
+    let is_same = matched
+        .quote
+        .as_ref()
+        .is_some_and(|quote| quote.to_lowercase() == decision.evidence.to_lowercase());
+    let evidence = if is_same || decision.evidence.is_empty() {
+        String::new()
+    } else {
+        format!(" (by `{}`)", quoted(&decision.evidence))
+    };
+    let what = match decision.outcome.as_str() {
+        "given" => "its instructions are given",
+        "no_room" => "its instructions do not fit the budget; a line says so",
+        "later" => "others come first; a line says that it matches",
+        "failed" => "its instructions cannot be loaded",
+        other => other,
+    };
+    let tokens = decision.tokens.map_or_else(String::new, |tokens| {
+        format!(", {}", counted_tokens(tokens))
+    });
+    format!(
+        "{}. {}\n   {how}{place}{evidence}\n   tier {}: {what}{tokens}",
+        matched.rank,
+        visible(&decision.id),
+        matched.tier
+    )
+}
+
+fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Failure> {
+    output.line(format!(
+        "-  {}\n   {}\n   way out: {}",
+        visible(&unmatched.id),
+        unmatched.message,
+        unmatched.hint
+    ))?;
+    for trigger in unmatched.triggers.iter().take(SHOWN) {
+        output.line(format!("   {}", near(trigger)))?;
+    }
+    let more = unmatched.triggers.len().saturating_sub(SHOWN);
+    if more > 0 {
+        output.line(format!(
+            "   {}",
+            counted(more, "more trigger", "more triggers")
+        ))?;
+    }
+    Ok(())
+}
+
+/// Returns how near a request comes to a trigger.
+fn near(near: &NearTrigger) -> String {
+    let trigger = quoted(&near.trigger);
+    let words = |words: &[String]| {
+        let words = words.iter().map(|word| format!("`{}`", visible(word)));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    match near.kind.as_str() {
+        "pattern" => format!("pattern `{trigger}`: finds nothing"),
+        "bad_pattern" => format!("pattern `{trigger}`: cannot be used; `doctor` says why"),
+        _ if near.found.is_empty() => format!("trigger `{trigger}`: not there"),
+        _ if near.missing.is_empty() => {
+            format!("trigger `{trigger}`: its words are there, but not like this")
+        }
+        _ => format!(
+            "trigger `{trigger}`: {} there, {} not",
+            words(&near.found),
+            words(&near.missing)
+        ),
+    }
+}
+
+fn counted_tokens(tokens: u64) -> String {
+    counted(
+        usize::try_from(tokens).unwrap_or(usize::MAX),
+        "token",
+        "tokens",
+    )
+}
+
+/// Returns the start of a text as it may be shown.
+fn quoted(text: &str) -> String {
+    let shown = visible(text);
+    match shown.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown.into_owned(),
+    }
+}

@@ -1,0 +1,53 @@
+//! What a conversation knows of the skills it was given.
+
+use crate::disclose::changes::Shown;
+use crate::load::instructions::Instructions;
+
+/// What a conversation knows of the skills it was given.
+pub trait Memory {
+    /// Returns when a skill was last used, the later the higher; nothing if never.
+    fn used(&self, id: &str) -> Option<u64>;
+
+    /// Returns whether the model still has these instructions before it.
+    fn has(&self, instructions: &Instructions) -> bool;
+
+    /// Returns whether the conversation may see a skill.
+    fn may_see(&self, _id: &str) -> bool {
+        true
+    }
+
+    /// Returns skills that are given again though nothing asks for them now, the latest first.
+    fn kept(&self) -> Vec<Kept> {
+        Vec::new()
+    }
+
+    /// Returns the listing that the model was given, where changes since then are to be told.
+    fn shown(&self) -> Option<&Shown> {
+        None
+    }
+}
+
+/// A conversation that knows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
+pub struct Forgetful;
+
+impl Memory for Forgetful {
+    fn used(&self, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn has(&self, _: &Instructions) -> bool {
+        false
+    }
+}
+
+/// A skill that is given again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a skill is loaded by these two")]
+pub struct Kept {
+    /// Its id.
+    pub id: Box<str>,
+    /// The arguments that it was loaded with.
+    pub arguments: Box<str>,
+}

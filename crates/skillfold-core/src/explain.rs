@@ -1,0 +1,200 @@
+//! Why skills were chosen for a message, and why others were not.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::catalog::entry::{Entry, Standing};
+use crate::choose::matcher::Matcher;
+use crate::choose::near::{Near, near};
+use crate::choose::part::has_triggers;
+use crate::disclose::memory::Memory as _;
+use crate::disclose::policy::{Mode, Policy};
+use crate::disclose::turn::{Decision, Turn};
+use crate::error::Error;
+use crate::load::loader::Loader;
+use crate::session::Session;
+
+/// Skills that matched whose evidence is looked up, and whose tokens are counted though they are not given.
+const EXPLAINED: usize = 50;
+
+/// What a message would add, and why.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// What it would add; nothing was remembered.
+    pub turn: Turn,
+    /// More about each decision of the turn, in the same order.
+    pub details: Vec<Details>,
+    /// The skills that were asked about and did not match.
+    pub absent: Vec<Absent>,
+}
+
+/// More about a skill that matched.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Details {
+    /// Where the evidence stands in the message.
+    pub place: Option<Range<usize>>,
+    /// Tokens of its instructions, of whichever outcome; nothing if they cannot be loaded.
+    pub tokens: Option<u64>,
+}
+
+/// A skill that did not match.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Absent {
+    /// Its id.
+    pub id: Box<str>,
+    /// Why.
+    pub reason: Absence,
+    /// Its triggers, those that the message comes nearest to first.
+    pub near: Vec<Near>,
+}
+
+/// Why a skill did not match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Absence {
+    /// Its folder is not trusted.
+    Untrusted,
+    /// It was switched off.
+    Disabled,
+    /// Another skill has its name.
+    Shadowed,
+    /// Only a person may start it.
+    PersonOnly,
+    /// The conversation may not see it.
+    Unseen,
+    /// The mode gives no instructions unasked.
+    Mode,
+    /// It has no trigger that could match.
+    NoTriggers,
+    /// None of its triggers is in the message, and its name is not said.
+    NoMatch,
+}
+
+impl Absence {
+    /// Returns the word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Untrusted => "untrusted",
+            Self::Disabled => "disabled",
+            Self::Shadowed => "shadowed",
+            Self::PersonOnly => "person_only",
+            Self::Unseen => "unseen",
+            Self::Mode => "mode",
+            Self::NoTriggers => "no_triggers",
+            Self::NoMatch => "no_match",
+        }
+    }
+
+    /// Returns what it means.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Untrusted => "its folder is not trusted",
+            Self::Disabled => "it is switched off",
+            Self::Shadowed => "another skill has its name",
+            Self::PersonOnly => "only a person may start it",
+            Self::Unseen => "this conversation may not see it",
+            Self::Mode => "the mode `catalog` gives no instructions unasked",
+            Self::NoTriggers => "it has no triggers, and its name is not said",
+            Self::NoMatch => "none of its triggers is in the request, and its name is not said",
+        }
+    }
+
+    /// Returns the way out.
+    pub const fn hint(self) -> &'static str {
+        match self {
+            Self::Untrusted => {
+                "look at the skill, then add its project to `trusted` in your settings"
+            }
+            Self::Disabled => "switch it on in your settings; `doctor` says which setting it was",
+            Self::Shadowed => "give it another name, or load it by its id",
+            Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",
+            Self::Unseen => "add it to what the agent uses",
+            Self::Mode => {
+                "set `disclosure` to `hybrid` or `triggered`; the model loads it by the listing otherwise"
+            }
+            Self::NoTriggers => "add `triggers` with words of such requests to its frontmatter",
+            Self::NoMatch => "add words of the request to its triggers",
+        }
+    }
+}
+
+impl Session {
+    /// Explains what a message would add, and why each of the skills that `ids` lead to would not; nothing is
+    /// remembered. An id that leads to nothing is an error.
+    pub fn why(
+        &self,
+        matcher: &Matcher,
+        loader: &Loader,
+        policy: &Policy,
+        message: &str,
+        ids: &[&str],
+    ) -> Result<Explanation, Error> {
+        let turn = self.preview(matcher, loader, policy, message);
+        let mut absent = Vec::new();
+        for id in ids {
+            let entry = matcher.catalog().look_up(id)?;
+            let is_decided = |decision: &Decision| &*decision.id == entry.id();
+            if !turn.decisions.iter().any(is_decided) {
+                absent.push(self.why_not(&entry, policy, message));
+            }
+        }
+        Ok(Explanation {
+            details: details(&turn, matcher, loader, policy, message),
+            turn,
+            absent,
+        })
+    }
+
+    /// Says why a skill that did not match did not.
+    fn why_not(&self, entry: &Entry<'_>, policy: &Policy, message: &str) -> Absent {
+        let reason = match entry.standing() {
+            Standing::Untrusted => Absence::Untrusted,
+            Standing::Disabled => Absence::Disabled,
+            Standing::Shadowed => Absence::Shadowed,
+            Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
+            Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
+            Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
+            Standing::Active if !has_triggers(entry.skill()) => Absence::NoTriggers,
+            Standing::Active => Absence::NoMatch,
+        };
+        Absent {
+            id: entry.id().into(),
+            reason,
+            near: near(entry.skill(), message),
+        }
+    }
+}
+
+/// Returns where the evidence of each decision stands, and what its skill costs.
+fn details(
+    turn: &Turn,
+    matcher: &Matcher,
+    loader: &Loader,
+    policy: &Policy,
+    message: &str,
+) -> Vec<Details> {
+    let found = matcher.matches(message);
+    let found: HashMap<&str, _> = found
+        .candidates
+        .iter()
+        .map(|candidate| (candidate.entry.id(), candidate))
+        .collect();
+    let tokens = |decision: &Decision| {
+        let entry = matcher.catalog().usable(&decision.id).ok()?;
+        let rendered = loader.render(&entry, "", policy.style.envelope()).ok()?;
+        Some(policy.counter.count(&rendered.text))
+    };
+    let explained = turn.decisions.iter().take(EXPLAINED).map(|decision| {
+        let candidate = found.get(&*decision.id);
+        Details {
+            place: candidate.map(|candidate| candidate.place(message)),
+            tokens: decision.outcome.tokens().or_else(|| tokens(decision)),
+        }
+    });
+    let mut details: Vec<Details> = explained.collect();
+    details.resize_with(turn.decisions.len(), Details::default);
+    details
+}

@@ -1,0 +1,176 @@
+//! Why skills are chosen for a request, and why others are not.
+
+use std::ops::Range;
+
+use crate::choose::near::Near;
+use crate::disclose::policy::{Policy, Tier};
+use crate::disclose::turn::{Decision as Decided, Outcome};
+use crate::explain::{Absent, Details, Explanation};
+use crate::view::disclose::Decision;
+use crate::view::record::strings;
+
+/// Why skills are chosen for a request, and why others are not.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Why {
+    /// The request.
+    pub request: String,
+    /// `catalog`, `triggered` or `hybrid`.
+    pub mode: String,
+    /// From 0, nothing, to 3, instructions.
+    pub tier: u8,
+    /// Tokens of what the request adds.
+    pub added_tokens: u64,
+    /// What counted the tokens: `estimate`, or the name of an encoding.
+    pub counted_by: String,
+    /// The skills that match, in the order of their ranks.
+    pub matched: Vec<Matched>,
+    /// The skills that were asked about and do not match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<Unmatched>,
+    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Bytes>,
+    /// The bytes in the middle of the request that patterns did not look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_by_patterns: Option<Bytes>,
+}
+
+/// A skill that matches.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Matched {
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// What became of it.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// How much the model is told of it: 2, a line, or 3, its instructions.
+    pub tier: u8,
+    /// Where the evidence stands in the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Bytes>,
+    /// The evidence as the request has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+}
+
+/// Bytes of a text, from the first to before the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Bytes {
+    /// The first.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
+}
+
+/// A skill that does not match.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Unmatched {
+    /// Its id.
+    pub id: String,
+    /// `untrusted`, `disabled`, `shadowed`, `person_only`, `unseen`, `mode`, `no_triggers` or `no_match`.
+    pub reason: String,
+    /// What that means.
+    pub message: String,
+    /// The way out.
+    pub hint: String,
+    /// Its triggers, those that the request comes nearest to first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub triggers: Vec<NearTrigger>,
+}
+
+/// A trigger that is not in a request.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct NearTrigger {
+    /// The trigger.
+    pub trigger: String,
+    /// `part`, `words`, `pattern` or `bad_pattern`.
+    pub kind: String,
+    /// The words of it that are in the request, though not as it needs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
+    /// The words of it that are not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+impl Why {
+    /// Creates the view of an explanation.
+    pub fn new(request: &str, policy: &Policy, explanation: &Explanation) -> Self {
+        let turn = &explanation.turn;
+        let decided = turn.decisions.iter().zip(&explanation.details);
+        let matched = (1..).zip(decided);
+        Self {
+            request: request.to_owned(),
+            mode: policy.mode.to_string(),
+            tier: turn.tier.number(),
+            added_tokens: turn.tokens,
+            counted_by: policy.counter.name().to_owned(),
+            matched: matched
+                .map(|(rank, (decided, details))| Matched::new(rank, request, decided, details))
+                .collect(),
+            unmatched: explanation.absent.iter().map(Unmatched::new).collect(),
+            unread: turn.unread.clone().map(Bytes::from),
+            unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
+        }
+    }
+}
+
+impl Matched {
+    fn new(rank: usize, request: &str, decided: &Decided, details: &Details) -> Self {
+        let tier = match decided.outcome {
+            Outcome::Given(..) | Outcome::Known => Tier::Full,
+            Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => Tier::Registry,
+        };
+        let quote = details.place.clone().and_then(|place| request.get(place));
+        Self {
+            rank,
+            decision: Decision {
+                tokens: details.tokens,
+                ..Decision::new(decided)
+            },
+            tier: tier.number(),
+            place: details.place.clone().map(Bytes::from),
+            quote: quote.map(str::to_owned),
+        }
+    }
+}
+
+impl Unmatched {
+    fn new(absent: &Absent) -> Self {
+        Self {
+            id: absent.id.to_string(),
+            reason: absent.reason.as_str().to_owned(),
+            message: absent.reason.message().to_owned(),
+            hint: absent.reason.hint().to_owned(),
+            triggers: absent.near.iter().map(NearTrigger::new).collect(),
+        }
+    }
+}
+
+impl NearTrigger {
+    fn new(near: &Near) -> Self {
+        Self {
+            trigger: near.trigger.to_string(),
+            kind: near.kind.as_str().to_owned(),
+            found: strings(&near.found),
+            missing: strings(&near.missing),
+        }
+    }
+}
+
+impl From<Range<usize>> for Bytes {
+    fn from(range: Range<usize>) -> Self {
+        let Range { start, end } = range;
+        Self { start, end }
+    }
+}

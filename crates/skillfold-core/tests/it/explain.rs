@@ -1,0 +1,145 @@
+//! Why skills are chosen for a message, and why others are not.
+
+use skillfold_core::{
+    Catalog, Choice, Explanation, Lives, Loader, Loading, Matcher, MemorySource, Mode, Policy,
+    Root, Rules, Scope, Session, Trust,
+};
+
+fn skill(name: &str, more: &str) -> (String, String) {
+    let text = format!("---\nname: {name}\ndescription: About {name}\n{more}\n---\nDo {name}.\n");
+    (format!("{name}/SKILL.md"), text)
+}
+
+fn catalog() -> Catalog {
+    let mine = MemorySource::new([
+        skill("forms", "triggers: [fill in the form, 'c++']"),
+        skill(
+            "mail",
+            "triggers: { keywords: [inbox], patterns: ['order #\\d+', '('] }",
+        ),
+        skill(
+            "deploy",
+            "disable-model-invocation: true\ntriggers: [deploy]",
+        ),
+        skill("plain", ""),
+        skill("off", "triggers: [switch]"),
+    ]);
+    let theirs = MemorySource::new([skill("foreign", "triggers: [fill]"), skill("mail", "")]);
+    let mut rules = Rules::default();
+    rules.enablement.set("off", Choice::Off);
+    let roots = vec![
+        Root::new(Scope::User, "mine", mine),
+        Root::new(Scope::Bundled, "built in", theirs).with_trust(Trust::Untrusted),
+    ];
+    Catalog::discover(roots, rules, i64::MAX)
+}
+
+fn why(policy: &Policy, message: &str, ids: &[&str]) -> Explanation {
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let session = Session::new(Lives::History);
+    let explained = session.why(&Matcher::new(&catalog()), &loader, policy, message, ids);
+    explained.unwrap()
+}
+
+fn reasons(explanation: &Explanation) -> Vec<(&str, &str)> {
+    let absent = explanation.absent.iter();
+    absent.map(|one| (&*one.id, one.reason.as_str())).collect()
+}
+
+#[test]
+fn each_skill_that_was_asked_about_has_its_reason() {
+    let asked = ["forms", "mail", "deploy", "plain", "off", "foreign"];
+    let explained = why(
+        &Policy::default(),
+        "Please FILL IN the form, order #12",
+        &asked,
+    );
+    assert_eq!(
+        reasons(&explained),
+        [
+            ("deploy", "person_only"),
+            ("plain", "no_triggers"),
+            ("off", "disabled"),
+            ("foreign", "untrusted"),
+        ]
+    );
+}
+
+#[test]
+fn evidence_is_where_the_message_has_it() {
+    let message = "Ähm: FILL IN the form, order #12";
+    let explained = why(&Policy::default(), message, &[]);
+    let places = explained.details.iter().map(|details| {
+        let place = details.place.clone().unwrap();
+        &message[place]
+    });
+    assert_eq!(
+        places.collect::<Vec<_>>(),
+        ["FILL IN the form", "order #12"]
+    );
+}
+
+#[test]
+fn near_miss_says_which_words_are_there() {
+    let explained = why(&Policy::default(), "fill the form", &["forms", "mail"]);
+    let absent = &explained.absent[0];
+    assert_eq!(absent.reason.as_str(), "no_match");
+    let near = &absent.near[0];
+    assert_eq!(&*near.trigger, "fill in the form");
+    assert_eq!(near.found, ["fill", "the", "form"].map(Box::from));
+    assert_eq!(near.missing, ["in".into()]);
+    let kinds: Vec<_> = explained.absent[1]
+        .near
+        .iter()
+        .map(|near| near.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["words", "pattern", "bad_pattern"]);
+}
+
+#[test]
+fn mode_that_gives_nothing_unasked_is_a_reason() {
+    let policy = Policy {
+        mode: Mode::Catalog,
+        ..Policy::default()
+    };
+    let explained = why(&policy, "fill in the form", &["forms"]);
+    assert_eq!(reasons(&explained), [("forms", "mode")]);
+}
+
+#[test]
+fn tokens_of_what_is_not_given_are_counted_too() {
+    let policy = Policy {
+        max_skills: 1,
+        ..Policy::default()
+    };
+    let explained = why(&policy, "fill in the form, order #12", &[]);
+    let outcomes: Vec<_> = explained
+        .turn
+        .decisions
+        .iter()
+        .map(|one| one.outcome.as_str())
+        .collect();
+    assert_eq!(outcomes, ["given", "later"]);
+    assert!(
+        explained
+            .details
+            .iter()
+            .all(|details| details.tokens.is_some_and(|tokens| tokens > 5))
+    );
+}
+
+#[test]
+fn what_a_conversation_may_not_see_is_a_reason() {
+    let catalog = catalog();
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let whole = Session::new(Lives::History);
+    let session = whole.child(&catalog, ["mail"]).unwrap();
+    let matcher = Matcher::new(&catalog);
+    let policy = Policy::default();
+    let explained = session.why(&matcher, &loader, &policy, "fill in the form", &["forms"]);
+    assert_eq!(reasons(&explained.unwrap()), [("forms", "unseen")]);
+    let unknown = session
+        .why(&matcher, &loader, &policy, "x", &["form"])
+        .unwrap_err();
+    assert_eq!(unknown.nearest()[0], "forms".into());
+}
