@@ -4,10 +4,11 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, LoadedText,
-    Loader, Seen, compose_instructions,
+    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, Lives,
+    LoadedText, Loader, Policy, Seen, Sees, compose_instructions,
 };
 
+use crate::session::Session;
 use crate::skills::Skills;
 
 /// The skills of a host as one agent has them, live. What the agent does not see is not there.
@@ -62,6 +63,32 @@ impl AgentSkills {
             let contents = seen.contents(loader)?;
             Ok(compose_instructions(prompt, &contents, inline))
         })
+    }
+
+    /// Begins a conversation of the agent; see [`Skills::session`]. An agent that sees all is told of skills that come
+    /// later, another one of those that it sees now.
+    ///
+    /// The skills that it uses are in the text that it [begins with](Self::compose): with [`Lives::History`] the
+    /// conversation has them, and a request that matches does not repeat them.
+    pub fn session(&self, policy: Policy, lives: Lives) -> Result<Session, Error> {
+        let (seen, used) = self.look(|seen| {
+            let ids = |entry: &Entry<'_>| Box::<str>::from(entry.id());
+            let is_told = |entry: &&Entry<'_>| !entry.manifest().disable_model_invocation();
+            let used = seen.used().iter().filter(is_told).map(ids);
+            let used: Vec<_> = used.collect();
+            let all: Vec<_> = seen.entries().map(|entry| ids(&entry)).collect();
+            (all, used)
+        })?;
+        let mut session = self.skills.session(policy, lives);
+        if self.line.iter().any(|agent| agent.seeing() == Sees::Used) {
+            session = session.child(seen);
+        }
+        if lives == Lives::History {
+            for id in used {
+                session.load(&id, "")?;
+            }
+        }
+        Ok(session)
     }
 
     /// Returns the instructions of a skill; see [`Skills::load`].
