@@ -60,3 +60,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/disclosure.md")]
 struct DisclosurePage;
+
+/// Runs those of the page about injection.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/injection.md")]
+struct InjectionPage;
