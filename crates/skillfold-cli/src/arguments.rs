@@ -58,6 +58,9 @@ pub(crate) struct Global {
     /// Print JSON; docs/schema/view-v1.json is its schema
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Write what happens to the end of this file as lines of JSON; `-` is the error output
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,

@@ -10,6 +10,7 @@ mod report;
 
 mod held_back;
 mod host;
+mod trace;
 
 mod check;
 mod config;
@@ -45,6 +46,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
+    if let Some(file) = &global.trace {
+        trace::begin(file)?;
+    }
     match &arguments.command {
         Command::List(options) => list::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),

@@ -30,7 +30,12 @@ pub(crate) fn run(
     let parts = [listed, prompt.text.as_deref()];
     let text: Vec<&str> = parts.into_iter().flatten().collect();
     if !text.is_empty() {
-        output.foreign(text.join("\n").as_bytes())?;
+        let mut text = text.join("\n");
+        // What comes after it on a terminal starts a line; JSON has the text to the byte.
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        output.foreign(text.as_bytes())?;
     }
     say(&prompt, output);
     say_held_back(&skills.catalog(), output);

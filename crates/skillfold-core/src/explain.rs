@@ -157,13 +157,13 @@ impl Session {
             Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
             Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
             Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
-            Standing::Active if !has_triggers(entry.skill()) => Absence::NoTriggers,
+            Standing::Active if !has_triggers(entry.manifest()) => Absence::NoTriggers,
             Standing::Active => Absence::NoMatch,
         };
         Absent {
             id: entry.id().into(),
             reason,
-            near: near(entry.skill(), message),
+            near: near(entry.manifest(), message),
         }
     }
 }

@@ -77,6 +77,7 @@ pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};
 pub use choose::matcher::{Candidate, Matched, Matcher};
 pub use choose::near::{Near, TriggerKind};
+pub use choose::part::check_triggers;
 pub use choose::rank::rank;
 pub use choose::signal::Signal;
 pub use codes::{Code, Severity};

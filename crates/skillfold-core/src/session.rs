@@ -11,12 +11,13 @@ use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
 use crate::choose::signal::Signal;
+use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
 use crate::disclose::changes::Shown;
 use crate::disclose::listing::{Disclosed, listing};
 use crate::disclose::memory::{Kept, Memory};
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::turn::{Outcome, Turn, again, turn};
+use crate::disclose::turn::{Outcome, Turn, again, decide, turn};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
@@ -152,6 +153,12 @@ impl Session {
     ) -> Turn {
         self.turn = self.turn.saturating_add(1);
         let turn = turn(matcher, loader, policy, message, self);
+        self.remember(&turn, matcher.catalog());
+        turn
+    }
+
+    /// Remembers what was given in a turn.
+    fn remember(&mut self, turn: &Turn, catalog: &Catalog) {
         for decision in &turn.decisions {
             let is_asked = decision.signal != Signal::Earlier;
             match &decision.outcome {
@@ -167,10 +174,9 @@ impl Session {
             }
         }
         if self.lives == Lives::History {
-            self.was_told_of(matcher.catalog());
+            self.was_told_of(catalog);
         }
         self.spent = self.spent.saturating_add(turn.tokens);
-        turn
     }
 
     /// Decides what a message would add, and remembers nothing.
@@ -181,7 +187,11 @@ impl Session {
         policy: &Policy,
         message: &str,
     ) -> Turn {
-        self.clone().turn(matcher, loader, policy, message)
+        let next = Self {
+            turn: self.turn.saturating_add(1),
+            ..self.clone()
+        };
+        decide(matcher, loader, policy, message, &next)
     }
 
     /// Notes that the model knows of all that changed up to a snapshot.
@@ -207,6 +217,11 @@ impl Session {
         self.spent = self.spent.saturating_add(tokens);
         self.give(&instructions, Some(arguments));
         self.use_now(instructions.id());
+        tracing::info!(
+            skill = &*visible(instructions.id()),
+            tokens.total = tokens,
+            "skill given to a model that asked for it"
+        );
         Ok(instructions)
     }
 

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// Where the skills that a case takes from the workspace are laid out: they are the person's.
+const SKILLS: &str = "person/.agents/skills";
+
 /// A case: `input/`, `request.json` and `expected.json` in a folder.
 #[derive(Debug)]
 pub struct Case {
@@ -54,14 +57,19 @@ impl Case {
         }
     }
 
-    /// Copies the input into a temporary folder, away from the repository that the cases are in.
+    /// Copies the input into a temporary folder, away from the repository that the cases are in, and beside it the skills
+    /// of the workspace that the request names.
     ///
     /// # Panics
     ///
-    /// Panics if a file cannot be copied.
+    /// Panics if a file cannot be copied, or if the request names a folder that is not there.
     pub fn lay_out(&self) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         copy(&self.folder.join("input"), folder.path());
+        let request: serde_json::Value = serde_json::from_str(&self.request).unwrap_or_default();
+        if let Some(skills) = request["skills"].as_str() {
+            lay_out(skills, &folder.path().join(SKILLS));
+        }
         folder
     }
 
@@ -77,6 +85,19 @@ impl Case {
     pub fn accept(&self, answer: &str) {
         std::fs::write(self.folder.join("expected.json"), answer).expect("a case can be written");
     }
+}
+
+/// Copies a folder of the workspace, such as `examples`.
+///
+/// # Panics
+///
+/// Panics if it is not there or cannot be copied.
+pub fn lay_out(folder: &str, to: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(folder);
+    assert!(from.is_dir(), "the workspace has no folder `{folder}`");
+    copy(&from, to);
 }
 
 #[expect(

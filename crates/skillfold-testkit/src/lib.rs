@@ -21,7 +21,7 @@ pub use attack::{
 };
 #[cfg(unix)]
 pub use attack::{HostileTree, hostile_tree};
-pub use case::{Case, cases};
+pub use case::{Case, cases, lay_out};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{Counts, Outcome, Swap, race_time};
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use skillfold_core::Steadiness;
 use skillfold_core::{
     Catalog, Content, Diagnostic, Error, Folder, FsSource, Hidden, Limits, Links, Lookup, Profile,
-    Reading, Root, SKILL_FILE, Scope, Severity, Source, discover, lint_skill,
+    Reading, Root, SKILL_FILE, Scope, Severity, Source, check_triggers, discover, lint_skill,
+    parse,
 };
 
 use crate::environment::{Environment, resolved};
@@ -121,10 +122,15 @@ impl Target {
     /// Judges the file.
     pub fn check(&self, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
         let content = self.read(limits)?;
+        let mut findings = lint_skill(self.root.source(), &self.folder, profile, limits)?;
+        let parsed = parse(&content.bytes, self.folder.name());
+        if let Some(manifest) = parsed.manifest {
+            findings.extend(check_triggers(&manifest));
+        }
         Ok(Checked {
             file: self.file(),
             text: String::from_utf8_lossy(&content.bytes).into_owned(),
-            findings: lint_skill(self.root.source(), &self.folder, profile, limits)?,
+            findings,
             fixed: Vec::new(),
         })
     }

@@ -34,6 +34,9 @@ mod check;
 #[cfg(feature = "store")]
 mod scaffold;
 
+#[cfg(feature = "trace")]
+mod trace;
+
 pub mod view;
 
 pub use agent::AgentSkills;
@@ -53,6 +56,8 @@ pub use settings::{
 pub use settings::{SettingsFile, write_setting};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
+#[cfg(feature = "trace")]
+pub use trace::TraceLines;
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]
@@ -63,3 +68,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/disclosure.md")]
 struct DisclosurePage;
+
+/// Runs those of the page about injection.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/injection.md")]
+struct InjectionPage;

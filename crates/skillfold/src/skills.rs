@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Diagnostic, Entry, Envelope, Error,
-    FileContent, Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
+    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
+    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
     Session as Remembered, Source, Turn,
 };
 
@@ -212,16 +212,6 @@ impl Skills {
     /// Counts what was refused.
     pub(crate) fn noted<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
         answer.inspect_err(|error| self.shared.counting.error(error))
-    }
-
-    /// Returns the patterns of triggers that cannot be used, by the id of their skill.
-    pub fn trigger_findings(&self) -> Vec<(Box<str>, Diagnostic)> {
-        self.with_matcher(|matcher, _| {
-            let findings = matcher.findings().into_iter();
-            findings
-                .map(|(entry, finding)| (entry.id().into(), finding.clone()))
-                .collect()
-        })
     }
 
     /// Returns how the cache of loaded instructions does.

@@ -26,6 +26,7 @@ fn explain_names_the_origin_of_each_value() {
     style            xml-rules                          default
     matching         keyword                            default
     max_per_request  3                                  default
+    breadcrumb       on                                 default
     fallback         none                               default
     agents           none                               default
     exit 0

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use skillfold_testkit::folder;
+use skillfold_testkit::{folder, lay_out};
+use tempfile::TempDir;
 
 #[test]
 fn session_of_the_readme_is_what_happens() {
@@ -148,13 +149,38 @@ fn session_of_the_loading_page_is_what_happens() {
     );
 }
 
+#[test]
+fn session_of_the_injection_page_is_what_happens() {
+    check_with_examples("docs/injection.md");
+}
+
+#[test]
+fn session_of_the_guide_from_prompt_to_skill_is_what_happens() {
+    check_with_examples("docs/guide-prompt-to-skill.md");
+}
+
+#[test]
+fn session_of_the_examples_is_what_happens() {
+    check_with_examples("examples/README.md");
+}
+
+/// Runs the sessions of a page beside the examples of the workspace.
+fn check_with_examples(page: &str) {
+    let world = folder("//- person/app/.git/HEAD\n");
+    lay_out("examples", &world.path().join("person/app/examples"));
+    check_in(page, &world);
+}
+
 /// Runs the sessions of a page in the project `app` in the home of a person; `UPDATE_DOCS=1` writes what happened.
 fn check(page: &str, tree: &str) {
+    check_in(page, &folder(tree));
+}
+
+fn check_in(page: &str, world: &TempDir) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(page);
     let text = std::fs::read_to_string(&path).unwrap();
-    let world = folder(tree);
     let home = world.path().join("person").canonicalize().unwrap();
     let happened = replayed(&text, &home);
     assert!(

@@ -12,11 +12,12 @@ pub(crate) mod enablement;
 pub(crate) mod tables;
 
 pub(crate) mod entry;
+mod log;
 pub(crate) mod marks;
+pub(crate) mod refresh;
 pub(crate) mod snapshot;
 
 pub(crate) mod filter;
 pub(crate) mod nearest;
-pub(crate) mod refresh;
 
 pub(crate) mod look_up;

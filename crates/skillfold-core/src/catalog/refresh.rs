@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
+use crate::catalog::log;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::snapshot::{Catalog, Rules};
 use crate::catalog::tables::{Item, Tables};
@@ -60,6 +61,13 @@ impl Catalog {
     ///
     /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one.
     pub fn refresh(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
+        let _span = tracing::debug_span!("refresh", roots = roots.len()).entered();
+        let refreshed = self.refreshed(roots, rules, now_ns);
+        log::changed(&refreshed);
+        refreshed
+    }
+
+    fn refreshed(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
         let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let mut known = Known::new(self, &roots, &rules);

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup, Standing};
+use crate::catalog::log;
 use crate::catalog::marks::Marks;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
@@ -71,10 +72,13 @@ impl Catalog {
     ///
     /// Nothing stops it: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
     pub fn discover(roots: Vec<Root>, rules: Rules, now_ns: i64) -> Self {
+        let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
         let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let found = discover(&sources, &rules.reading);
-        Self::of(found, roots.into(), Arc::new(rules), now_ns)
+        let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
+        log::found(&catalog);
+        catalog
     }
 
     /// Arranges what was found.

@@ -193,7 +193,7 @@ impl<'a> Candidate<'a> {
         match self.reason {
             Reason::Name(_) => self.entry.manifest().name().as_str(),
             Reason::Literal(number, _) | Reason::Pattern(number) => {
-                trigger_text(self.entry.skill(), number).unwrap_or_default()
+                trigger_text(self.entry.manifest(), number).unwrap_or_default()
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::choose::message::{Message, fold, is_word};
 use crate::choose::patterns::compiled;
 use crate::choose::trigger::{Trigger, triggers};
-use crate::read::discover::Skill;
+use crate::read::manifest::Manifest;
 
 /// Triggers of one skill that are spoken of.
 const TRIGGERS: usize = 50;
@@ -49,9 +49,9 @@ impl TriggerKind {
 }
 
 /// Returns the triggers of a skill, the ones that a message comes nearest to first.
-pub(crate) fn near(skill: &Skill, message: &str) -> Vec<Near> {
+pub(crate) fn near(manifest: &Manifest, message: &str) -> Vec<Near> {
     let message = Message::new(message, super::matcher::MESSAGE_BYTES);
-    let triggers = triggers(skill).take(TRIGGERS);
+    let triggers = triggers(manifest).take(TRIGGERS);
     let mut all: Vec<Near> = triggers.map(|trigger| one(trigger, &message)).collect();
     all.sort_by_key(|near| std::cmp::Reverse(share(near)));
     all

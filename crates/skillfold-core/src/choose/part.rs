@@ -11,6 +11,7 @@ use crate::choose::signal::{Signal, signal};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
+use crate::read::manifest::Manifest;
 
 /// Where a skill stands in a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +146,7 @@ impl Compiled {
             if name.contains('-') {
                 literals.add(&name.replace('-', "_"), slot, None, Whole::Yes);
             }
-            for (number, trigger) in (0_u32..).zip(triggers(skill)) {
+            for (number, trigger) in (0_u32..).zip(triggers(&skill.manifest)) {
                 match trigger {
                     Trigger::Part(text) => literals.add(text, slot, Some(number), Whole::No),
                     Trigger::Word(text) => literals.add(text, slot, Some(number), Whole::Yes),
@@ -173,9 +174,36 @@ impl Compiled {
 }
 
 /// Returns whether a skill has a trigger that could match.
-pub(crate) fn has_triggers(skill: &Skill) -> bool {
-    triggers(skill).any(|trigger| match trigger {
+pub(crate) fn has_triggers(manifest: &Manifest) -> bool {
+    triggers(manifest).any(|trigger| match trigger {
         Trigger::Part(text) | Trigger::Word(text) => !text.trim().is_empty(),
         Trigger::Pattern(pattern) => compiled(pattern).is_ok(),
     })
+}
+
+/// Returns what is wrong with the triggers of a skill: patterns that cannot be used.
+///
+/// ```
+/// use skillfold_core::{check_triggers, parse};
+///
+/// let file = b"---\nname: mail\ndescription: d\ntriggers: { patterns: ['order #(\\d+'] }\n---\n";
+/// let manifest = parse(file, "mail").manifest.unwrap();
+/// assert_eq!(check_triggers(&manifest)[0].code.as_str(), "SF751");
+/// ```
+pub fn check_triggers(manifest: &Manifest) -> Vec<Diagnostic> {
+    let patterns = triggers(manifest).filter_map(|trigger| match trigger {
+        Trigger::Pattern(pattern) => Some((
+            Owner {
+                slot: 0,
+                trigger: 0,
+            },
+            pattern,
+        )),
+        Trigger::Part(_) | Trigger::Word(_) => None,
+    });
+    let mut findings = Vec::new();
+    Patterns::new(&patterns.collect::<Vec<_>>(), |_, finding| {
+        findings.push(finding);
+    });
+    findings
 }

@@ -1,7 +1,6 @@
 //! The triggers of one skill.
 
-use crate::read::discover::Skill;
-use crate::read::manifest::Triggers;
+use crate::read::manifest::{Manifest, Triggers};
 
 /// A trigger of a skill.
 #[derive(Clone, Copy)]
@@ -13,9 +12,9 @@ pub(super) enum Trigger<'a> {
 }
 
 /// Returns the triggers of a skill, in their order.
-pub(super) fn triggers(skill: &Skill) -> impl Iterator<Item = Trigger<'_>> {
+pub(super) fn triggers(manifest: &Manifest) -> impl Iterator<Item = Trigger<'_>> {
     let none: &[Box<str>] = &[];
-    let (parts, words, patterns) = match skill.manifest.triggers() {
+    let (parts, words, patterns) = match manifest.triggers() {
         None => (none, [none; 2], none),
         Some(Triggers::Flat(texts)) => (&**texts, [none; 2], none),
         Some(Triggers::Structured {
@@ -31,8 +30,8 @@ pub(super) fn triggers(skill: &Skill) -> impl Iterator<Item = Trigger<'_>> {
 }
 
 /// Returns a trigger of a skill by its number.
-pub(super) fn trigger_text(skill: &Skill, number: u32) -> Option<&str> {
-    match triggers(skill).nth(number as usize)? {
+pub(super) fn trigger_text(manifest: &Manifest, number: u32) -> Option<&str> {
+    match triggers(manifest).nth(number as usize)? {
         Trigger::Part(text) | Trigger::Word(text) | Trigger::Pattern(text) => Some(text),
     }
 }

@@ -108,6 +108,20 @@ pub fn turn(
     message: &str,
     memory: &dyn Memory,
 ) -> Turn {
+    let _span = tracing::debug_span!("turn").entered();
+    let turn = decide(matcher, loader, policy, message, memory);
+    log(&turn, policy, message, memory);
+    turn
+}
+
+/// Decides what a message adds, and logs nothing.
+pub(crate) fn decide(
+    matcher: &Matcher,
+    loader: &Loader,
+    policy: &Policy,
+    message: &str,
+    memory: &dyn Memory,
+) -> Turn {
     let mut turn = Turn::default();
     let seen = Seen { matcher, memory };
     let announced = changes(&seen, policy, &mut turn);
@@ -124,7 +138,6 @@ pub fn turn(
     turn.text = joined([announced, said]);
     let added = turn.text.as_deref();
     turn.tokens = added.map_or(0, |said| policy.counter.count(said));
-    log(&turn, policy, message, memory);
     turn
 }
 
@@ -309,7 +322,7 @@ fn unmatched(
     if has_listing {
         return (Tier::Registry, None);
     }
-    let has_triggers = |entry: &Entry<'_>| has_triggers(entry.skill());
+    let has_triggers = |entry: &Entry<'_>| has_triggers(entry.manifest());
     let breadcrumb = match policy.breadcrumb {
         Breadcrumb::On => {
             let count = seen.entries().filter(has_triggers).count();

@@ -103,6 +103,7 @@ impl Loader {
         may_be_given(entry)?;
         let key = Key::new(entry.skill(), arguments);
         if let Some(instructions) = self.remembered(entry, &key)? {
+            log(&instructions, "memory");
             return Ok(instructions);
         }
         let now_ns = (self.clock)();
@@ -114,6 +115,7 @@ impl Loader {
         let read = Instructions::read(entry, arguments, dialect, strictness);
         let (instructions, state) = logged(entry, SKILL_FILE, read)?;
         let instructions = Arc::new(instructions);
+        log(&instructions, "file");
         if state.steadiness == Steadiness::Steady {
             let remembered = Remembered {
                 found: Arc::clone(entry.skill()),
@@ -210,6 +212,16 @@ fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
     } else {
         Hold::Unsettled(catalog.serial())
     }
+}
+
+/// Logs that a skill was loaded, and from where.
+fn log(instructions: &Instructions, from: &'static str) {
+    tracing::debug!(
+        skill = &*visible(instructions.id()),
+        approximate_tokens = instructions.tokens(),
+        from,
+        "skill loaded"
+    );
 }
 
 /// What a skill that may not be given is called where its own name must not be said.

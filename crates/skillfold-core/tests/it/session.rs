@@ -124,7 +124,7 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
         world.say(&mut session, message);
     }
     let catalog = world.matcher.catalog().clone();
-    let budget = Budget::characters(150);
+    let budget = Budget::characters(140);
     let spent = session.spent();
     let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
     let outcomes = again.decisions.iter();
@@ -136,8 +136,8 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
         [("alpha", "given"), ("gamma", "given"), ("beta", "no_room")]
     );
     let text = again.text.unwrap();
-    assert!(text.chars().count() <= 150, "{text}");
-    assert!(text.contains("Do gamma.") && text.contains("used before"));
+    assert!(text.chars().count() <= 140, "{text}");
+    assert!(text.contains("Do gamma.") && text.contains("1 more: call"));
     assert_eq!(session.spent(), spent + again.tokens);
     // What did not fit is given when it is asked for.
     assert!(

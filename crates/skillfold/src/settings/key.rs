@@ -1,7 +1,8 @@
 //! Every setting in one table.
 
 use skillfold_core::{
-    Choice, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile, Style,
+    Breadcrumb, Choice, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile,
+    Style,
 };
 
 use crate::settings::{ConfiguredAgent, Matching, Origin, Setting, Settings};
@@ -51,6 +52,7 @@ pub(super) enum Name {
     Style,
     Matching,
     MaxPerRequest,
+    Breadcrumb,
     Fallback,
     LogContent,
     Agents,
@@ -240,6 +242,14 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Breadcrumb,
+        name: "breadcrumb",
+        meaning: "Whether a model is told how many skills there are where nothing matches",
+        form: "`on` or `off`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
         id: Name::Fallback,
         name: "fallback",
         meaning: "What a model is told where nothing matches",
@@ -354,6 +364,10 @@ impl Key {
             Name::Style => one(&settings.style, Style::to_string),
             Name::Matching => one(&settings.matching, |Matching::Keyword| "keyword".to_owned()),
             Name::MaxPerRequest => one(&settings.max_per_request, usize::to_string),
+            Name::Breadcrumb => one(&settings.breadcrumb, |breadcrumb| match breadcrumb {
+                Breadcrumb::On => "on".to_owned(),
+                Breadcrumb::Off => "off".to_owned(),
+            }),
             Name::Fallback => one(&settings.fallback, |fallback| match fallback {
                 Fallback::ShowAll => "show_all".to_owned(),
                 Fallback::AskUser => "ask_user".to_owned(),

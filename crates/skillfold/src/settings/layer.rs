@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Choice, Code, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile, Scope,
-    Severity, Style, nearest,
+    Breadcrumb, Choice, Code, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence,
+    Profile, Scope, Severity, Style, nearest,
 };
 
 use crate::environment::{Environment, SETTINGS_VARIABLE};
@@ -38,6 +38,7 @@ pub(crate) struct Layer {
     pub(super) style: Option<Setting<Style>>,
     pub(super) matching: Option<Setting<Matching>>,
     pub(super) max_per_request: Option<Setting<usize>>,
+    pub(super) breadcrumb: Option<Setting<Breadcrumb>>,
     pub(super) fallback: Option<Setting<Fallback>>,
     pub(super) agents: Vec<ConfiguredAgent>,
     pub(super) findings: Vec<SettingFinding>,
@@ -50,6 +51,8 @@ const MODES: [(&str, Mode); 3] = [
     ("triggered", Mode::Triggered),
     ("hybrid", Mode::Hybrid),
 ];
+
+const BREADCRUMBS: [(&str, Breadcrumb); 2] = [("on", Breadcrumb::On), ("off", Breadcrumb::Off)];
 
 const FALLBACKS: [(&str, Fallback); 3] = [
     ("none", Fallback::None),
@@ -174,6 +177,7 @@ impl Layer {
             }
             Name::Matching => self.matching = Some(place.set(matching(written)?)),
             Name::MaxPerRequest => self.max_per_request = Some(place.set(written.number()?)),
+            Name::Breadcrumb => self.breadcrumb = Some(place.set(one_of(written, &BREADCRUMBS)?)),
             Name::Fallback => self.fallback = Some(place.set(one_of(written, &FALLBACKS)?)),
             Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
             Name::Agents => agent::read(self, written, place)?,

@@ -16,9 +16,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Agent, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback, Freshness,
-    Hidden, Limits, Links, Loading, Logged, Mode, Policy, Precedence, Profile, Reading, Rules,
-    Scope, Severity, Strictness, Style, Walk, canonical, nearest, visible,
+    Agent, Breadcrumb, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback,
+    Freshness, Hidden, Limits, Links, Loading, Logged, Mode, Policy, Precedence, Profile, Reading,
+    Rules, Scope, Severity, Strictness, Style, Walk, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
@@ -167,6 +167,8 @@ pub struct Settings {
     pub matching: Setting<Matching>,
     /// Skills whose instructions a request adds at most.
     pub max_per_request: Setting<usize>,
+    /// Whether a model is told how many skills there are where nothing matches.
+    pub breadcrumb: Setting<Breadcrumb>,
     /// What a model is told where nothing matches.
     pub fallback: Setting<Fallback>,
     /// Whether logs hold requests and what models are told.
@@ -217,6 +219,7 @@ impl Settings {
         put(&mut self.style, layer.style);
         put(&mut self.matching, layer.matching);
         put(&mut self.max_per_request, layer.max_per_request);
+        put(&mut self.breadcrumb, layer.breadcrumb);
         put(&mut self.fallback, layer.fallback);
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
@@ -277,6 +280,7 @@ impl Settings {
             mode: self.disclosure.value,
             style: self.style.value,
             max_skills: self.max_per_request.value,
+            breadcrumb: self.breadcrumb.value,
             fallback: self.fallback.value,
             logged: if self.log_content.value {
                 Logged::Content
@@ -371,6 +375,7 @@ impl Default for Settings {
             style: Setting::default(policy.style),
             matching: Setting::default(Matching::default()),
             max_per_request: Setting::default(policy.max_skills),
+            breadcrumb: Setting::default(policy.breadcrumb),
             fallback: Setting::default(policy.fallback),
             agents: Vec::new(),
             findings: Vec::new(),

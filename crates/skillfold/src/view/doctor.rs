@@ -1,7 +1,7 @@
 //! What was looked at, and what became of it.
 
 use skillfold_core::view::{Diagnostic, RefusedRecord, SkillRecord};
-use skillfold_core::{Catalog, Root, Standing, Trust};
+use skillfold_core::{Catalog, Entry, Root, Standing, Trust, check_triggers};
 
 use crate::roots::{Outcome, SearchedRoot};
 use crate::skills::{Report, Skills};
@@ -110,7 +110,7 @@ impl Doctor {
                 .map(|entry| SkillState {
                     record: SkillRecord::listed(&entry),
                     diagnostics: Diagnostic::all(&entry.skill().diagnostics),
-                    notes: Diagnostic::all(&entry.notes()),
+                    notes: Diagnostic::all(&notes(&entry)),
                 })
                 .collect(),
             refused: catalog
@@ -121,6 +121,13 @@ impl Doctor {
             summary: summary(&catalog),
         }
     }
+}
+
+/// Returns what there is to say of a skill beside its file: how it stands, and which triggers cannot be used.
+fn notes(entry: &Entry<'_>) -> Vec<skillfold_core::Diagnostic> {
+    let mut notes = entry.notes();
+    notes.extend(check_triggers(entry.manifest()));
+    notes
 }
 
 fn summary(catalog: &Catalog) -> DoctorSummary {

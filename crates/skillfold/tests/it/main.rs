@@ -8,7 +8,12 @@
 mod attack;
 mod bind;
 mod conformance;
+mod examples;
+mod flows;
+mod injection;
 mod load;
+mod load_skill;
+mod model;
 mod race;
 mod roots;
 mod settings;

@@ -1,6 +1,6 @@
 //! What is set where, and what a project may not set.
 
-use skillfold::core::{ErrorKind, Fallback, Mode, Style};
+use skillfold::core::{Breadcrumb, ErrorKind, Fallback, Mode, Style};
 use skillfold::{Environment, Host, Outcome, Settings};
 
 use crate::world::{World, tree};
@@ -64,6 +64,7 @@ fn each_layer_wins_over_the_one_before() {
     style = xml-rules (default)
     matching = keyword (default)
     max_per_request = 3 (default)
+    breadcrumb = on (default)
     fallback = none (default)
     agents = none (default)
     ");
@@ -79,6 +80,7 @@ fn settings_say_what_a_model_is_told() {
         .variable("SKILLFOLD_STYLE", "bullets")
         .variable("SKILL_MAX_PER_REQUEST", "5")
         .variable("SKILL_FALLBACK_MODE", "show_all")
+        .variable("SKILLFOLD_BREADCRUMB", "off")
         .variable("SKILLFOLD_FALLBACK", "ask_user");
     let settings = Settings::load(&environment, &[]);
     assert!(settings.findings.is_empty(), "{:?}", settings.findings);
@@ -88,6 +90,8 @@ fn settings_say_what_a_model_is_told() {
         (Mode::Triggered, Style::Bullets)
     );
     assert_eq!((policy.max_skills, policy.fallback), (5, Fallback::AskUser));
+    assert_eq!(policy.breadcrumb, Breadcrumb::Off);
+    assert_eq!(Settings::default().policy().breadcrumb, Breadcrumb::On);
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! What the engine logs as lines of JSON.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// What the engine's own events come from.
+const TARGET: &str = "skillfold";
+
+/// Writes each event of the engine as one line of JSON: `time_ms`, `level`, `event`, `spans`, and its fields. A field with
+/// a dot in its name is inside an object, so that `tokens.total` of all lines can be added up.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let lines = skillfold::TraceLines::new(std::io::stderr());
+/// let subscriber = tracing_subscriber::registry().with(lines);
+/// tracing::subscriber::with_default(subscriber, || { /* skills are found and told of */ });
+/// ```
+///
+/// Lines hold names and numbers. Requests and what models are told are in them only where the setting `log_content` says
+/// so.
+#[derive(Debug)]
+pub struct TraceLines<W> {
+    writer: Mutex<W>,
+    level: Level,
+}
+
+impl<W: Write + Send + 'static> TraceLines<W> {
+    /// Creates the layer; it writes everything but what is marked as `TRACE`.
+    pub fn new(writer: W) -> Self {
+        Self {
+            writer: Mutex::new(writer),
+            level: Level::DEBUG,
+        }
+    }
+
+    /// Writes only what is at least as grave as this.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+}
+
+impl<S, W> Layer<S> for TraceLines<W>
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+    W: Write + Send + 'static,
+{
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        metadata.target().starts_with(TARGET) && *metadata.level() <= self.level
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut line = Line::default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let time_ms = since.map_or(0, |since| since.as_millis());
+        line.put("time_ms", u64::try_from(time_ms).unwrap_or(u64::MAX).into());
+        line.put("level", event.metadata().level().as_str().into());
+        event.record(&mut line);
+        let spans = context.event_scope(event).into_iter();
+        let spans = spans.flat_map(|scope| scope.from_root().map(|span| span.name()));
+        line.put("spans", spans.collect());
+        let mut text = Value::Object(line.fields).to_string();
+        text.push('\n');
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who cannot write a log goes on with the work.
+        drop(
+            writer
+                .write_all(text.as_bytes())
+                .and_then(|()| writer.flush()),
+        );
+    }
+}
+
+/// The fields of one event.
+#[derive(Default)]
+struct Line {
+    fields: Map<String, Value>,
+}
+
+impl Line {
+    /// Puts a value under a name; what stands before a dot is an object.
+    fn put(&mut self, name: &str, value: Value) {
+        match name.split_once('.') {
+            Some((outer, inner)) => {
+                let object = self
+                    .fields
+                    .entry(outer)
+                    .or_insert_with(|| Map::new().into());
+                if let Value::Object(object) = object {
+                    object.insert(inner.to_owned(), value);
+                }
+            }
+            None => {
+                self.fields.insert(name.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let name = match field.name() {
+            "message" => "event",
+            name => name,
+        };
+        self.put(name, format!("{value:?}").into());
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field.name(), value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field.name(), value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field.name(), value.into());
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field.name(), value.into());
+    }
+}

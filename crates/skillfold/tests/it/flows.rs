@@ -1,0 +1,201 @@
+//! Agents with the skills of the examples, from the first word to the last.
+
+use skillfold::AgentSkills;
+use skillfold::core::{Agent, Lives, Mode, Policy, Sees, Style};
+use skillfold_testkit::lay_out;
+
+use crate::model::{Step, between, converse, told};
+use crate::world::World;
+
+const SKILL: &str = "extension-development";
+
+const BEFORE: &str = include_str!("../../../../examples/agents/builder/prompt-before.md");
+const PROMPT: &str = include_str!("../../../../examples/agents/builder/prompt.md");
+
+/// Lays out the skills of the examples and the settings of their agent.
+fn world() -> World {
+    let world = World::new("");
+    lay_out("examples/skills", &world.path("person/.agents/skills"));
+    lay_out(
+        "examples/agents/builder",
+        &world.path("person/.config/skillfold"),
+    );
+    world
+}
+
+fn bullets() -> Policy {
+    Policy {
+        style: Style::Bullets,
+        ..Policy::default()
+    }
+}
+
+/// A model that looks for a template in what it was told, reads it and fills it in.
+fn builder(told: &str) -> Step {
+    if !told.contains("<tool name=\"read_skill_resource\">") {
+        let path = between(told, "Start from `templates/manifest", "`");
+        return Step::Read(SKILL.to_owned(), format!("templates/manifest{path}"));
+    }
+    let template = between(told, "<tool name=\"read_skill_resource\">\n", "\n</tool>");
+    Step::Answer(
+        template
+            .replace("id: ID", "id: rss")
+            .replace("main:Name", "main:Rss"),
+    )
+}
+
+#[test]
+fn bound_builder_reads_a_template_and_never_loads_its_skill() {
+    let world = world();
+    let skills = world.skills();
+    let agent = skills.agent("builder").unwrap();
+    let composed = skills.compose("builder", PROMPT, "").unwrap();
+    let mut session = skills
+        .bound_to(agent.clone())
+        .session(bullets(), Lives::History)
+        .unwrap();
+    let request = "Create an extension that watches RSS feeds";
+    let told = format!("{}{}", composed.text, told(&mut session, request));
+    // The request matches the skill, and what the agent begins with is not repeated.
+    assert_eq!(
+        told.matches("# Extension development\n").count(),
+        1,
+        "{told}"
+    );
+    let conversation = converse(&skills, agent, &told, builder);
+    assert_eq!(conversation.calls, ["read_skill_resource"]);
+    assert!(
+        conversation.answer.contains("\nid: rss\n")
+            && conversation.answer.contains("entrypoint: main:Rss"),
+        "{}",
+        conversation.answer
+    );
+}
+
+/// A model that finds a skill by the list, loads it, and reviews a line of code as it says.
+fn worker(told: &str) -> Step {
+    if !told.contains("<tool name=\"list_skills\">") {
+        return Step::List("review".to_owned());
+    }
+    if !told.contains("<skill_context") {
+        let listed = between(told, "<tool name=\"list_skills\">\n", ":");
+        return Step::Load(listed.to_owned());
+    }
+    // It knows how to write a finding and what a secret is by the instructions alone.
+    let form = between(told, "the worst first:\n\n`", "`");
+    let rule = between(told, "**Secrets.** ", " ");
+    let severity = between(told, "Severities are `", "`");
+    let code = told.lines().find(|line| line.starts_with("kv/")).unwrap();
+    let place = code.split(": ").next().unwrap();
+    let finding = form
+        .replace("SEVERITY", severity)
+        .replace("file:line", place)
+        .replace(
+            "what is wrong",
+            &format!("{rule} key should stand in the code"),
+        );
+    Step::Answer(finding.replace("what to do", "take it from the settings"))
+}
+
+#[test]
+fn worker_lists_loads_code_review_and_applies_it() {
+    let world = world();
+    let skills = world.skills();
+    let request = "Look at the kv extension.\nkv/main.py:3: KEY = \"sk-1234\"";
+    let policy = Policy {
+        mode: Mode::Catalog,
+        ..bullets()
+    };
+    let told = told(&mut skills.session(policy, Lives::History), request);
+    assert!(told.contains("• `code-review` — "), "{told}");
+    let conversation = converse(&skills, Agent::new("worker"), &told, worker);
+    assert_eq!(conversation.calls, ["list_skills", "load_skill"]);
+    assert_eq!(
+        conversation.answer,
+        "BLOCKER kv/main.py:3 No key should stand in the code; take it from the settings"
+    );
+}
+
+#[test]
+fn every_agent_of_a_host_gets_the_catalog() {
+    let world = world();
+    let skills = world.skills();
+    let all = skills.session(bullets(), Lives::History).listing().text;
+    let listing = |agent: AgentSkills| {
+        let mut session = agent.session(bullets(), Lives::History).unwrap();
+        session.listing().text
+    };
+    // An orchestrator, one that uses skills and sees all, and those that these start.
+    let orchestrator = skills.bound_to(Agent::new("orchestrator"));
+    let planner = skills.bound_to(Agent::new("planner").uses(["code-review"]));
+    let worker = planner.narrow(Agent::new("worker"));
+    for agent in [orchestrator, planner, worker] {
+        assert_eq!(listing(agent), all);
+    }
+    // A specialist gets its part, and so does who it starts.
+    let specialist = skills.bound_to(skills.agent("builder").unwrap());
+    let started = specialist.narrow(Agent::new("worker"));
+    for agent in [specialist, started] {
+        let text = listing(agent);
+        assert!(
+            text.contains(SKILL) && !text.contains("code-review"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn session_of_an_agent_sees_what_the_agent_sees() {
+    let world = world();
+    let skills = world.skills();
+    let reviewer = Agent::new("reviewer")
+        .uses(["code-review"])
+        .sees(Sees::Used);
+    let reviewer = skills.bound_to(reviewer);
+    let mut session = reviewer.session(bullets(), Lives::History).unwrap();
+    assert!(session.remembered().spent() > 0);
+    // Others are not there; its own is known.
+    assert_eq!(session.turn("Say bonjour to Alice").text, None);
+    assert_eq!(session.turn("Do a code review").text, None);
+    assert!(session.load("hello-extended", "").is_err());
+    // Where the host drops what was said, the skill is given when it is asked for.
+    let mut transient = reviewer.session(bullets(), Lives::Transient).unwrap();
+    let told = transient.turn("Do a code review").text.unwrap();
+    assert!(told.contains("Read the whole change"), "{told}");
+    // One that sees all hears of what comes later.
+    let all = skills.bound_to(Agent::new("all"));
+    let mut session = all.session(bullets(), Lives::History).unwrap();
+    world.write(&crate::world::skill("person/.agents/skills/later"));
+    skills.refresh().unwrap();
+    assert!(session.listing().text.contains("later"));
+    let missing = skills.bound_to(Agent::new("a").uses(["nothing"]));
+    assert!(missing.session(bullets(), Lives::History).is_err());
+}
+
+#[test]
+fn moving_knowledge_into_a_skill_makes_the_prompt_shorter_for_all() {
+    let world = world();
+    let skills = world.skills();
+    let composed = skills.compose("builder", PROMPT, "").unwrap().text;
+    let counter = bullets().counter;
+    let [before_tokens, composed_tokens, after_tokens] =
+        [BEFORE, &*composed, PROMPT].map(|text| counter.count(text));
+    assert!(composed_tokens * 2 < before_tokens && after_tokens * 8 < before_tokens);
+    // What is left out of the prompt is in the skill.
+    for path in ["references/protocols.md", "references/examples.md"] {
+        let content = skills.read(SKILL, path).unwrap();
+        assert!(BEFORE.contains(content.text().unwrap().trim()), "{path}");
+    }
+    let figures = format!(
+        "| text | tokens |\n|---|---|\n\
+         | `prompt-before.md` | {before_tokens} |\n\
+         | `prompt.md` alone | {after_tokens} |\n\
+         | `prompt.md` with `extension-development`, as the agent begins | {composed_tokens} |\n"
+    );
+    println!("{figures}");
+    let guide = include_str!("../../../../docs/guide-prompt-to-skill.md");
+    assert!(
+        guide.contains(&figures),
+        "the guide has other figures:\n{figures}"
+    );
+}

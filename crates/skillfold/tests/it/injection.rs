@@ -1,0 +1,239 @@
+//! Instructions come with the request that needs them, and with no other.
+
+use skillfold::core::{Breadcrumb, Lives, MemorySource, Mode, Outcome, Policy, Style, Tier, Turn};
+use skillfold::{Environment, Host, Matching, Session, Settings, Skills};
+
+const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");
+const WEATHER: (&str, &str, &str) = ("weather", "triggers: [forecast]", "Look outside.");
+
+/// Returns skills, each with its triggers and its instructions.
+fn skills(skills: &[(&str, &str, &str)]) -> Skills {
+    let files = skills.iter().map(|(name, triggers, body)| {
+        let text =
+            format!("---\nname: {name}\ndescription: About {name}\n{triggers}\n---\n{body}\n");
+        (format!("{name}/SKILL.md"), text)
+    });
+    let source = MemorySource::new(files);
+    let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+    host.discover().unwrap()
+}
+
+/// Returns the policy that puts instructions into a request that matches, and nothing into any other.
+fn silent() -> Policy {
+    Policy {
+        mode: Mode::Triggered,
+        style: Style::Markdown,
+        breadcrumb: Breadcrumb::Off,
+        ..Policy::default()
+    }
+}
+
+fn session(of: &[(&str, &str, &str)]) -> Session {
+    skills(of).session(silent(), Lives::History)
+}
+
+fn say(of: &[(&str, &str, &str)], message: &str) -> Turn {
+    session(of).turn(message)
+}
+
+#[test]
+fn injects_relevant_skill_only() {
+    let turn = say(&[GREET, WEATHER], "What is the forecast?");
+    assert_eq!(turn.tier, Tier::Full);
+    let text = "\n\n## Available Skills\n\n# weather\nLook outside.\n";
+    assert_eq!(turn.text.as_deref(), Some(text));
+}
+
+#[test]
+fn no_skills_matched_returns_empty_context() {
+    let turn = say(&[GREET, WEATHER], "What is 2+2?");
+    assert_eq!((turn.text, turn.tokens), (None, 0));
+    assert_eq!((turn.tier, turn.decisions.len()), (Tier::Nothing, 0));
+}
+
+#[test]
+fn multiple_skills_matched_respects_max_limit() {
+    let names = ["a", "b", "c", "d", "e"];
+    let of = names.map(|name| (name, "triggers: [report]", "Write it."));
+    let turn = say(&of, "the report");
+    let given = |turn: &Turn| {
+        let given = turn.decisions.iter();
+        let given = given.filter(|one| matches!(one.outcome, Outcome::Given(..)));
+        given.map(|one| one.id.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(given(&turn), ["a", "b", "c"]);
+    let one = Policy {
+        max_skills: 1,
+        ..silent()
+    };
+    let turn = skills(&of).session(one, Lives::History).turn("the report");
+    assert_eq!(given(&turn), ["a"]);
+    assert_eq!(turn.text.unwrap().matches("Write it.").count(), 1);
+}
+
+#[test]
+fn keyword_matching_case_insensitive() {
+    for message in ["BONJOUR Alice", "Bonjour Alice", "bonjour alice"] {
+        assert!(say(&[GREET], message).text.is_some(), "{message}");
+    }
+    let upper = ("greet", "triggers: [BonJour]", "Say it.");
+    assert!(say(&[upper], "bonjour").text.is_some());
+}
+
+#[test]
+fn partial_keyword_matches() {
+    for message in ["Send my greetings", "regreet", "bonjour!", "a greeter"] {
+        assert!(say(&[GREET], message).text.is_some(), "{message}");
+    }
+    assert!(say(&[GREET], "gre et").text.is_none());
+}
+
+#[test]
+fn loader_returns_registry() {
+    let skills = skills(&[GREET, WEATHER]);
+    let catalog = skills.catalog();
+    let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();
+    assert_eq!(ids, ["greet", "weather"]);
+    // Nothing was loaded to know of them.
+    assert_eq!(skills.cache_stats().misses, 0);
+}
+
+#[test]
+fn registry_contains_triggers_and_instructions() {
+    let skills = skills(&[GREET]);
+    let catalog = skills.catalog();
+    let triggers = catalog.get("greet").unwrap().manifest().triggers();
+    insta::assert_snapshot!(format!("{:?}", triggers.unwrap()), @r#"Flat(["bonjour", "greet"])"#);
+    assert_eq!(
+        skills.load("greet", "").unwrap().body(),
+        "Say it in French.\n"
+    );
+}
+
+#[test]
+fn provider_created_iff_skills_exist() {
+    for policy in [silent(), Policy::default(), Policy::triggered()] {
+        let mut without = skills(&[]).session(policy.clone(), Lives::History);
+        assert_eq!(without.listing().text, "");
+        for request in ["Say bonjour", "What can you do?", ""] {
+            let turn = without.turn(request);
+            assert_eq!((turn.text, turn.tokens), (None, 0), "{request}");
+        }
+        let mut with = skills(&[GREET]).session(policy, Lives::History);
+        assert!(!with.listing().text.is_empty());
+        assert!(with.turn("Say bonjour").text.is_some());
+    }
+}
+
+#[test]
+fn skill_instructions_not_present_for_irrelevant_request() {
+    let mut session = session(&[GREET, WEATHER]);
+    for request in ["What is 2+2?", "Calculate pi to 10 digits", ""] {
+        assert_eq!(session.turn(request).text, None, "{request}");
+    }
+    assert_eq!(session.remembered().spent(), 0);
+}
+
+#[test]
+fn skill_instructions_present_for_relevant_request() {
+    let text = say(&[GREET, WEATHER], "Say bonjour to Alice").text.unwrap();
+    assert!(text.contains("# greet\nSay it in French."), "{text}");
+    assert!(!text.contains("Look outside."), "{text}");
+}
+
+#[test]
+fn token_usage_lower_without_skills() {
+    let mut session = session(&[GREET, WEATHER]);
+    let (unrelated, related) = (session.turn("What is 2+2?"), session.turn("Say bonjour"));
+    assert_eq!(unrelated.tokens, 0);
+    assert!(related.tokens > 0);
+    assert_eq!(session.remembered().spent(), related.tokens);
+}
+
+#[test]
+fn several_matched_skills_are_all_there_in_their_order() {
+    let message = "Greet Alice, then tell her the forecast";
+    let text = say(&[WEATHER, GREET], message).text.unwrap();
+    let (greet, weather) = (text.find("# greet\n"), text.find("# weather\n"));
+    assert!(greet.is_some() && greet < weather, "{text}");
+}
+
+#[test]
+fn one_call_before_each_request_gives_text_or_nothing() {
+    let mut session = session(&[GREET, WEATHER]);
+    let requests = ["Hi", "Say bonjour", "What is 2+2?", "The forecast?"];
+    let told = requests.map(|request| session.turn(request).text);
+    assert_eq!(
+        told.each_ref().map(Option::is_some),
+        [false, true, false, true]
+    );
+    assert_eq!(session.remembered().turns(), 4);
+}
+
+#[test]
+fn latest_message_is_what_is_matched() {
+    let mut session = session(&[GREET, WEATHER]);
+    assert!(session.turn("Say bonjour").text.is_some());
+    // What the earlier message asked for is not asked for by this one.
+    let turn = session.turn("And what is 2+2?");
+    assert_eq!((turn.text, turn.decisions.len()), (None, 0));
+    // Without a message there is nothing to match.
+    let turn = session.turn("");
+    assert_eq!((turn.text, turn.decisions.len()), (None, 0));
+}
+
+#[test]
+fn what_else_a_host_puts_into_the_prompt_is_untouched() {
+    let skills = skills(&[GREET, WEATHER]);
+    let mut session = skills.session(Policy::default(), Lives::History);
+    // A host's own prompt and its memory speak of skills too; only the request is looked at.
+    let own = ["You are kind.", "Remember: Alice likes bonjour."];
+    let mut messages: Vec<String> = own.map(str::to_owned).into();
+    messages.push(session.listing().text);
+    for request in [
+        "What is 2+2?",
+        "Say bonjour",
+        "What is 2+2?",
+        "The forecast?",
+    ] {
+        let before = messages.clone();
+        messages.extend(session.turn(request).text);
+        messages.push(request.to_owned());
+        // What was said stays as it was, to the byte, and a prompt cache holds.
+        assert_eq!(messages[..before.len()], before);
+        assert_eq!(session.listing().text, messages[2]);
+    }
+    assert_eq!(messages.len(), 3 + 4 + 2);
+    // The conversation can be written down and taken up between two requests, as the host's own is.
+    let mut resumed = skills.resume(Policy::default(), session.remembered().clone());
+    assert_eq!(resumed.turn("Say bonjour").text, None);
+}
+
+#[test]
+fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
+    let of = skills(&[GREET, WEATHER]);
+    for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
+        for style in Style::ALL {
+            let policy = Policy {
+                mode,
+                style,
+                ..Policy::default()
+            };
+            let mut session = of.session(policy, Lives::History);
+            session.turn("Say bonjour");
+            let listing = session.listing().text;
+            assert!(listing.contains("greet"), "{listing}");
+            assert!(!listing.contains("Say it in French."), "{listing}");
+        }
+    }
+}
+
+#[test]
+fn default_settings_match_by_words_alone() {
+    let settings = Settings::default();
+    assert_eq!(settings.matching.value, Matching::Keyword);
+    let mut session = skills(&[GREET, WEATHER]).session(settings.policy(), Lives::History);
+    // It means the same, and a model or an embedding would find it.
+    assert_eq!(session.turn("Will it rain tomorrow?").text, None);
+    assert!(session.turn("The forecast for tomorrow?").text.is_some());
+}
