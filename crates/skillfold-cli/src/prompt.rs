@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::held_back::say_held_back;
 use crate::host;
 use crate::output::{DIM, Output, counted, painted};
+use crate::why::say_unread;
 
 pub(crate) fn run(
     global: &Global,
@@ -38,6 +39,7 @@ pub(crate) fn run(
         output.foreign(text.as_bytes())?;
     }
     say(&prompt, output);
+    say_unread(prompt.unread, prompt.unread_by_patterns, output);
     say_held_back(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }

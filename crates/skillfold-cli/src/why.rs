@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::{Lives, visible};
-use skillfold::view::{Document, Matched, NearTrigger, Unmatched, Why};
+use skillfold::view::{Bytes, Document, Matched, NearTrigger, Unmatched, Why};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -47,17 +47,7 @@ fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
     for unmatched in &why.unmatched {
         print_unmatched(unmatched, output)?;
     }
-    for (unread, by) in [
-        (why.unread, "nothing"),
-        (why.unread_by_patterns, "no pattern"),
-    ] {
-        if let Some(unread) = unread {
-            output.say(format!(
-                "{by} looked at bytes {} to {} of the request: it is too long",
-                unread.start, unread.end
-            ));
-        }
-    }
+    say_unread(why.unread, why.unread_by_patterns, output);
     output.say(painted(
         DIM,
         format!(
@@ -66,6 +56,22 @@ fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
         ),
     ));
     Ok(())
+}
+
+/// Says which bytes of a request were passed over.
+pub(crate) fn say_unread(
+    unread: Option<Bytes>,
+    unread_by_patterns: Option<Bytes>,
+    output: &mut Output,
+) {
+    let parts = [(unread, "nothing"), (unread_by_patterns, "no pattern")];
+    for (unread, who) in parts {
+        if let Some(Bytes { start, end, .. }) = unread {
+            output.say(format!(
+                "{who} looked at bytes {start} to {end} of the request: it is too long"
+            ));
+        }
+    }
 }
 
 /// Says that nothing is chosen, and what the way out is.

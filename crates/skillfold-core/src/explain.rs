@@ -47,7 +47,7 @@ pub struct Absent {
     pub id: Box<str>,
     /// Why.
     pub reason: Absence,
-    /// Its triggers, those that the message comes nearest to first.
+    /// Its triggers, those that the message comes nearest to first, where they are the reason.
     pub near: Vec<Near>,
 }
 
@@ -163,7 +163,11 @@ impl Session {
         Absent {
             id: entry.id().into(),
             reason,
-            near: near(entry.manifest(), message),
+            near: if reason == Absence::NoMatch {
+                near(entry.manifest(), message)
+            } else {
+                Vec::new()
+            },
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -11,6 +10,8 @@ use tracing::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
+
+use crate::environment::now_ns;
 
 /// What the engine's own events come from.
 const TARGET: &str = "skillfold";
@@ -62,9 +63,7 @@ where
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut line = Line::default();
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let time_ms = since.map_or(0, |since| since.as_millis());
-        line.put("time_ms", u64::try_from(time_ms).unwrap_or(u64::MAX).into());
+        line.put("time_ms", (now_ns() / 1_000_000).into());
         line.put("level", event.metadata().level().as_str().into());
         event.record(&mut line);
         let spans = context.event_scope(event).into_iter();

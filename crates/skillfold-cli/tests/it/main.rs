@@ -17,3 +17,4 @@ mod list;
 mod load;
 mod sessions;
 mod terminal;
+mod why;

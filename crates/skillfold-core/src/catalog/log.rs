@@ -45,10 +45,13 @@ pub(super) fn changed(refreshed: &Refreshed) {
 /// Names the folders that hold no skill, and why.
 fn name_refused(catalog: &Catalog) {
     for refused in catalog.refused().iter().take(NAMED) {
-        let why = refused.diagnostics.first().map(Diagnostic::to_string);
+        // A message may quote the file; a code and a place do not.
+        let why = refused.diagnostics.first();
+        let at = why.and_then(|why| why.span).map(|span| span.start);
         tracing::warn!(
             folder = &*visible(refused.folder.path()),
-            why = why.map(|why| visible(&why).into_owned()),
+            code = why.map(|why| why.code.number()),
+            at = at.map(|at| at.to_string()),
             "folder holds no skill"
         );
     }

@@ -72,14 +72,14 @@ fn one(trigger: Trigger<'_>, message: &Message<'_>) -> Near {
     };
     let words = folded.split(|c: char| !is_word(c));
     let words = words.filter(|word| !word.is_empty());
-    let (found, missing) = words
-        .map(Box::from)
-        .partition(|word: &Box<str>| message.folded.contains(&**word));
+    let (found, missing): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| message.folded.contains(word));
+    let boxed = |words: Vec<&str>| words.into_iter().map(Box::from).collect();
     Near {
         trigger: text.into(),
         kind,
-        found,
-        missing,
+        found: boxed(found),
+        missing: boxed(missing),
     }
 }
 

@@ -188,7 +188,7 @@ pub(crate) fn has_triggers(manifest: &Manifest) -> bool {
 ///
 /// let file = b"---\nname: mail\ndescription: d\ntriggers: { patterns: ['order #(\\d+'] }\n---\n";
 /// let manifest = parse(file, "mail").manifest.unwrap();
-/// assert_eq!(check_triggers(&manifest)[0].code.as_str(), "SF751");
+/// assert_eq!(check_triggers(&manifest)[0].code.to_string(), "SF751");
 /// ```
 pub fn check_triggers(manifest: &Manifest) -> Vec<Diagnostic> {
     let patterns = triggers(manifest).filter_map(|trigger| match trigger {

@@ -1,5 +1,7 @@
 //! What a model is told for a request.
 
+use std::ops::Range;
+
 use crate::disclose::changes::Announced as Told;
 use crate::disclose::listing::Disclosed;
 use crate::disclose::policy::{Mode, Policy};
@@ -41,6 +43,23 @@ pub struct Prompt {
     /// The ids that a person may choose from, where nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Bytes>,
+    /// The bytes in the middle of the request that patterns did not look at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_by_patterns: Option<Bytes>,
+}
+
+/// Bytes of a text, from the first to before the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Bytes {
+    /// The first.
+    pub start: usize,
+    /// The one after the last.
+    pub end: usize,
 }
 
 /// Skills that changed since a listing, by id.
@@ -119,6 +138,8 @@ impl Prompt {
             announced: Announced::new(&turn.announced),
             decisions: turn.decisions.iter().map(Decision::new).collect(),
             candidates: strings(&turn.candidates),
+            unread: turn.unread.clone().map(Bytes::from),
+            unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
         }
     }
 }
@@ -154,5 +175,12 @@ impl Decision {
             outcome: decided.outcome.as_str().to_owned(),
             tokens: decided.outcome.tokens(),
         }
+    }
+}
+
+impl From<Range<usize>> for Bytes {
+    fn from(range: Range<usize>) -> Self {
+        let Range { start, end } = range;
+        Self { start, end }
     }
 }

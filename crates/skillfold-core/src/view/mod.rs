@@ -16,12 +16,12 @@ mod load;
 mod why;
 
 pub use any::Any;
-pub use disclose::{Announced, Decision, ListingText, Prompt};
+pub use disclose::{Announced, Bytes, Decision, ListingText, Prompt};
 pub use finding::{Diagnostic, Position, Span};
 pub use load::{FileEntry, FileFinding, FileListing, FilePart, Instructions};
 pub use record::{Listing, RefusedRecord, SkillRecord};
 pub use skill::{Body, Skill, Triggers};
-pub use why::{Bytes, Matched, NearTrigger, Unmatched, Why};
+pub use why::{Matched, NearTrigger, Unmatched, Why};
 
 /// The version of the contract.
 pub const VERSION: u32 = 1;

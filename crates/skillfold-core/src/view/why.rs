@@ -1,12 +1,10 @@
 //! Why skills are chosen for a request, and why others are not.
 
-use std::ops::Range;
-
 use crate::choose::near::Near;
 use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::{Decision as Decided, Outcome};
 use crate::explain::{Absent, Details, Explanation};
-use crate::view::disclose::Decision;
+use crate::view::disclose::{Bytes, Decision};
 use crate::view::record::strings;
 
 /// Why skills are chosen for a request, and why others are not.
@@ -55,17 +53,6 @@ pub struct Matched {
     /// The evidence as the request has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-}
-
-/// Bytes of a text, from the first to before the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Bytes {
-    /// The first.
-    pub start: usize,
-    /// The one after the last.
-    pub end: usize,
 }
 
 /// A skill that does not match.
@@ -165,12 +152,5 @@ impl NearTrigger {
             found: strings(&near.found),
             missing: strings(&near.missing),
         }
-    }
-}
-
-impl From<Range<usize>> for Bytes {
-    fn from(range: Range<usize>) -> Self {
-        let Range { start, end } = range;
-        Self { start, end }
     }
 }

@@ -3,6 +3,7 @@
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod check;
+mod counters;
 mod failure;
 mod settings;
 
@@ -11,6 +12,7 @@ mod doctor;
 use std::path::Path;
 
 pub use check::{Check, CheckSummary, CheckedFile};
+pub use counters::Counters;
 pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
@@ -56,6 +58,8 @@ pub enum Document {
     Check(Check),
     /// What was looked at, and what became of it.
     Doctor(Doctor),
+    /// What was done since the skills were found.
+    Counters(Counters),
     /// Every setting and its origin.
     Settings(SettingsView),
     /// A file that was written.

@@ -1,0 +1,200 @@
+//! `skillfold why`, and what is traced.
+
+use crate::command::World;
+
+const TREE: &str = "
+    //- person/.agents/skills/forms/SKILL.md
+    ---
+    name: forms
+    description: Fills in forms
+    triggers:
+      keywords: [fill in the form, survey]
+      patterns: ['form #\\d+', '(']
+    ---
+    Fill it in.
+    //- person/.agents/skills/mail/SKILL.md
+    ---
+    name: mail
+    description: Writes mail
+    triggers: [inbox]
+    ---
+    Write it.
+    //- person/.agents/skills/plain/SKILL.md
+    ---
+    name: plain
+    description: Has no triggers
+    ---
+    Be plain.
+    //- app/.agents/skills/ours/SKILL.md
+    ---
+    name: ours
+    description: Of the project
+    triggers: [form]
+    ---
+    Ours.
+";
+
+#[test]
+fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
+    let world = World::new(TREE);
+    let one = "max_per_request=1";
+    let run = world.run(&["why", "Look at my Inbox, then form #12", "--set", one]);
+    insta::assert_snapshot!(without_counts(&run), @r"
+    1. forms
+       a trigger is there: `form #12` at bytes 23 to 31 (by `form #\d+`)
+       tier 3: its instructions are given, N tokens
+    2. mail
+       a trigger is there: `Inbox` at bytes 11 to 16
+       tier 2: others come first; a line says that it matches, N tokens
+    ! hybrid mode, tier 3, N tokens (estimate)
+    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    exit 0
+    ");
+}
+
+#[test]
+fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
+    let world = World::new(TREE);
+    let run = |request: &str, ids: &[&str]| {
+        let mut typed = vec!["why", request];
+        for id in ids {
+            typed.extend(["--skill", id]);
+        }
+        without_counts(&world.run(&typed))
+    };
+    insta::assert_snapshot!(run("fill that form", &["forms", "plain", "ours"]), @r"
+    no skill is chosen
+    -  forms
+       none of its triggers is in the request, and its name is not said
+       way out: add words of the request to its triggers
+       trigger `fill in the form`: `fill`, `form` there, `in`, `the` not
+       trigger `survey`: not there
+       pattern `form #\d+`: finds nothing
+       pattern `(`: cannot be used; `doctor` says why
+    -  plain
+       it has no triggers, and its name is not said
+       way out: add `triggers` with words of such requests to its frontmatter
+    -  ours
+       its folder is not trusted
+       way out: look at the skill, then add its project to `trusted` in your settings
+    ! hybrid mode, tier 2, N tokens (estimate)
+    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    exit 0
+    ");
+    insta::assert_snapshot!(run("fill that form", &[]), @"
+    no skill is chosen; `--skill ID` says why one is not
+    ! hybrid mode, tier 2, N tokens (estimate)
+    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    exit 0
+    ");
+    insta::assert_snapshot!(run("fill that form", &["form"]), @"
+    ! error: There is no skill `form`
+    ! hint: Did you mean `forms`?
+    exit 3
+    ");
+}
+
+#[test]
+fn middle_of_a_long_request_is_said_not_to_be_read() {
+    let world = World::new(TREE);
+    let request = format!("{} open my inbox", "word ".repeat(20_000));
+    insta::assert_snapshot!(without_counts(&world.run(&["why", &request])), @"
+    1. mail
+       a trigger is there: `inbox` at bytes 100009 to 100014
+       tier 3: its instructions are given, N tokens
+    ! nothing looked at bytes 32768 to 67246 of the request: it is too long
+    ! no pattern looked at bytes 4096 to 95918 of the request: it is too long
+    ! hybrid mode, tier 3, N tokens (estimate)
+    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    exit 0
+    ");
+}
+
+#[test]
+fn tokens_of_a_trace_add_up_and_no_content_is_in_it() {
+    let world = World::new(TREE);
+    let trace = world.path("trace.jsonl");
+    let file = trace.to_str().unwrap();
+    let mut totals = Vec::new();
+    for request in ["Open my inbox, password swordfish", "What is 2+2?"] {
+        world.run(&["prompt", request, "--trace", file, "--set", "style=tiers"]);
+        let lines = lines(&trace);
+        let tokens = lines
+            .iter()
+            .filter_map(|line| line["tokens"]["total"].as_u64());
+        totals.push(tokens.sum::<u64>());
+    }
+    assert!(0 < totals[0] && totals[0] < totals[1], "{totals:?}");
+    let text = std::fs::read_to_string(&trace).unwrap();
+    assert!(
+        !text.contains("swordfish") && !text.contains("Write it."),
+        "{text}"
+    );
+    let events: Vec<_> = lines(&trace)
+        .iter()
+        .map(|line| line["event"].to_string())
+        .collect();
+    assert!(
+        events.contains(&"\"skills for a request\"".to_owned()),
+        "{events:?}"
+    );
+    let spans: Vec<_> = lines(&trace)
+        .iter()
+        .map(|line| line["spans"].to_string())
+        .collect();
+    assert!(spans.contains(&"[\"turn\"]".to_owned()), "{spans:?}");
+}
+
+#[test]
+fn content_is_traced_where_the_person_says_so() {
+    let world = World::new(TREE);
+    let trace = world.path("trace.jsonl");
+    let file = trace.to_str().unwrap();
+    world.run(&[
+        "prompt",
+        "Open my inbox",
+        "--trace",
+        file,
+        "--set",
+        "log_content=true",
+    ]);
+    let lines = lines(&trace);
+    let turn = lines
+        .iter()
+        .find(|line| line["tokens"].is_object())
+        .unwrap();
+    assert_eq!(turn["request"], "Open my inbox");
+    assert!(turn["text"].as_str().unwrap().contains("Write it."));
+}
+
+#[test]
+fn trace_that_cannot_be_written_is_said() {
+    let world = World::new(TREE);
+    insta::assert_snapshot!(world.run(&["list", "--trace", "no/such/folder/file"]), @"
+    ! error: Could not write `no/such/folder/file`: No such file or directory (os error 2)
+    ! hint: Check that the folder is there and may be written to, and that the disk has room
+    exit 5
+    ");
+}
+
+fn lines(file: &std::path::Path) -> Vec<serde_json::Value> {
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Returns an answer with `N` for each count of tokens: the path of the folder is part of what is counted.
+fn without_counts(shown: &str) -> String {
+    let mut steady = Vec::new();
+    for line in shown.lines() {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        for at in 1..words.len() {
+            if words[at].starts_with("token") {
+                words[at - 1] = "N";
+            }
+        }
+        steady.push(words.join(" "));
+    }
+    steady.join("\n")
+}

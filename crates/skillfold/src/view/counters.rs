@@ -1,0 +1,61 @@
+//! What was done since the skills were found, in numbers.
+
+use crate::counters;
+
+/// What was done since the skills were found, in numbers.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Counters {
+    /// Times that the skills were looked for again.
+    pub refreshes: u64,
+    /// Requests.
+    pub turns: u64,
+    /// Requests that at least one skill matched.
+    pub matched_turns: u64,
+    /// Skills that matched, in all requests.
+    pub matched: u64,
+    /// Skills whose instructions were given for a request.
+    pub given: u64,
+    /// Skills that matched and did not fit the budget.
+    pub no_room: u64,
+    /// Skills that matched and could not be loaded.
+    pub failed: u64,
+    /// Tokens that requests added.
+    pub tokens: u64,
+    /// Loads and reads that a rule refused.
+    pub refused: u64,
+    /// Texts that the cache remembers.
+    pub cache_entries: usize,
+    /// Bytes that they take.
+    pub cache_bytes: usize,
+    /// Loads that were answered from memory.
+    pub cache_hits: u64,
+    /// Loads that read the file.
+    pub cache_misses: u64,
+    /// Texts that made place for others.
+    pub cache_evicted: u64,
+}
+
+impl Counters {
+    /// Creates the view of counters.
+    pub fn new(counters: &counters::Counters) -> Self {
+        let cache = &counters.cache;
+        Self {
+            refreshes: counters.refreshes,
+            turns: counters.turns,
+            matched_turns: counters.matched_turns,
+            matched: counters.matched,
+            given: counters.given,
+            no_room: counters.no_room,
+            failed: counters.failed,
+            tokens: counters.tokens,
+            refused: counters.refused,
+            cache_entries: cache.entries,
+            cache_bytes: cache.bytes,
+            cache_hits: cache.hits,
+            cache_misses: cache.misses,
+            cache_evicted: cache.evicted,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What can be followed: counters, and events as lines. Who listens is known to a whole process, so these tests have one of
+//! their own and run one after the other.
+#![expect(
+    clippy::unwrap_used,
+    clippy::format_push_string,
+    reason = "a test fails by panicking and may be slow with text"
+)]
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use skillfold::core::{Lives, MemorySource, Policy};
+use skillfold::view::{self, Document};
+use skillfold::{Environment, Host, Skills, TraceLines};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+static ONE: Mutex<()> = Mutex::new(());
+
+fn skills() -> Skills {
+    let file = |name: &str, body: &str| {
+        let text = format!(
+            "---\nname: {name}\ndescription: About {name}\ntriggers: [{name}word, both]\n---\n{body}\n"
+        );
+        (format!("{name}/SKILL.md"), text)
+    };
+    let large = "long and longer ".repeat(20_000);
+    let broken = (
+        "broken/SKILL.md".to_owned(),
+        "# No frontmatter\n".to_owned(),
+    );
+    let source = MemorySource::new([file("alpha", "Do alpha."), file("large", &large), broken]);
+    let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+    host.discover().unwrap()
+}
+
+#[test]
+fn counters_say_what_matched_and_what_it_cost() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let skills = skills();
+    let mut session = skills.session(Policy::triggered(), Lives::History);
+    let turns = ["alphaword", "both", "What is 2+2?"].map(|message| session.turn(message));
+    assert!(session.load("alpha", "").is_ok());
+    assert!(skills.read("alpha", "../secret").is_err());
+    skills.refresh().unwrap();
+    let counters = skills.counters();
+    assert_eq!(
+        (counters.turns, counters.matched_turns, counters.matched),
+        (3, 2, 3)
+    );
+    assert_eq!(
+        (counters.given, counters.no_room, counters.failed),
+        (1, 1, 0)
+    );
+    assert_eq!((counters.refused, counters.refreshes), (1, 1));
+    assert_eq!(
+        counters.tokens,
+        turns.iter().map(|turn| turn.tokens).sum::<u64>()
+    );
+    assert!(counters.cache.hits >= 1, "{counters:?}");
+    let view = Document::Counters(view::Counters::new(&counters)).to_json();
+    let view: serde_json::Value = serde_json::from_str(&view).unwrap();
+    assert_eq!(
+        (&view["kind"], &view["given"]),
+        (&"counters".into(), &1.into())
+    );
+}
+
+/// Lines that were written.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn events_are_lines_of_names_and_numbers() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = Written::default();
+    let lines = TraceLines::new(written.clone());
+    let subscriber = tracing_subscriber::registry().with(lines);
+    tracing::subscriber::with_default(subscriber, || {
+        let skills = skills();
+        let mut session = skills.session(Policy::triggered(), Lives::History);
+        session.turn("alphaword and a secret");
+        session.load("alpha", "Alice").unwrap();
+        skills.read("alpha", "../secret").unwrap_err();
+        skills.refresh().unwrap();
+    });
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let mut shown = String::new();
+    for line in text.lines() {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line["time_ms"].as_u64().unwrap() > 0);
+        line["time_ms"] = 0.into();
+        shown += &format!("{line}\n");
+    }
+    assert!(!shown.contains("a secret") && !shown.contains("Alice"));
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn skipped_and_oversize_skills_are_warned_of() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = Written::default();
+    let lines = TraceLines::new(written.clone()).level(tracing::Level::WARN);
+    let subscriber = tracing_subscriber::registry().with(lines);
+    tracing::subscriber::with_default(subscriber, skills);
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let events: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| format!("{}{}: {}", line["folder"], line["skill"], line["event"]))
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "\"broken\"null: \"folder holds no skill\"",
+            "null\"large\": \"skill is larger than an agent should load at once\"",
+        ]
+    );
+}
