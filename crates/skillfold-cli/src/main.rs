@@ -13,6 +13,7 @@ mod host;
 mod check;
 mod config;
 mod doctor;
+mod evaluate;
 mod files;
 mod list;
 mod load;
@@ -51,6 +52,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Read(options) => read::run(global, options, output),
         Command::Prompt(options) => prompt::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
+        Command::Test(options) => evaluate::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),
         Command::Config(options) => config::run(global, options, output),

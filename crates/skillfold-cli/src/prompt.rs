@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Catalog, Lives, Standing, visible};
+use skillfold::core::{Lives, visible};
 use skillfold::view::{Decision, Document, Prompt};
 
 use crate::arguments::{self, Global};
@@ -32,7 +32,7 @@ pub(crate) fn run(
         output.foreign(text.join("\n").as_bytes())?;
     }
     say(&prompt, output);
-    say_untrusted(&skills.catalog(), output);
+    host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,19 +63,6 @@ fn say(prompt: &Prompt, output: &mut Output) {
             prompt.tokens, prompt.counted_by, prompt.eager_tokens
         ),
     ));
-}
-
-/// Says that skills are held back, and the way to see them.
-fn say_untrusted(catalog: &Catalog, output: &mut Output) {
-    let untrusted = catalog.entries();
-    let untrusted = untrusted.filter(|entry| entry.standing() == Standing::Untrusted);
-    match untrusted.count() {
-        0 => {}
-        count => output.say(format!(
-            "{} held back, as the project is not trusted; `--trust-project` trusts it for this run",
-            counted(count, "skill is", "skills are")
-        )),
-    }
 }
 
 fn reason(decision: &Decision) -> String {

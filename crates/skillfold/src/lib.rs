@@ -29,6 +29,7 @@ mod skills;
 mod agent;
 
 mod check;
+mod evaluate;
 #[cfg(feature = "store")]
 mod scaffold;
 
@@ -37,6 +38,10 @@ pub mod view;
 pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use environment::Environment;
+pub use evaluate::{
+    Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
+    StartsBy,
+};
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};

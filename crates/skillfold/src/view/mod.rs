@@ -3,6 +3,7 @@
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod check;
+mod evaluation;
 mod failure;
 mod settings;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
+pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use skillfold_core::view::{
@@ -52,6 +54,8 @@ pub enum Document {
     Prompt(Box<Prompt>),
     /// What was found in files.
     Check(Check),
+    /// What came of trigger queries.
+    Evaluation(Evaluation),
     /// What was looked at, and what became of it.
     Doctor(Doctor),
     /// Every setting and its origin.
