@@ -37,15 +37,18 @@ pub(crate) fn run(
     Ok(ExitCode::from(if is_passed { 0 } else { WRONG }))
 }
 
-/// Returns whether every skill came out as well as it must. Where all that might have been tested is held back, nothing
-/// was shown to be right.
+/// Returns whether every skill came out as well as it must. Where all is held back, nothing was shown to be right.
 fn is_passed(evaluation: &Evaluation, options: &Test) -> bool {
     let is_good = |skill: &EvaluatedSkill| {
         let is_tested = options.ids.is_empty() || !skill.queries.is_empty();
         is_tested && skill.reaches(options.at_least)
     };
-    let is_idle = evaluation.queries() == 0 && evaluation.held_back > 0;
-    evaluation.skills.iter().all(is_good) && !is_idle
+    evaluation.skills.iter().all(is_good) && !is_idle(evaluation, options)
+}
+
+/// Returns whether all that might have been tested is held back.
+fn is_idle(evaluation: &Evaluation, options: &Test) -> bool {
+    options.ids.is_empty() && evaluation.queries() == 0 && evaluation.held_back > 0
 }
 
 fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result<(), Failure> {
@@ -183,7 +186,9 @@ fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
     let summary = view::Evaluation::new(evaluation).summary;
     let tested = evaluation.skills.iter();
     let tested = tested.filter(|skill| !skill.queries.is_empty()).count();
-    if tested == 0 {
+    if is_idle(evaluation, options) {
+        output.say("Nothing was tested");
+    } else if tested == 0 {
         output.say("There are no trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
             `[{\"query\": \"Fill in this form\", \"should_trigger\": true}]`");
     } else {

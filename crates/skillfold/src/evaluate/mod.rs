@@ -361,7 +361,7 @@ impl Run<'_> {
                         skill.report(&file, diagnostic);
                     }
                 }
-                Err(why) => skill.report(&file, Diagnostic::new(Code::EvaluationForm, None, why)),
+                Err(why) => skill.report(&file, Diagnostic::new(Code::EvaluationUnread, None, why)),
             }
         }
         if unread > 0 {
@@ -417,7 +417,7 @@ impl EvaluatedSkill {
             Ok(listed) => listed,
             Err(error) => {
                 let why = error.with_cause();
-                return self.report("", Diagnostic::new(Code::EvaluationForm, None, why));
+                return self.report("", Diagnostic::new(Code::EvaluationUnread, None, why));
             }
         };
         let paths = listed.files.iter().map(|file| file.path.as_str());
@@ -429,7 +429,7 @@ impl EvaluatedSkill {
             let is_ours = file::kind(path).is_some() || path == file::FOLDER;
             if is_ours || finding.diagnostic.code == Code::BoundReached {
                 let why = finding.diagnostic.message;
-                self.report(path, Diagnostic::new(Code::EvaluationForm, None, why));
+                self.report(path, Diagnostic::new(Code::EvaluationUnread, None, why));
             }
         }
     }
