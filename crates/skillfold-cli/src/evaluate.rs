@@ -11,7 +11,7 @@ use crate::failure::{Failure, WRONG};
 use crate::host;
 use crate::output::{BAD, BOLD, DIM, GOOD, Output, counted, finding, painted};
 
-/// Queries of one skill that are shown because they came out wrong.
+/// Queries of one skill that came out wrong, and confused pairs, that are shown.
 const SHOWN: usize = 20;
 /// Characters of a query that are shown.
 const WIDTH: usize = 100;
@@ -92,12 +92,17 @@ fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result
             output.line(format!("    {more} more are wrong; `--json` has them all"))?;
         }
     }
+    print_confused(evaluation, output)
+}
+
+fn print_confused(evaluation: &Evaluation, output: &mut Output) -> Result<(), Failure> {
     let confused = evaluation.confused();
-    if !confused.is_empty() {
-        output.line("")?;
-        output.line(painted(BOLD, "Confused"))?;
+    if confused.is_empty() {
+        return Ok(());
     }
-    for pair in confused {
+    output.line("")?;
+    output.line(painted(BOLD, "Confused"))?;
+    for pair in confused.iter().take(SHOWN) {
         output.line(format!(
             "  `{}` was given instead of `{}`: {}, such as {}",
             visible(&pair.given),
@@ -105,6 +110,10 @@ fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result
             counted(pair.queries, "query", "queries"),
             quoted(&pair.example)
         ))?;
+    }
+    if let Some(more @ 1..) = confused.len().checked_sub(SHOWN) {
+        let more = counted(more, "more pair", "more pairs");
+        output.line(format!("  {more}; `--json` has them all"))?;
     }
     Ok(())
 }

@@ -163,6 +163,56 @@ fn project_that_is_not_trusted_does_not_pass_untested() {
 }
 
 #[test]
+fn long_lists_are_cut_and_counted() {
+    let world = World::new("//- app/README.md\n");
+    let triggers = (0..22)
+        .map(|number| format!("t{number}."))
+        .collect::<Vec<_>>();
+    for (number, trigger) in triggers.iter().enumerate() {
+        world.write(&format!(
+            "
+//- person/.agents/skills/s{number}/SKILL.md
+---
+name: s{number}
+description: One of many.
+triggers: [{trigger}]
+---
+Do it.
+"
+        ));
+    }
+    let queries: Vec<String> = triggers[1..]
+        .iter()
+        .map(|one| format!("\"{one}\""))
+        .collect();
+    let queries = format!(
+        "{{\"should_trigger\": [{}, \"t1.\", \"no\"]}}\n",
+        queries.join(", ")
+    );
+    let file = "//- person/.agents/skills/s0/evals/triggers.json\n";
+    world.write(&format!("{file}{queries}"));
+    let shown = world.run(&["test"]);
+    assert_eq!(shown.matches("    missed  ").count(), 20, "{shown}");
+    assert!(
+        shown.contains("    3 more are wrong; `--json` has them all"),
+        "{shown}"
+    );
+    assert_eq!(
+        shown.matches("was given instead of `s0`").count(),
+        20,
+        "{shown}"
+    );
+    assert!(
+        shown.contains("`s1` was given instead of `s0`: 2 queries, such as \"t1.\"\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("  1 more pair; `--json` has them all"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn evaluations_behind_a_link_or_too_large_are_reported() {
     let world = world();
     let folder = world.path("person/.agents/skills/notes/evals");
