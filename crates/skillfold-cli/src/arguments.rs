@@ -10,8 +10,9 @@ use skillfold::core::{Envelope, Scope};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing is wrong
-  1  done, and something is wrong: errors in a skill, a folder that holds none, or settings
-     that `doctor` and `config` show and other commands would not follow
+  1  done, and something is wrong: errors in a skill, a folder that holds none, a skill that
+     fails its `test`, or settings that `doctor` and `config` show and other commands would
+     not follow
   2  the command line or a setting cannot be followed
   3  there is no such skill, file or folder
   4  refused: a rule forbids it, or the file is there already
@@ -111,6 +112,8 @@ pub(crate) enum Command {
     Why(Why),
     /// Judge skills, and correct what can be corrected safely
     Check(Check),
+    /// Run the trigger queries that skills ship, and say which skills are confused
+    Test(Test),
     /// Make a new skill
     New(New),
     /// Say for each root and each skill what became of it, and why
@@ -294,6 +297,16 @@ pub(crate) enum Format {
     Json,
     /// SARIF 2.1.0, for code hosts and editors
     Sarif,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Test {
+    /// Skills to test, by id; all that ship trigger queries if none is named
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Accept a skill of which this share of the queries comes out right
+    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) at_least: u8,
 }
 
 #[derive(Args, Debug)]

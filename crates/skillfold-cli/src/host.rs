@@ -1,11 +1,11 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Diagnostic, Error, Severity};
+use skillfold::core::{Catalog, Diagnostic, Error, Severity, Standing};
 use skillfold::{Environment, Host, Origin, Outcome, Skills};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::output::{DIM, Output, finding, painted};
+use crate::output::{DIM, Output, counted, finding, painted};
 
 /// Returns the surroundings of the folder that is worked in.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
@@ -62,4 +62,17 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
 pub(crate) fn say(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output) {
     output.say(format!("{} ({origin})", finding(diagnostic)));
     output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+}
+
+/// Says that skills are held back, and the way to see them.
+pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
+    let untrusted = catalog.entries();
+    let untrusted = untrusted.filter(|entry| entry.standing() == Standing::Untrusted);
+    match untrusted.count() {
+        0 => {}
+        count => output.say(format!(
+            "{} held back, as the project is not trusted; `--trust-project` trusts it for this run",
+            counted(count, "skill is", "skills are")
+        )),
+    }
 }

@@ -8,13 +8,13 @@ mod output;
 
 mod report;
 
-mod held_back;
 mod host;
 mod trace;
 
 mod check;
 mod config;
 mod doctor;
+mod evaluate;
 mod files;
 mod list;
 mod load;
@@ -58,6 +58,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Prompt(options) => prompt::run(global, options, output),
         Command::Why(options) => why::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
+        Command::Test(options) => evaluate::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),
         Command::Config(options) => config::run(global, options, output),

@@ -7,7 +7,6 @@ use skillfold::view::{Decision, Document, Prompt};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
-use crate::held_back::say_held_back;
 use crate::host;
 use crate::output::{DIM, Output, counted, painted};
 use crate::why::say_unread;
@@ -40,7 +39,7 @@ pub(crate) fn run(
     }
     say(&prompt, output);
     say_unread(prompt.unread, prompt.unread_by_patterns, output);
-    say_held_back(&skills.catalog(), output);
+    host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,6 @@ use skillfold::view::{Bytes, Document, Matched, NearTrigger, Unmatched, Why};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
-use crate::held_back::say_held_back;
 use crate::host;
 use crate::output::{DIM, Output, counted, painted};
 
@@ -33,7 +32,7 @@ pub(crate) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     print(&why, output)?;
-    say_held_back(&skills.catalog(), output);
+    host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -272,6 +272,16 @@ codes! {
         "Rename the folder";
     RequiredForm "SF807" Warning "An entry under `requires` is not written as an id, and is not named to the model",
         "Write the ids of skills: letters, digits and hyphens";
+
+    // Evaluating.
+    EvaluationForm "SF851" Error "A file of trigger queries, or an entry of it, cannot be used",
+        "Write JSON: a list of objects with `query` and `should_trigger`";
+    NoTriggerQueries "SF852" Info "A file of evaluations has entries that are no trigger queries",
+        "Add `should_trigger` to the entries that should be tested";
+    TooManyQueries "SF853" Warning "A skill has more trigger queries than are run",
+        "Keep those that tell most; about 20 are usual";
+    EvaluationUnread "SF854" Error "A file of trigger queries could not be read",
+        "Put the file itself into the skill, as text in UTF-8 of at most 1 MiB";
 }
 
 impl fmt::Display for Code {

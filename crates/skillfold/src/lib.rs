@@ -31,6 +31,7 @@ mod skills;
 mod agent;
 
 mod check;
+mod evaluate;
 #[cfg(feature = "store")]
 mod scaffold;
 
@@ -43,6 +44,10 @@ pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use counters::Counters;
 pub use environment::Environment;
+pub use evaluate::{
+    Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
+    StartsBy,
+};
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};

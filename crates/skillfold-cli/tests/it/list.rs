@@ -86,7 +86,7 @@ fn mistakes_get_the_nearest_right_thing() {
     insta::assert_snapshot!(world.run(&["lst"]), @"
     ! error: unrecognized subcommand 'lst'
     ! 
-    !   tip: a similar subcommand exists: 'list'
+    !   tip: some similar subcommands exist: 'test', 'list'
     ! 
     ! Usage: skillfold [OPTIONS] <COMMAND>
     ! 

@@ -171,6 +171,41 @@ fn check_with_examples(page: &str) {
     check_in(page, &world);
 }
 
+#[test]
+fn session_of_the_evaluations_page_is_what_happens() {
+    check(
+        "docs/evaluations.md",
+        r#"
+        //- person/app/.git/HEAD
+        //- person/.agents/skills/mail/SKILL.md
+        ---
+        name: mail
+        description: Writes mail.
+        triggers: [mail]
+        ---
+        Write it.
+        //- person/.agents/skills/mail/evals/eval_queries.json
+        [
+          { "query": "Send a mail to Alice", "should_trigger": true },
+          { "query": "Drop Bob a note about the party", "should_trigger": true },
+          { "query": "What is the weather?", "should_trigger": false }
+        ]
+        //- person/.agents/skills/notes/SKILL.md
+        ---
+        name: notes
+        description: Takes notes.
+        triggers: [note]
+        ---
+        Take them.
+        //- person/.agents/skills/notes/evals/trigger-evals.json
+        {
+          "should_trigger": ["Take a note: milk, eggs"],
+          "should_not_trigger": ["Open the notebook of last year"]
+        }
+        "#,
+    );
+}
+
 /// Runs the sessions of a page in the project `app` in the home of a person; `UPDATE_DOCS=1` writes what happened.
 fn check(page: &str, tree: &str) {
     check_in(page, &folder(tree));

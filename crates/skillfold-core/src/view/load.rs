@@ -98,6 +98,16 @@ pub struct FileFinding {
     pub diagnostic: Diagnostic,
 }
 
+impl FileFinding {
+    /// Creates the view of a finding about a path inside a skill.
+    pub fn new(path: &str, diagnostic: &crate::diagnostic::Diagnostic) -> Self {
+        Self {
+            path: visible(path).into_owned(),
+            diagnostic: Diagnostic::new(diagnostic),
+        }
+    }
+}
+
 impl FileListing {
     /// Creates the view of a page of files.
     pub fn new(entry: &Entry<'_>, page: &Files) -> Self {
@@ -107,10 +117,8 @@ impl FileListing {
             kind: file.kind.to_string(),
             mentioned: file.is_mentioned,
         });
-        let findings = page.findings.iter().map(|finding| FileFinding {
-            path: visible(&finding.path).into_owned(),
-            diagnostic: Diagnostic::new(&finding.diagnostic),
-        });
+        let findings = page.findings.iter();
+        let findings = findings.map(|finding| FileFinding::new(&finding.path, &finding.diagnostic));
         Self {
             id: entry.id().to_owned(),
             base_dir: entry.base_dir().map(|path| shown(&path)),

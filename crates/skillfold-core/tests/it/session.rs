@@ -273,8 +273,8 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
     let loader = Loader::new(Loading::default(), || i64::MAX);
     for lives in [Lives::History, Lives::Transient] {
         let mut session = Session::new(lives);
-        let loaded = session.load(&catalog, &loader, &policy, "greet", "Alice");
-        assert_eq!(loaded.unwrap().text(), "Greet Alice.\n");
+        let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
+        assert_eq!(greet.unwrap().text(), "Greet Alice.\n");
         let kept = session.turn(&matcher, &loader, &policy, "x").text;
         let is_kept = kept.is_some_and(|text| text.contains("Greet Alice."));
         assert_eq!(is_kept, lives == Lives::Transient);

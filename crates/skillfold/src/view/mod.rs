@@ -4,6 +4,7 @@
 
 mod check;
 mod counters;
+mod evaluation;
 mod failure;
 mod settings;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use counters::Counters;
 pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
+pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use skillfold_core::view::{
@@ -56,6 +58,8 @@ pub enum Document {
     Why(Box<Why>),
     /// What was found in files.
     Check(Check),
+    /// What came of trigger queries.
+    Evaluation(Evaluation),
     /// What was looked at, and what became of it.
     Doctor(Doctor),
     /// What was done since the skills were found.

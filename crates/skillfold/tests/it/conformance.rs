@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use skillfold::core::{Cursor, Envelope, Error, Filter, Limits, Lives};
 use skillfold::view::{
-    Check, Doctor, Document, Failure, FileListing, FilePart, Instructions, Listing, Prompt,
-    SettingsView, Skill, Why,
+    Check, Doctor, Document, Evaluation, Failure, FileListing, FilePart, Instructions, Listing,
+    Prompt, SettingsView, Skill, Why,
 };
 use skillfold::{Environment, Host, Skills, Target};
 use skillfold_testkit::cases;
@@ -89,6 +89,11 @@ fn answer(request: &Value, input: &Path) -> Document {
             let check = |target: &Target| target.check(profile, &Limits::default()).unwrap();
             let checked: Vec<_> = targets.iter().map(check).collect();
             Document::Check(Check::new(&checked))
+        }
+        "test" => {
+            let ids: Vec<String> = argument("id").map(str::to_owned).into_iter().collect();
+            let evaluation = skills.evaluate(&ids, &skills.report().settings.policy());
+            or_failure(evaluation.map(|one| Document::Evaluation(Evaluation::new(&one))))
         }
         "doctor" => Document::Doctor(Doctor::new(&skills)),
         "settings" => Document::Settings(SettingsView::new(&skills.report().settings)),

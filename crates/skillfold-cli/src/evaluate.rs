@@ -1,0 +1,223 @@
+//! `skillfold test`
+
+use std::process::ExitCode;
+
+use skillfold::core::{Severity, visible};
+use skillfold::view::{self, Document};
+use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, StartsBy};
+
+use crate::arguments::{Global, Test};
+use crate::failure::{Failure, WRONG};
+use crate::host;
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, counted, finding, painted};
+
+/// Queries of one skill that came out wrong, and confused pairs, that are shown.
+const SHOWN: usize = 20;
+/// Characters of a query that are shown.
+const WIDTH: usize = 100;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Test,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let policy = skills.report().settings.policy();
+    let evaluation = skills.evaluate(&options.ids, &policy)?;
+    if output.is_json() {
+        let view = view::Evaluation::new(&evaluation);
+        output.json(Document::Evaluation(view))?;
+    } else {
+        print(&evaluation, options, output)?;
+        say(&evaluation, options, output);
+    }
+    // In JSON as well: what is held back is what a pipeline forgets to trust.
+    host::say_untrusted(&skills.catalog(), output);
+    let is_passed = is_passed(&evaluation, options);
+    Ok(ExitCode::from(if is_passed { 0 } else { WRONG }))
+}
+
+/// Returns whether every skill came out as well as it must. Where all is held back, nothing was shown to be right.
+fn is_passed(evaluation: &Evaluation, options: &Test) -> bool {
+    let is_good = |skill: &EvaluatedSkill| {
+        let is_tested = options.ids.is_empty() || !skill.queries.is_empty();
+        is_tested && skill.reaches(options.at_least)
+    };
+    evaluation.skills.iter().all(is_good) && !is_idle(evaluation, options)
+}
+
+/// Returns whether all that might have been tested is held back.
+fn is_idle(evaluation: &Evaluation, options: &Test) -> bool {
+    options.ids.is_empty() && evaluation.queries() == 0 && evaluation.held_back > 0
+}
+
+fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result<(), Failure> {
+    let is_shown = |one: &EvaluationFinding| {
+        !options.ids.is_empty() || one.diagnostic.severity > Severity::Info
+    };
+    let skills = evaluation.skills.iter().filter(|skill| {
+        !options.ids.is_empty() || !skill.queries.is_empty() || skill.findings.iter().any(is_shown)
+    });
+    let skills: Vec<&EvaluatedSkill> = skills.collect();
+    let widths = skills
+        .iter()
+        .map(|skill| visible(&skill.id).chars().count());
+    let width = widths.max().unwrap_or_default();
+    for skill in skills {
+        let id = format!("{:width$}", visible(&skill.id));
+        let id = painted(BOLD, id);
+        output.line(format!("{id}  {}", result(skill, options)))?;
+        for one in skill.findings.iter().filter(|one| is_shown(one)) {
+            let place = match &*one.file {
+                "" => String::new(),
+                file => format!("{}: ", visible(file)),
+            };
+            output.line(format!("    {place}{}", finding(&one.diagnostic)))?;
+            let hint = painted(DIM, "hint");
+            output.line(format!("    {hint}: {}", one.diagnostic.hint()))?;
+        }
+        let wrong = skill.queries.iter().filter(|query| !query.is_right());
+        let wrong: Vec<&EvaluatedQuery> = wrong.collect();
+        for query in wrong.iter().take(SHOWN) {
+            let what = if query.should_trigger {
+                "missed"
+            } else {
+                "fired "
+            };
+            let what = painted(BAD, what);
+            output.line(format!("    {what}  {}", quoted(&query.query)))?;
+            output.line(format!("            {}", reason(skill, query)))?;
+        }
+        if let Some(more @ 1..) = wrong.len().checked_sub(SHOWN) {
+            output.line(format!("    {more} more are wrong; `--json` has them all"))?;
+        }
+    }
+    print_confused(evaluation, output)
+}
+
+fn print_confused(evaluation: &Evaluation, output: &mut Output) -> Result<(), Failure> {
+    let confused = evaluation.confused();
+    if confused.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    output.line(painted(BOLD, "Confused"))?;
+    for pair in confused.iter().take(SHOWN) {
+        output.line(format!(
+            "  `{}` was given instead of `{}`: {}, such as {}",
+            visible(&pair.given),
+            visible(&pair.meant),
+            counted(pair.queries, "query", "queries"),
+            quoted(&pair.example)
+        ))?;
+    }
+    if let Some(more @ 1..) = confused.len().checked_sub(SHOWN) {
+        let more = counted(more, "more pair", "more pairs");
+        output.line(format!("  {more}; `--json` has them all"))?;
+    }
+    Ok(())
+}
+
+/// Returns how a skill did, on one line.
+fn result(skill: &EvaluatedSkill, options: &Test) -> String {
+    if skill.queries.is_empty() {
+        return painted(BAD, "no queries");
+    }
+    let style = if skill.reaches(options.at_least) {
+        GOOD
+    } else {
+        BAD
+    };
+    let right = format!("{} of {} right", skill.right(), skill.queries.len());
+    let percent = |share: Option<f64>| match share {
+        Some(share) => format!("{:.0} %", share * 100.0),
+        None => "-".to_owned(),
+    };
+    let (recall, precision) = (percent(skill.recall()), percent(skill.precision()));
+    format!(
+        "{}  recall {recall}, precision {precision}",
+        painted(style, right)
+    )
+}
+
+/// Returns why a query came out wrong.
+fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
+    let why = match &query.matched {
+        Some(fired) => {
+            let what = match fired.outcome {
+                "no_room" => "; its instructions do not fit the budget",
+                "later" => "; others came first",
+                "failed" => "; its instructions could not be loaded",
+                _ => "",
+            };
+            format!(
+                "{} `{}`{what}",
+                fired.signal.as_str(),
+                visible(&fired.evidence)
+            )
+        }
+        None => match skill.starts_by {
+            StartsBy::Name => "it has no `triggers`, and is not named".to_owned(),
+            StartsBy::Person => "only a person may start it".to_owned(),
+            StartsBy::Id => "another skill has its name".to_owned(),
+            _ => "none of its triggers is in the query".to_owned(),
+        },
+    };
+    if query.others.is_empty() || !query.should_trigger {
+        return why;
+    }
+    let others: Vec<String> = query
+        .others
+        .iter()
+        .map(|id| format!("`{}`", visible(id)))
+        .collect();
+    format!("{why}; given instead: {}", others.join(", "))
+}
+
+/// Returns a query as it is shown: on one line, in quotes, and not too long.
+fn quoted(query: &str) -> String {
+    let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut start: String = line.chars().take(WIDTH).collect();
+    if start.len() < line.len() {
+        start.push('…');
+    }
+    format!("\"{}\"", visible(&start))
+}
+
+/// Says what was run in all, and what was not.
+fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
+    if let Some(mode) = evaluation.instead_of {
+        output.say(format!(
+            "Disclosure `{mode}` gives no skill by request; tested as `{}`",
+            evaluation.mode
+        ));
+    }
+    let summary = view::Evaluation::new(evaluation).summary;
+    let tested = evaluation.skills.iter();
+    let tested = tested.filter(|skill| !skill.queries.is_empty()).count();
+    if is_idle(evaluation, options) {
+        output.say("Nothing was tested");
+    } else if tested == 0 {
+        output.say("There are no trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
+            `[{\"query\": \"Fill in this form\", \"should_trigger\": true}]`");
+    } else {
+        let mut parts = vec![format!("{} right", summary.right)];
+        let counts = [
+            (summary.false_negatives, "missed"),
+            (summary.false_positives, "fired wrongly"),
+        ];
+        let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+        parts.extend(counts.map(|(number, what)| format!("{number} {what}")));
+        output.say(format!(
+            "{}, {}: {}",
+            counted(tested, "skill", "skills"),
+            counted(summary.queries, "query", "queries"),
+            parts.join(", ")
+        ));
+    }
+    let idle = evaluation.skills.len() - tested;
+    if options.ids.is_empty() && tested > 0 && evaluation.without + idle > 0 {
+        let skills = counted(evaluation.without + idle, "skill has", "skills have");
+        output.say(format!("{skills} no trigger queries"));
+    }
+}

@@ -1,0 +1,194 @@
+//! What came of trigger queries.
+
+use skillfold_core::view::FileFinding;
+
+use crate::evaluate::{Confused, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
+
+/// What came of the trigger queries that skills ship.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Evaluation {
+    /// `triggered` or `hybrid`.
+    pub mode: String,
+    /// The mode of the settings, where it gives nothing by request and another was taken: `catalog`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<String>,
+    /// The skills that were named, or all that have evaluations, ordered by id.
+    pub skills: Vec<SkillEvaluation>,
+    /// The skills of which one was given where the other was meant, the most often confused first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub confused: Vec<ConfusedPair>,
+    /// The counts.
+    pub summary: EvaluationSummary,
+}
+
+/// A skill, and what came of its queries.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SkillEvaluation {
+    /// What leads to the skill and to no other.
+    pub id: String,
+    /// What can start it: `triggers`, `name` (it has no triggers), `person` or `id` (another skill has its name).
+    pub starts_by: String,
+    /// The paths of its files of evaluations, inside the skill.
+    pub files: Vec<String>,
+    /// Queries that were run.
+    pub queries: usize,
+    /// Queries that came out as they should.
+    pub right: usize,
+    /// Queries that should start the skill and did.
+    pub true_positives: usize,
+    /// Queries that should start the skill and did not.
+    pub false_negatives: usize,
+    /// Queries that should not start the skill and did.
+    pub false_positives: usize,
+    /// Queries that should not start the skill and did not.
+    pub true_negatives: usize,
+    /// The share of the queries that should start the skill and did, from 0 to 1; absent where none should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
+    /// The share of the queries that started the skill and should, from 0 to 1; absent where none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    /// The queries that did not come out as they should.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wrong: Vec<WrongQuery>,
+    /// What could not be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FileFinding>,
+}
+
+/// A query that did not come out as it should.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WrongQuery {
+    /// The query.
+    pub query: String,
+    /// The path of its file, inside the skill.
+    pub file: String,
+    /// Whether it should start the skill.
+    pub should_trigger: bool,
+    /// How the skill matched: `mention`, `phrase` or `trigger`; absent if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// What of the skill matched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// What was done with it: `given`, `no_room`, `later` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The ids of the other skills that were given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
+}
+
+/// Two skills of which the one was given where the other was meant.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ConfusedPair {
+    /// The id of the skill that was meant, and not given.
+    pub meant: String,
+    /// The id of the one that was given.
+    pub given: String,
+    /// How many queries.
+    pub queries: usize,
+    /// The first of them.
+    pub example: String,
+}
+
+/// Counts of trigger queries.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct EvaluationSummary {
+    /// Queries that were run.
+    pub queries: usize,
+    /// Queries that came out as they should.
+    pub right: usize,
+    /// Queries that should start a skill and did not.
+    pub false_negatives: usize,
+    /// Queries that should not start a skill and did.
+    pub false_positives: usize,
+    /// Active skills without evaluations, where none was named.
+    pub without: usize,
+    /// Skills that are not trusted, of which nothing was read.
+    pub held_back: usize,
+}
+
+impl Evaluation {
+    /// Creates the view of an evaluation.
+    pub fn new(evaluated: &Evaluated) -> Self {
+        let skills: Vec<_> = evaluated.skills.iter().map(SkillEvaluation::new).collect();
+        let sum = |count: fn(&SkillEvaluation) -> usize| skills.iter().map(count).sum();
+        let summary = EvaluationSummary {
+            queries: sum(|skill| skill.queries),
+            right: sum(|skill| skill.right),
+            false_negatives: sum(|skill| skill.false_negatives),
+            false_positives: sum(|skill| skill.false_positives),
+            without: evaluated.without,
+            held_back: evaluated.held_back,
+        };
+        Self {
+            mode: evaluated.mode.to_string(),
+            instead_of: evaluated.instead_of.map(|mode| mode.to_string()),
+            confused: evaluated.confused().iter().map(ConfusedPair::new).collect(),
+            skills,
+            summary,
+        }
+    }
+}
+
+impl SkillEvaluation {
+    fn new(skill: &EvaluatedSkill) -> Self {
+        let wrong = skill.queries.iter().filter(|query| !query.is_right());
+        let findings = skill.findings.iter();
+        let counts = skill.counts();
+        Self {
+            id: skill.id.to_string(),
+            starts_by: skill.starts_by.as_str().to_owned(),
+            files: skill.files.iter().map(ToString::to_string).collect(),
+            queries: skill.queries.len(),
+            right: skill.right(),
+            true_positives: counts.true_positives,
+            false_negatives: counts.false_negatives,
+            false_positives: counts.false_positives,
+            true_negatives: counts.true_negatives,
+            recall: skill.recall(),
+            precision: skill.precision(),
+            wrong: wrong.map(WrongQuery::new).collect(),
+            findings: findings
+                .map(|finding| FileFinding::new(&finding.file, &finding.diagnostic))
+                .collect(),
+        }
+    }
+}
+
+impl WrongQuery {
+    fn new(query: &EvaluatedQuery) -> Self {
+        let matched = query.matched.as_ref();
+        Self {
+            query: query.query.to_string(),
+            file: query.file.to_string(),
+            should_trigger: query.should_trigger,
+            signal: matched.map(|fired| fired.signal.as_str().to_owned()),
+            evidence: matched.map(|fired| fired.evidence.to_string()),
+            outcome: matched.map(|fired| fired.outcome.to_owned()),
+            others: query.others.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl ConfusedPair {
+    fn new(pair: &Confused) -> Self {
+        Self {
+            meant: pair.meant.to_string(),
+            given: pair.given.to_string(),
+            queries: pair.queries,
+            example: pair.example.to_string(),
+        }
+    }
+}
