@@ -97,8 +97,8 @@ impl Absence {
             Self::PersonOnly => "only a person may start it",
             Self::Unseen => "this conversation may not see it",
             Self::Mode => "the mode `catalog` gives no instructions unasked",
-            Self::NoTriggers => "it has no triggers, and its name is not said",
-            Self::NoMatch => "none of its triggers is in the request, and its name is not said",
+            Self::NoTriggers => "it has no triggers, and its name is not said as such",
+            Self::NoMatch => "none of its triggers is in the request, and its name is not said as such",
         }
     }
 

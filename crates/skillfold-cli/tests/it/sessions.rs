@@ -118,6 +118,23 @@ fn session_of_the_settings_page_is_what_happens() {
 }
 
 #[test]
+fn session_of_the_observability_page_is_what_happens() {
+    check(
+        "docs/observability.md",
+        "
+        //- person/app/.git/HEAD
+        //- person/.agents/skills/mail/SKILL.md
+        ---
+        name: mail
+        description: Writes and sorts mail.
+        triggers: [mail]
+        ---
+        Write it.
+        ",
+    );
+}
+
+#[test]
 fn session_of_the_loading_page_is_what_happens() {
     check(
         "docs/loading.md",
