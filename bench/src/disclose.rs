@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skillfold::core::{Budget, Lives, Matcher, Mode, Policy};
+use skillfold::core::{Budget, Lives, Matcher, Mode, Policy, Style};
 use skillfold::{O200k, Skills};
 
 use crate::labelled::{Labelled, Triggers};
@@ -23,10 +23,13 @@ pub(crate) struct Arguments {
     /// Tokens that the listing may take: 2 % of a window of 200,000
     #[arg(long, default_value_t = 4_000)]
     budget: u64,
+    /// How the listing is written: xml-rules, xml, markdown, tiers or bullets
+    #[arg(long, default_value = "xml-rules", value_parser = style)]
+    style: Style,
     /// Turns of one conversation over which the listing is compared
     #[arg(long, default_value_t = 1_000)]
     turns: usize,
-    /// Count with the encoding o200k_base instead of estimating
+    /// Count with the encoding `o200k_base` instead of estimating
     #[arg(long)]
     exact: bool,
     /// Fail if a request that matches nothing costs too much, too little is saved, or a listing changes
@@ -72,6 +75,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
                     "skills": count,
                     "seen": installed.catalog().visible().count(),
                     "eager_tokens": costs.eager,
+                    "listing_tokens": costs.listing,
                     "requests": unrelated.len(),
                     "matched": costs.matched,
                     "unrelated_tokens": rounded(costs.unmatched_mean),
@@ -100,9 +104,15 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
+fn style(word: &str) -> Result<Style, String> {
+    let found = Style::ALL.into_iter().find(|style| style.as_str() == word);
+    found.ok_or_else(|| "no such style".to_owned())
+}
+
 fn policy(arguments: &Arguments, mode: Mode) -> Policy {
     let mut policy = Policy {
         mode,
+        style: arguments.style,
         catalog: Budget::tokens(arguments.budget),
         ..Policy::default()
     };
@@ -134,6 +144,8 @@ fn unrelated(data: &Labelled, installed: usize) -> Vec<&str> {
 struct Costs {
     /// Telling the instructions of all skills.
     eager: u64,
+    /// The listing.
+    listing: u64,
     /// Requests that match all the same, or ask what there is.
     matched: usize,
     /// The mean and the most of those that match nothing.
@@ -147,26 +159,28 @@ impl Costs {
     /// Asks each request in a conversation of its own. The listing is a part of the cost where the mode has one.
     fn of(installed: &Skills, policy: &Policy, requests: &[&str]) -> Self {
         let fresh = || installed.session(policy.clone(), Lives::History);
+        let listing = fresh().listing().tokens;
         let fixed = match policy.mode {
             Mode::Triggered => 0,
-            _ => fresh().listing().tokens,
+            _ => listing,
         };
         let catalog = installed.catalog();
         let matcher = Matcher::new(&catalog);
-        let (mut matched, mut unmatched) = (Vec::new(), Vec::new());
+        let (mut asking, mut unmatched) = (Vec::new(), Vec::new());
         for request in requests {
             let found = matcher.matches(request);
             let cost = fixed + fresh().turn(request).tokens;
             if found.candidates.is_empty() && !found.asks_for_list {
                 unmatched.push(cost);
             } else {
-                matched.push(cost);
+                asking.push(cost);
             }
         }
-        let all: Vec<u64> = matched.iter().chain(&unmatched).copied().collect();
+        let all: Vec<u64> = asking.iter().chain(&unmatched).copied().collect();
         Self {
             eager: fresh().eager_tokens(),
-            matched: matched.len(),
+            listing,
+            matched: asking.len(),
             unmatched_mean: mean(&unmatched),
             unmatched_max: unmatched.into_iter().max().unwrap_or_default(),
             mean: mean(&all),

@@ -40,8 +40,8 @@ const ALL: usize = SKILLS + 1;
 const BURST: usize = 5;
 /// Generations before anything is counted: the first, and one that is swapped in.
 const WARM: usize = 1;
-/// Bytes that may be held more than before, after the conversations are gone: regular expressions keep what they matched
-/// with, for each thread.
+/// Bytes that may be held more than before, after the conversations are gone: what threads leave in caches, which grows
+/// neither with the conversations nor with the swaps.
 const GROWTH: isize = 128 * 1024;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -423,4 +423,47 @@ fn lay_out(folder: &Path, generation: usize) -> std::io::Result<()> {
         fs::write(folder.join("SKILL.md"), head + &body(skill, generation))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, Run};
+
+    #[test]
+    fn conversations_at_once_are_each_told_of_one_generation() {
+        let arguments = Arguments {
+            sessions: 40,
+            turns: 10,
+            swaps: 10,
+        };
+        let told = Run::new(&arguments).unwrap().all().unwrap().told;
+        assert_eq!(told.first_wrong, None);
+        assert_eq!(told.turns, 400);
+        assert!(told.given > 0 && told.known > 0);
+    }
+
+    #[test]
+    fn turn_of_two_generations_is_found() {
+        let arguments = Arguments {
+            sessions: 1,
+            turns: 1,
+            swaps: 1,
+        };
+        let run = Run::new(&arguments).unwrap();
+        let mut session = run
+            .skills
+            .session(run.policy.clone(), super::Lives::History);
+        let turn = session.turn(&super::message(&[3, 4]));
+        let mut note = super::Note::default();
+        assert!(note.agrees(&turn, &[3, 4], 0));
+        assert!(!note.agrees(&turn, &[3, 4], 1), "another generation");
+        assert!(
+            !note.agrees(&turn, &[3], 0),
+            "a skill that nobody asked for"
+        );
+        let again = session.turn(&super::message(&[3]));
+        assert!(!note.agrees(&again, &[3], 0), "known, and never given");
+        note.given[3] = Some(0);
+        assert!(note.agrees(&again, &[3], 0));
+    }
 }
