@@ -1,6 +1,7 @@
 # The menu. `just` lists it; CI runs the same commands through .ci/run.
 
 corpus := "../shared/data/skills_corpus.jsonl.zst"
+requests := "../shared/data/retrieval"
 
 _default:
     @just --list --unsorted
@@ -53,13 +54,32 @@ match:
     cargo run --release -p skillfold-bench -- match --skills 1000 --common
     cargo run --release -p skillfold-bench -- match --skills 10000 --common
 
+# What requests cost that need no skill, and how often the right skill is given unasked
+disclose folder=requests:
+    cargo run --release -p skillfold-bench -- disclose --data {{folder}} --judge
+    cargo run --release -p skillfold-bench -- disclose --data {{folder}} --style tiers
+    cargo run --release -p skillfold-bench -- activation --data {{folder}}
+
+# Ten thousand conversations at once, while the skills are swapped
+sessions:
+    cargo run --release -p skillfold-bench -- sessions --sessions 10000 --turns 50 --swaps 100
+
+# How many lines of what chooses and discloses run in tests (needs cargo-llvm-cov and the component llvm-tools)
+coverage:
+    mkdir -p target
+    CARGO_PROFILE_DEV_DEBUG=0 cargo llvm-cov nextest -p skillfold-core --lcov --output-path target/lcov --status-level fail \
+        -E 'test(/^(budget|costs|disclose|matching|session)::/) + test(/^choose::/)'
+    python3 .ci/coverage.py target/lcov 95 crates/skillfold-core/src/choose crates/skillfold-core/src/disclose
+
 # The short form of the benches, as CI runs it
-bench-smoke file=corpus:
+bench-smoke file=corpus folder=requests:
     cargo run --release -p skillfold-bench -- corpus --file {{file}}
     cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15 --at-most 4.5 --refresh-at-most 1.3
     cargo run --release -p skillfold-bench -- load --skills 1000 --corpus {{file}} --at-most 2.5 --checked-at-most 2.0
     cargo run --release -p skillfold-bench -- memory --corpus {{file}} --judge
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
+    cargo run --release -p skillfold-bench -- sessions --sessions 500 --turns 20 --swaps 20
+    cargo run --release -p skillfold-bench -- disclose --data {{folder}} --turns 100 --judge
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
 agreement file=corpus every="1" python="python3":

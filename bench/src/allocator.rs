@@ -51,3 +51,8 @@ pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, isize) {
     COUNTS.store(false, Ordering::Relaxed);
     (value, HELD.load(Ordering::Relaxed))
 }
+
+/// Returns how many bytes are held so far, inside [`held_by`].
+pub(crate) fn held() -> isize {
+    HELD.load(Ordering::Relaxed)
+}

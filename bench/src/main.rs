@@ -1,15 +1,19 @@
 //! Measurements of Skillfold. Each subcommand prints one JSON object as its last line.
 
+mod activation;
 mod agreement;
 mod allocator;
 mod catalog;
 mod corpus;
+mod disclose;
 mod discover;
+mod labelled;
 mod layout;
 mod load;
 mod matching;
 mod measure;
 mod memory;
+mod sessions;
 mod tokens;
 
 use std::error::Error;
@@ -26,12 +30,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
+    /// Count how often the right skill is given unasked, and how often one that must not be
+    Activation(activation::Arguments),
     /// Compare the linter's verdicts with the reference validator's
     Agreement(agreement::Arguments),
     /// Look up skills and turn pages in a small and a large catalog, and read one while it is made anew
     Catalog(catalog::Arguments),
     /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
     Corpus(corpus::Arguments),
+    /// Count the tokens that requests cost which need no skill, in each mode
+    Disclose(disclose::Arguments),
     /// Find skills in a folder, against opening and reading the files
     Discover(discover::Arguments),
     /// Load skills for the first time and again, against reading the files and looking at them
@@ -40,6 +48,8 @@ enum Question {
     Match(matching::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
+    /// Run many conversations at once while the skills are swapped
+    Sessions(sessions::Arguments),
     /// Compare the estimate of tokens with an exact count
     Tokens(tokens::Arguments),
 }
@@ -47,13 +57,16 @@ enum Question {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout().lock();
     let result = match Arguments::parse().question {
+        Question::Activation(arguments) => activation::run(&arguments, &mut out),
         Question::Agreement(arguments) => agreement::run(&arguments, &mut out),
         Question::Catalog(arguments) => catalog::run(&arguments, &mut out),
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
+        Question::Disclose(arguments) => disclose::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
+        Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };
     match result {

@@ -98,7 +98,9 @@ impl Absence {
             Self::Unseen => "this conversation may not see it",
             Self::Mode => "the mode `catalog` gives no instructions unasked",
             Self::NoTriggers => "it has no triggers, and its name is not said as such",
-            Self::NoMatch => "none of its triggers is in the request, and its name is not said as such",
+            Self::NoMatch => {
+                "none of its triggers is in the request, and its name is not said as such"
+            }
         }
     }
 

@@ -132,3 +132,32 @@ const fn weights() -> [[u8; ROW]; ROW] {
     }
     weights
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BEGINNING, Estimate, INSIDE, KINDS, TokenCounter as _, kinds, weights};
+
+    #[test]
+    fn every_byte_has_a_kind_with_a_weight() {
+        let (kinds, weights) = (kinds(), weights());
+        for kind in kinds.into_iter().filter(|kind| *kind != INSIDE) {
+            let kind = usize::from(kind);
+            assert!(kind < KINDS);
+            assert!(weights.iter().take(KINDS).all(|row| row[kind] > 0));
+        }
+    }
+
+    #[test]
+    fn first_character_weighs_what_it_weighs_at_most() {
+        let weights = weights();
+        for kind in 0..KINDS {
+            let most = weights.iter().take(KINDS).map(|row| row[kind]).max();
+            assert_eq!(Some(weights[usize::from(BEGINNING)][kind]), most);
+        }
+    }
+
+    #[test]
+    fn estimate_says_that_it_is_one() {
+        assert_eq!(Estimate.name(), "estimate");
+    }
+}

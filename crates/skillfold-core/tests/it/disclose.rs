@@ -7,6 +7,7 @@ use skillfold_core::{
 };
 
 use crate::log::Log;
+use crate::told::{File, NOW, Told};
 
 /// Returns a catalog of skills, each with its triggers and its instructions.
 fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
@@ -374,6 +375,95 @@ fn catalog_mode_adds_nothing_to_its_listing() {
         "Say bonjour to Alice",
     );
     assert_eq!(turn.text, None);
+}
+
+#[test]
+fn skill_that_cannot_be_loaded_is_told_and_the_others_are_given() {
+    let told = Told::default();
+    for name in ["gone", "there"] {
+        let mut file = File::new(name, "d");
+        file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [word]\n---\nDo it.\n");
+        file.revision.size = file.text.len() as u64;
+        told.put(name, file);
+    }
+    let catalog = told.discover(NOW);
+    told.remove("gone");
+    let turn = say(&catalog, &policy(Mode::Hybrid, Style::Tiers), "word");
+    let outcomes: Vec<_> = turn
+        .decisions
+        .iter()
+        .map(|one| {
+            (
+                &*one.id,
+                one.outcome.as_str(),
+                one.outcome.tokens().is_some(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        outcomes,
+        [("gone", "failed", false), ("there", "given", true)]
+    );
+    let text = turn.text.unwrap();
+    assert!(text.contains("gone") && text.contains("Do it."), "{text}");
+}
+
+#[test]
+fn what_was_done_is_said_in_a_word_with_its_tokens() {
+    let long = "A long sentence of instructions. ".repeat(200);
+    let catalog = catalog(&[
+        ("a-long", "triggers: [word]", &long),
+        ("b-short", "triggers: [word]", "Short."),
+        ("c-late", "triggers: [word]", "Late."),
+    ]);
+    let policy = Policy {
+        bodies: Budget::tokens(300),
+        max_skills: 1,
+        ..policy(Mode::Triggered, Style::Tiers)
+    };
+    let turn = say(&catalog, &policy, "a word");
+    let done: Vec<_> = turn
+        .decisions
+        .iter()
+        .map(|one| {
+            format!(
+                "{} {} {:?}",
+                one.id,
+                one.outcome.as_str(),
+                one.outcome.tokens()
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(done.join("\n"), @r"
+    a-long no_room Some(1211)
+    b-short given Some(8)
+    c-late later None
+    ");
+}
+
+#[test]
+fn description_of_several_lines_is_one_line_of_the_listing() {
+    let file = "---\nname: pdf\ndescription: |\n  Fills in forms.\n\n  Reads   tables.\n---\n";
+    let source = MemorySource::new([("pdf/SKILL.md", file)]);
+    let root = Root::new(Scope::User, "mine", source);
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let listing = catalog.listing(&policy(Mode::Catalog, Style::Markdown));
+    let line = "- **pdf**: Fills in forms. Reads tables.\n";
+    assert!(listing.text.contains(line), "{}", listing.text);
+}
+
+#[test]
+fn modes_and_tiers_have_their_words() {
+    let policies = [
+        Policy::catalog(Budget::tokens(1)),
+        Policy::triggered(),
+        Policy::hybrid(Budget::tokens(1)),
+    ];
+    let words = policies.map(|policy| policy.mode.to_string());
+    assert_eq!(words, ["catalog", "triggered", "hybrid"]);
+    let tiers = [Tier::Nothing, Tier::Breadcrumb, Tier::Registry, Tier::Full];
+    let words = tiers.map(|tier| tier.to_string());
+    assert_eq!(words, ["tier 0", "tier 1", "tier 2", "tier 3"]);
 }
 
 proptest! {

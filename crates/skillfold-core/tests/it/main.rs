@@ -14,6 +14,7 @@ mod cache;
 mod catalog;
 mod codes;
 mod corpus;
+mod costs;
 mod disclose;
 mod discover;
 mod distrust;

@@ -318,6 +318,49 @@ fn refreshed_matcher_finds_what_a_new_one_finds() {
     }
 }
 
+#[test]
+fn matcher_that_is_refreshed_for_nothing_finds_the_same() {
+    let told = Told::default();
+    let put = |name: &str, inode: u64| {
+        let mut file = File::new(name, "d");
+        file.text = format!("---\nname: {name}\ndescription: d\ntriggers: [{name}word]\n---\n");
+        file.revision.inode = inode;
+        told.put(name, file);
+    };
+    put("first", 1);
+    let catalog = told.discover(NOW);
+    let matcher = Matcher::new(&catalog);
+    put("second", 2);
+    let catalog = told.refresh(&catalog, NOW).catalog;
+    let matcher = matcher.refresh(&catalog).refresh(&catalog);
+    assert_eq!(ids(&matcher, "firstword secondword"), ["first", "second"]);
+    // No text of a skill is in what a log may hold.
+    let shown = format!("{matcher:?}");
+    assert_eq!(shown, "Matcher { skills: 1, newer: 1, .. }");
+}
+
+#[test]
+fn patterns_that_are_too_large_together_match_in_parts() {
+    let fields: Vec<_> = (0..40)
+        .map(|number| {
+            (
+                format!("s-{number:03}"),
+                format!("triggers:\n  patterns: ['order {number}: [a-z]{{200}}']"),
+            )
+        })
+        .collect();
+    let skills: Vec<_> = fields
+        .iter()
+        .map(|(name, fields)| (&**name, &**fields))
+        .collect();
+    let matcher = matcher(&skills);
+    assert_eq!(matcher.findings().len(), 0);
+    for number in [0, 19, 20, 39] {
+        let message = format!("order {number}: {}", "a".repeat(200));
+        assert_eq!(ids(&matcher, &message), [format!("s-{number:03}")]);
+    }
+}
+
 proptest! {
     #[test]
     fn literals_are_found_as_a_loop_finds_them(

@@ -12,6 +12,7 @@ mod use_tree;
 
 // The rules.
 mod codes;
+mod coverage;
 mod decisions;
 mod dependencies;
 mod files;

@@ -1,0 +1,215 @@
+//! Real skills, and requests of which their authors say which skill they need, or which one they must not start.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use skillfold::core::{Entry, MemorySource, Root, Scope};
+use skillfold::{Environment, Host, Skills};
+
+/// What a folder of labelled requests holds.
+pub(crate) struct Labelled {
+    /// The skills that a request points at.
+    pub(crate) skills: Vec<LabelledSkill>,
+    /// Requests with the skills that serve them.
+    pub(crate) requests: Vec<Request>,
+    /// Requests with the skills that they must not start.
+    pub(crate) negatives: Vec<Request>,
+    /// For a skill, the others that are copies of it.
+    copies: HashMap<String, Vec<String>>,
+}
+
+/// A skill of the pool.
+pub(crate) struct LabelledSkill {
+    pub(crate) id: String,
+    name: String,
+    description: String,
+    /// Those that its author gave it.
+    triggers: Vec<String>,
+    body: String,
+}
+
+/// A request, and the skills that its author names.
+pub(crate) struct Request {
+    pub(crate) text: String,
+    pub(crate) skills: Vec<String>,
+    /// Where the request is from: `trigger`, `task`, `route` or `skillsbench`.
+    pub(crate) track: String,
+}
+
+/// Where the triggers of skills come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Triggers {
+    /// From their authors; most real skills have none.
+    Own,
+    /// A skill without triggers gets its name as one, the words of it as a phrase.
+    Made,
+}
+
+impl Triggers {
+    pub(crate) const ALL: [Self; 2] = [Self::Own, Self::Made];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Made => "made",
+        }
+    }
+}
+
+impl Labelled {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let mut bodies = HashMap::new();
+        for line in lines(&folder.join("labelled_bodies.jsonl.zst"))? {
+            let line = line?;
+            bodies.insert(text(&line, "id")?, text(&line, "body")?);
+        }
+        let mut skills = Vec::new();
+        // Those that are labelled come first.
+        for line in lines(&folder.join("pool_10k.jsonl.zst"))? {
+            let line = line?;
+            if line["labelled"] != Value::Bool(true) {
+                break;
+            }
+            skills.push(LabelledSkill::of(&line, &mut bodies)?);
+        }
+        let requests = |file: &str, key: &str| {
+            let file = folder.join(file);
+            lines(&file)?
+                .map(|line| Request::of(&line?, key))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Self {
+            skills,
+            requests: requests("queries.jsonl.zst", "relevant")?,
+            negatives: requests("negatives.jsonl.zst", "must_not")?,
+            copies: copies(&folder.join("aliases.json"))?,
+        })
+    }
+
+    /// Returns the skills that a request names, with the copies of each.
+    pub(crate) fn meant<'a>(&'a self, request: &'a Request) -> HashSet<&'a str> {
+        let copies = |id: &String| self.copies.get(id).into_iter().flatten();
+        let all = request
+            .skills
+            .iter()
+            .flat_map(|id| std::iter::once(id).chain(copies(id)));
+        all.map(String::as_str).collect()
+    }
+
+    /// Installs the first so many skills.
+    pub(crate) fn install(
+        &self,
+        count: usize,
+        triggers: Triggers,
+    ) -> Result<Skills, skillfold::core::Error> {
+        let files = self.skills.iter().take(count).map(|skill| {
+            // The id is a folder of its own, so that skills of one name can stand side by side.
+            let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
+            (path, skill.file(triggers))
+        });
+        let root = Root::new(Scope::User, "labelled", MemorySource::new(files));
+        Host::new(Environment::new("/nowhere"))
+            .root(root)
+            .discover()
+    }
+}
+
+/// Returns the id that a skill has in the pool.
+pub(crate) fn pool_id<'a>(entry: &Entry<'a>) -> &'a str {
+    let path = entry.skill().folder.path();
+    path.split('/').next().unwrap_or(path)
+}
+
+impl LabelledSkill {
+    fn of(line: &Value, bodies: &mut HashMap<String, String>) -> Result<Self, Box<dyn Error>> {
+        let id = text(line, "id")?;
+        let triggers = text(line, "triggers")?;
+        Ok(Self {
+            name: text(line, "name")?,
+            description: text(line, "description")?,
+            triggers: triggers
+                .split(',')
+                .map(|trigger| trigger.trim().to_owned())
+                .filter(|trigger| !trigger.is_empty())
+                .collect(),
+            body: bodies
+                .remove(&id)
+                .ok_or_else(|| format!("no body of `{id}`"))?,
+            id,
+        })
+    }
+
+    /// Returns its `SKILL.md`. Texts are written as JSON, which YAML reads.
+    fn file(&self, triggers: Triggers) -> String {
+        let triggers = match triggers {
+            _ if !self.triggers.is_empty() => json!(self.triggers),
+            Triggers::Own => json!([]),
+            Triggers::Made => {
+                let words = self.name.replace(['-', '_', ' '], " ");
+                json!({ "keywords": [words] })
+            }
+        };
+        let field = if triggers == json!([]) {
+            String::new()
+        } else {
+            format!("triggers: {triggers}\n")
+        };
+        format!(
+            "---\nname: {}\ndescription: {}\n{field}---\n{}",
+            json!(self.name),
+            json!(self.description),
+            self.body
+        )
+    }
+}
+
+impl Request {
+    fn of(line: &Value, key: &str) -> Result<Self, Box<dyn Error>> {
+        let skills = line[key].as_array().into_iter().flatten();
+        Ok(Self {
+            text: text(line, "query")?,
+            skills: skills.filter_map(Value::as_str).map(Into::into).collect(),
+            track: line["track"].as_str().unwrap_or("negative").to_owned(),
+        })
+    }
+}
+
+fn text(line: &Value, key: &str) -> Result<String, Box<dyn Error>> {
+    let text = line[key].as_str();
+    Ok(text
+        .ok_or_else(|| format!("an entry has no `{key}`"))?
+        .to_owned())
+}
+
+/// Reads a zstd file of JSON lines, line by line.
+fn lines(
+    path: &Path,
+) -> Result<impl Iterator<Item = Result<Value, Box<dyn Error>>>, Box<dyn Error>> {
+    let decoder = zstd::Decoder::new(open(path)?)?;
+    let lines = BufReader::new(decoder).lines();
+    Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
+}
+
+fn copies(path: &Path) -> Result<HashMap<String, Vec<String>>, Box<dyn Error>> {
+    let value: Value = serde_json::from_reader(BufReader::new(open(path)?))?;
+    let pairs = value.as_object().into_iter().flatten();
+    let ids = |ids: &Value| {
+        let ids = ids.as_array().into_iter().flatten();
+        ids.filter_map(Value::as_str).map(Into::into).collect()
+    };
+    Ok(pairs
+        .map(|(id, others)| (id.clone(), ids(others)))
+        .collect())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the data is a folder that the caller names"
+)]
+fn open(path: &Path) -> Result<File, Box<dyn Error>> {
+    File::open(path).map_err(|error| format!("{}: {error}", path.display()).into())
+}

@@ -1,0 +1,66 @@
+//! What skills cost a request that needs none of them.
+
+use skillfold_core::{
+    Budget, Catalog, Estimate, Forgetful, Loader, Loading, Matcher, MemorySource, Mode, Policy,
+    Root, Rules, Scope, Style, TokenCounter as _, turn,
+};
+
+/// About 1,200 tokens, as a usual skill has.
+const SENTENCE: &str =
+    "Read the input, check it against the rules above, and write the result beside it.\n";
+const SENTENCES: usize = 70;
+
+/// Returns so many skills, each with a trigger and the usual length of text.
+fn catalog(count: usize) -> Catalog {
+    let files = (0..count).map(|number| {
+        let text = format!(
+            "---\nname: report-{number:03}\ndescription: Writes the report {number:03} from tables, and checks its sums\n\
+             triggers: [report {number:03}]\n---\n{}",
+            SENTENCE.repeat(SENTENCES)
+        );
+        (format!("report-{number:03}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+#[test]
+fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
+    let body = Estimate.count(&SENTENCE.repeat(SENTENCES));
+    assert!((1_100..1_300).contains(&body), "{body}");
+    for count in [1, 10, 50, 659] {
+        let catalog = catalog(count);
+        let matcher = Matcher::new(&catalog);
+        let loader = Loader::new(Loading::default(), || i64::MAX);
+        let eager = body * u64::try_from(count).unwrap();
+        for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
+            let policy = Policy {
+                mode,
+                ..Policy::hybrid(Budget::tokens(4_000))
+            };
+            let listed = match mode {
+                Mode::Triggered => 0,
+                _ => catalog.listing(&policy).tokens,
+            };
+            let added = turn(&matcher, &loader, &policy, "What is 2+2?", &Forgetful).tokens;
+            let cost = listed + added;
+            let most = if mode == Mode::Triggered { 12 } else { 4_000 };
+            assert!(cost <= most, "{mode} of {count}: {cost}");
+            assert!(cost * 5 <= eager, "{mode} of {count}: {cost} of {eager}");
+        }
+    }
+}
+
+#[test]
+fn ten_skills_are_listed_in_about_two_hundred_tokens_and_fifty_in_a_thousand() {
+    for (count, around) in [(10, 200), (50, 1_000)] {
+        let policy = Policy {
+            style: Style::Tiers,
+            ..Policy::catalog(Budget::tokens(u64::MAX))
+        };
+        let listing = catalog(count).listing(&policy);
+        assert!(listing.shortened.is_empty() && listing.left_out.is_empty());
+        let range = around * 3 / 4..=around * 5 / 4;
+        assert!(range.contains(&listing.tokens), "{}", listing.tokens);
+    }
+}

@@ -1,0 +1,46 @@
+//! What chooses and discloses is covered by tests, and CI judges it.
+
+use crate::tree::file;
+
+const RUN: &str = ".ci/run";
+
+/// Parts of a hundred of the lines that have to run in tests.
+const LEAST: &str = "95";
+
+const FOLDERS: [&str; 2] = [
+    "crates/skillfold-core/src/choose",
+    "crates/skillfold-core/src/disclose",
+];
+
+#[test]
+fn ci_fails_where_choosing_and_disclosing_are_covered_too_little() {
+    let run = file(RUN).expect("CI has its commands in one file");
+    assert!(
+        is_judged(&run.text),
+        "{RUN}: give the stage `coverage` the least share, {LEAST}, and the folders {FOLDERS:?}"
+    );
+}
+
+/// Returns whether a stage measures all folders with the least share.
+fn is_judged(run: &str) -> bool {
+    let judges = |line: &str| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != LEAST);
+        line.contains("coverage.py") && words.next().is_some() && words.eq(FOLDERS)
+    };
+    let is_stage = |line: &str| line == "stage \"coverage\" coverage";
+    run.lines().any(judges) && run.lines().any(is_stage)
+}
+
+#[test]
+fn share_that_is_lowered_is_found() {
+    let run = |least: &str, folders: &[&str]| {
+        let folders = folders.join(" ");
+        format!("python3 .ci/coverage.py lcov {least} {folders}\nstage \"coverage\" coverage\n")
+    };
+    assert!(is_judged(&run(LEAST, &FOLDERS)));
+    assert!(!is_judged(&run("90", &FOLDERS)));
+    assert!(!is_judged(&run(LEAST, &FOLDERS[..1])));
+    assert!(!is_judged(
+        &run(LEAST, &FOLDERS).replace("stage ", "# stage ")
+    ));
+}
