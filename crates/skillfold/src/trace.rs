@@ -32,7 +32,6 @@ const TARGET: &str = "skillfold";
 #[derive(Debug)]
 pub struct TraceLines<W> {
     writer: Mutex<W>,
-    level: Level,
 }
 
 impl<W: Write + Send + 'static> TraceLines<W> {
@@ -40,15 +39,7 @@ impl<W: Write + Send + 'static> TraceLines<W> {
     pub fn new(writer: W) -> Self {
         Self {
             writer: Mutex::new(writer),
-            level: Level::DEBUG,
         }
-    }
-
-    /// Writes only what is at least as grave as this.
-    #[must_use]
-    pub fn level(mut self, level: Level) -> Self {
-        self.level = level;
-        self
     }
 }
 
@@ -58,7 +49,7 @@ where
     W: Write + Send + 'static,
 {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        metadata.target().starts_with(TARGET) && *metadata.level() <= self.level
+        metadata.target().starts_with(TARGET) && *metadata.level() <= Level::DEBUG
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {

@@ -28,6 +28,7 @@ fn explain_names_the_origin_of_each_value() {
     max_per_request  3                                  default
     breadcrumb       on                                 default
     fallback         none                               default
+    log_content      false                              default
     agents           none                               default
     exit 0
     ");

@@ -66,6 +66,7 @@ fn each_layer_wins_over_the_one_before() {
     max_per_request = 3 (default)
     breadcrumb = on (default)
     fallback = none (default)
+    log_content = false (default)
     agents = none (default)
     ");
     assert!(settings.findings.is_empty());
