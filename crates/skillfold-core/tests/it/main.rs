@@ -36,6 +36,7 @@ mod scale;
 mod session;
 mod show;
 mod snippet;
+mod steady;
 mod told;
 mod view;
 mod yaml;
