@@ -1,0 +1,9 @@
+//! The promises of the server, asked by the SDK's own client in the same process.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod client;
+
+mod http;
+mod prompts;
+mod skills;
+mod tools;
