@@ -19,6 +19,7 @@ mod load;
 mod new;
 mod prompt;
 mod read;
+mod serve;
 mod shell;
 mod show;
 
@@ -50,6 +51,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Files(options) => files::run(global, options, output),
         Command::Read(options) => read::run(global, options, output),
         Command::Prompt(options) => prompt::run(global, options, output),
+        Command::Serve(options) => serve::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Doctor => doctor::run(global, output),
