@@ -77,18 +77,23 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
 /// Says how many skills are served, and what is held back.
 fn say_what_is_served(skills: &Skills, output: &mut Output) {
     let catalog = skills.catalog();
-    let served = counted(catalog.visible().count(), "skill is", "skills are");
-    output.say(format!("{served} served"));
-    let untrusted = |standing| standing == Standing::Untrusted;
+    match catalog.visible().count() {
+        0 => output.say("No skill is served; `skillfold doctor` says where skills are looked for"),
+        count => {
+            let served = counted(count, "skill is", "skills are");
+            output.say(format!("{served} served"));
+        }
+    }
+    let is_held_back = |standing| standing == Standing::Untrusted;
     let held_back = catalog
         .entries()
-        .filter(|entry| untrusted(entry.standing()));
+        .filter(|entry| is_held_back(entry.standing()));
     match held_back.count() {
         0 => {}
         count => {
-            let count = counted(count, "skill", "skills");
+            let count = counted(count, "skill is", "skills are");
             output.say(format!(
-                "{count} of this project held back, as the project is not trusted: `--trust-project` serves them once"
+                "{count} held back, as this project is not trusted; `--trust-project` serves them once"
             ));
         }
     }

@@ -106,7 +106,24 @@ pub(crate) fn schema<T: JsonSchema>() -> JsonObject {
         generator.subschema_for::<T>(),
         generator.subschema_for::<Failure>(),
     ];
-    object(json!({ "type": "object", "anyOf": any }))
+    let mut schema = json!({ "type": "object", "anyOf": any });
+    without_formats(&mut schema);
+    object(schema)
+}
+
+/// Leaves out the formats of numbers, such as `uint32`: no other language knows them, and clients complain.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            // A property of that name is no text.
+            if fields.get("format").is_some_and(Value::is_string) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
+    }
 }
 
 /// Returns the fields of a JSON object.

@@ -10,7 +10,7 @@ use skillfold::core::{
 };
 use skillfold::view::Failure;
 
-use crate::answer::value;
+use crate::answer::{SkillLine, value};
 use crate::offer::Shared;
 use crate::page::page;
 
@@ -30,9 +30,11 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListPromptsResult {
         cursor,
     );
     let prompts = found.items.iter().map(|entry| {
-        let manifest = entry.manifest();
-        let arguments = arguments(manifest, dialect);
-        Prompt::new(entry.id(), Some(manifest.description()), Some(arguments))
+        let arguments = arguments(entry.manifest(), dialect);
+        let SkillLine {
+            id, description, ..
+        } = SkillLine::new(entry);
+        Prompt::new(id, Some(description), Some(arguments))
     });
     let mut result = ListPromptsResult::with_all_items(prompts.collect());
     result.next_cursor = found.next;
@@ -63,7 +65,7 @@ pub(crate) fn get(
         .render(entry.id(), &text, offer.envelope)
         .map_err(|error| refused(&error))?;
     let message = PromptMessage::new_text(Role::User, loaded.text);
-    Ok(GetPromptResult::new(vec![message]).with_description(entry.manifest().description()))
+    Ok(GetPromptResult::new(vec![message]).with_description(SkillLine::new(&entry).description))
 }
 
 /// Returns whether a person may start a skill: it is active, and does not say otherwise.

@@ -9,6 +9,7 @@ use serde_json::json;
 use skillfold::core::{Catalog, Entry, ErrorKind, SKILL_FILE};
 use skillfold::view::FilePart;
 
+use crate::answer::SkillLine;
 use crate::media;
 use crate::offer::Shared;
 use crate::page::{TTL_MS, page};
@@ -23,7 +24,7 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListResourcesResult
     let found = page(published, |entry| entry.id(), cursor);
     let resources = found.items.iter().map(|entry| {
         Resource::new(uri::of(entry.id(), SKILL_FILE), entry.id())
-            .with_description(entry.manifest().description())
+            .with_description(SkillLine::new(entry).description)
             .with_mime_type("text/markdown")
             .with_size(entry.skill().revision.size)
     });

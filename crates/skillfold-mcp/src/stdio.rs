@@ -3,6 +3,7 @@
 use std::io;
 
 use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 
 use crate::server::Server;
@@ -13,10 +14,15 @@ pub fn stdio(server: Server) -> io::Result<()> {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {
-        let service = server
-            .serve(stdio_pipes())
-            .await
-            .map_err(io::Error::other)?;
+        let service = match server.serve(stdio_pipes()).await {
+            Ok(service) => service,
+            // A client that leaves before it said a word has asked for nothing.
+            Err(ServerInitializeError::ConnectionClosed(when)) => {
+                tracing::info!(when, "the client left");
+                return Ok(());
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        };
         service.waiting().await.map_err(io::Error::other)?;
         Ok(())
     });

@@ -86,6 +86,7 @@ async fn four_tools_are_listed_with_the_ids_that_can_be_loaded() {
     "#);
     for tool in tools["tools"].as_array().unwrap() {
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert!(!tool.to_string().contains("\"uint"), "{tool}");
         assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
     }
 }
