@@ -15,5 +15,6 @@ mod config;
 mod conformance;
 mod list;
 mod load;
+mod serve;
 mod sessions;
 mod terminal;

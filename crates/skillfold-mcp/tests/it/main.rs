@@ -4,6 +4,7 @@
 mod client;
 
 mod http;
+mod live;
 mod prompts;
 mod skills;
 mod tools;
