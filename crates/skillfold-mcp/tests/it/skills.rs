@@ -183,6 +183,40 @@ async fn folders_list_what_they_hold_directly() {
 }
 
 #[tokio::test]
+async fn what_version_control_keeps_does_not_go_out() {
+    let tree = "
+        //- pdf/SKILL.md
+        ---
+        name: pdf
+        description: Is a checkout
+        ---
+        Body
+        //- pdf/.git/config
+        url = https://user:password@example.com
+        //- pdf/.gitignore
+        x
+    ";
+    let client = Client::new(tree).await;
+    let asked = json!({ "uri": "skill://pdf/SKILL.md" });
+    let skill = client.ask("skills/get", asked).await;
+    let asked = json!({ "uri": "skill://pdf" });
+    let folder = client.ask("resources/directory/read", asked).await;
+    for found in [&skill["skill"]["resources"], &folder["resources"]] {
+        let uris = found.as_array().unwrap().iter();
+        let uris: Vec<_> = uris.map(|file| file["uri"].as_str().unwrap()).collect();
+        assert_eq!(uris.len(), 2, "{uris:?}");
+        assert!(uris.contains(&"skill://pdf/.gitignore"), "{uris:?}");
+    }
+    for (method, uri) in [
+        ("resources/read", "skill://pdf/.git/config"),
+        ("resources/directory/read", "skill://pdf/.git"),
+    ] {
+        let error = client.refused(method, json!({ "uri": uri })).await;
+        assert_eq!(error.code.0, -32602, "{uri}");
+    }
+}
+
+#[tokio::test]
 async fn earlier_versions_get_no_words_that_they_do_not_have() {
     let server = Server::new(skills(TREE, &[]), Options::default());
     let client = Client::connect(server, ClientLifecycleMode::Initialize).await;
