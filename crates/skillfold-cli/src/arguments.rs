@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -110,6 +111,8 @@ pub(crate) enum Command {
     Prompt(Prompt),
     /// Say which skills a request would bring, and why; and why others would not come
     Why(Why),
+    /// Serve skills to agents over the Model Context Protocol, by stdin and stdout or by HTTP
+    Serve(Serve),
     /// Judge skills, and correct what can be corrected safely
     Check(Check),
     /// Run the trigger queries that skills ship, and say which skills are confused
@@ -255,6 +258,46 @@ pub(crate) struct Why {
     /// Say of this skill why it would not be chosen: its id, its name or its folder's name
     #[arg(long, value_name = "ID")]
     pub(crate) skill: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// Serve by HTTP at this address: PORT on the loopback, or ADDRESS:PORT; port 0 takes one that is free
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub(crate) http: Option<SocketAddr>,
+    /// Ask no token of clients; on a loopback address only
+    #[arg(long, requires = "http")]
+    pub(crate) no_token: bool,
+    /// Answer to this name too, as clients call the server: HOST or HOST:PORT
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// Answer to pages of this origin: SCHEME://HOST:PORT
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(crate) allow_origin: Vec<String>,
+    /// Give a tool another name: `load_skill=use_skill`
+    #[arg(long, value_name = "TOOL=NAME")]
+    pub(crate) tool: Vec<String>,
+    /// How much to say on stderr about what happens
+    #[arg(long, value_name = "LEVEL", default_value = "warn")]
+    pub(crate) log: LogLevel,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    let text = text.replacen("localhost:", "127.0.0.1:", 1);
+    text.parse()
+        .map_err(|_| "not written as PORT or ADDRESS:PORT".to_owned())
 }
 
 #[derive(Args, Debug)]

@@ -123,6 +123,10 @@ fn each_skill(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
             INDENT,
             output,
         )?;
+        if let Some(why) = entry.only_by_instructions() {
+            let what = painted(DIM, "over MCP by tools only");
+            output.line(format!("{INDENT}{what}: {why}"))?;
+        }
     }
     output.line("")
 }

@@ -21,6 +21,7 @@ mod load;
 mod new;
 mod prompt;
 mod read;
+mod serve;
 mod shell;
 mod show;
 mod why;
@@ -46,9 +47,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
-    if let Some(file) = &global.trace {
-        trace::begin(file)?;
-    }
+    trace::begin(arguments)?;
     match &arguments.command {
         Command::List(options) => list::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),
@@ -57,6 +56,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Read(options) => read::run(global, options, output),
         Command::Prompt(options) => prompt::run(global, options, output),
         Command::Why(options) => why::run(global, options, output),
+        Command::Serve(options) => serve::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => evaluate::run(global, options, output),
         Command::New(options) => new::run(global, options, output),

@@ -1,4 +1,4 @@
-//! What happened, as lines of JSON in a file.
+//! What happened: as lines of JSON in a file, and as text on the error output.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -7,23 +7,58 @@ use std::path::Path;
 use skillfold::TraceLines;
 use skillfold::core::Error;
 use tracing::subscriber::set_global_default;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::Registry;
 
+use crate::arguments::{Arguments, Command, LogLevel};
 use crate::failure::Failure;
 
 /// The name that stands for the error output.
 const ERROR_OUTPUT: &str = "-";
 
-/// Writes what happens from now on to the end of a file, or to the error output.
-pub(crate) fn begin(file: &Path) -> Result<(), Failure> {
-    let registry = tracing_subscriber::registry();
-    let result = if file.as_os_str() == ERROR_OUTPUT {
-        set_global_default(registry.with(TraceLines::new(io::stderr())))
-    } else {
-        let opened = OpenOptions::new().create(true).append(true).open(file);
-        let opened = opened.map_err(|error| Error::write(file.to_string_lossy(), error))?;
-        set_global_default(registry.with(TraceLines::new(opened)))
-    };
+type Listener = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// Listens from now on, if the arguments say so.
+pub(crate) fn begin(arguments: &Arguments) -> Result<(), Failure> {
+    let mut listeners: Vec<Listener> = Vec::new();
+    if let Some(file) = &arguments.global.trace {
+        listeners.push(lines(file)?);
+    }
+    if let Command::Serve(serve) = &arguments.command {
+        listeners.push(text(serve.log));
+    }
+    if listeners.is_empty() {
+        return Ok(());
+    }
     // Nobody else listens in this process.
-    result.map_err(|error| Failure::Usage(error.to_string()))
+    set_global_default(tracing_subscriber::registry().with(listeners))
+        .map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Writes to the end of a file, or to the error output.
+fn lines(file: &Path) -> Result<Listener, Failure> {
+    if file.as_os_str() == ERROR_OUTPUT {
+        return Ok(TraceLines::new(io::stderr()).boxed());
+    }
+    let opened = OpenOptions::new().create(true).append(true).open(file);
+    let opened = opened.map_err(|error| Error::write(file.to_string_lossy(), error))?;
+    Ok(TraceLines::new(opened).boxed())
+}
+
+/// Writes text to the error output; the data output of a server is the protocol's.
+fn text(level: LogLevel) -> Listener {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    tracing_subscriber::fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_filter(level)
+        .boxed()
 }

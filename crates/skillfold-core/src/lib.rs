@@ -94,13 +94,15 @@ pub use disclose::turn::{Decision, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
 pub use explain::{Absence, Absent, Details, Explanation};
 pub use limits::Limits;
-pub use load::arguments::Dialect;
+pub use load::arguments::{Dialect, argument_names};
 pub use load::cache::CacheStats;
+pub use load::digest::Digest;
 pub use load::envelope::{Envelope, Failure, InvalidEnvelope, Parts, Rendered};
 pub use load::file::FileContent;
 pub use load::files::{FileKind, Files, SkillFile};
 pub use load::instructions::{Instructions, Strictness};
 pub use load::loader::{Freshness, Loader, Loading};
+pub use load::publish::{Publication, PublishedFile};
 pub use load::render::LoadedText;
 pub use load::requires::Required;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
@@ -119,4 +121,5 @@ pub use read::source::{
     Steadiness, Walk,
 };
 pub use read::value::{Fields, Meaning, Scalar, Value};
+pub use read::verbatim::frontmatter;
 pub use session::{Lives, Session};

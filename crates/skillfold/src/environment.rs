@@ -19,6 +19,9 @@ const OTHER_NAMES: [(&str, &str); 3] = [
 /// The variable that names the person's settings file.
 pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
+/// The variable that has the token of an HTTP server. It is no setting: settings are shown.
+pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
+
 /// Bytes of a settings file that are read at most.
 const SETTINGS_BYTES: u64 = 1024 * 1024;
 
@@ -116,6 +119,12 @@ impl Environment {
     fn named_settings(&self) -> Option<&str> {
         let written = self.variables.get(SETTINGS_VARIABLE)?.trim();
         (!written.is_empty()).then_some(written)
+    }
+
+    /// Returns the token that clients of an HTTP server have to show, where `SKILLFOLD_HTTP_TOKEN` has one.
+    pub fn http_token(&self) -> Option<&str> {
+        let token = self.variables.get(TOKEN_VARIABLE)?;
+        (!token.is_empty()).then_some(token)
     }
 
     /// Returns whether a variable says where the person's settings are.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::ArcSwap;
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
-    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Root, Scope,
+    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root, Scope,
     Session as Remembered, Source, Turn,
 };
 
@@ -142,6 +142,12 @@ impl Skills {
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
         self.of(id, |entry, loader| loader.read(entry, path, range))
+    }
+
+    /// Returns a skill as it goes out to another host: its frontmatter as it stands, and all its files with their digests.
+    /// [`Loader::publish`] says when it cannot.
+    pub fn publish(&self, id: &str) -> Result<Publication, Error> {
+        self.of(id, |entry, loader| loader.publish(entry))
     }
 
     /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.

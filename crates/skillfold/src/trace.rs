@@ -48,11 +48,11 @@ where
     S: Subscriber + for<'l> LookupSpan<'l>,
     W: Write + Send + 'static,
 {
-    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        metadata.target().starts_with(TARGET) && *metadata.level() <= Level::DEBUG
-    }
-
+    // What others listen to is not ours to switch off, so nothing is but passed over here.
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        if !is_ours(event.metadata()) {
+            return;
+        }
         let mut line = Line::default();
         line.put("time_ms", (now_ns() / 1_000_000).into());
         line.put("level", event.metadata().level().as_str().into());
@@ -70,6 +70,11 @@ where
                 .and_then(|()| writer.flush()),
         );
     }
+}
+
+/// Returns whether an event is one of the engine, and not of the finest.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with(TARGET) && *metadata.level() <= Level::DEBUG
 }
 
 /// The fields of one event.

@@ -261,6 +261,17 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
 }
 
 #[test]
+fn doctor_names_skills_that_no_other_host_would_take() {
+    let world = world();
+    let shown = world.run(&["doctor"]);
+    let lines: Vec<_> = shown
+        .lines()
+        .filter(|line| line.contains("over MCP"))
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"), @"      over MCP by tools only: The frontmatter had to be repaired, and other hosts read it as it stands");
+}
+
+#[test]
 fn text_of_a_skill_cannot_speak_to_the_terminal() {
     let world = World::new("//- app/README.md\n");
     world.write(

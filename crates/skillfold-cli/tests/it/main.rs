@@ -16,6 +16,7 @@ mod conformance;
 mod evaluate;
 mod list;
 mod load;
+mod serve;
 mod sessions;
 mod terminal;
 mod why;

@@ -174,7 +174,7 @@ pub(super) fn files_by(
 }
 
 /// Returns all files of a skill, by path.
-fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
+pub(super) fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
     let (source, folder) = (entry.root().source(), &entry.skill().folder);
     let limits = &entry.catalog().rules().reading.walk.limits;
     // A source walks anew for each page: one page of all is one walk.

@@ -10,6 +10,7 @@ use crate::diagnostic::visible;
 use crate::error::{Error, ErrorKind};
 use crate::load::arguments::Dialect;
 use crate::load::cache::{Cache, CacheStats, Hold, Key, Remembered};
+use crate::load::digest::Digests;
 use crate::load::instructions::{Instructions, Strictness};
 use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
 
@@ -73,6 +74,7 @@ pub struct Loader {
     loading: Loading,
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     cache: Mutex<Cache>,
+    digests: Mutex<Digests>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -82,6 +84,7 @@ impl Loader {
     pub fn new(loading: Loading, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self {
             cache: Mutex::new(Cache::new(loading.cache_entries, loading.cache_bytes)),
+            digests: Mutex::default(),
             clock: Box::new(clock),
             loading,
             hits: AtomicU64::new(0),
@@ -187,6 +190,16 @@ impl Loader {
             self.misses.fetch_add(1, Ordering::Relaxed);
             self.cache().remove(key);
         })
+    }
+
+    /// Returns the time in nanoseconds since 1970.
+    pub(super) fn now_ns(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// Returns the digests that are remembered.
+    pub(super) fn digests(&self) -> MutexGuard<'_, Digests> {
+        self.digests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {

@@ -6,6 +6,7 @@ pub(crate) mod envelope;
 pub(crate) mod instructions;
 
 pub(crate) mod cache;
+pub(crate) mod digest;
 
 pub(crate) mod loader;
 
@@ -16,5 +17,7 @@ mod mentions;
 pub(crate) mod file;
 
 pub(crate) mod files;
+
+pub(crate) mod publish;
 
 pub(crate) mod render;

@@ -17,6 +17,8 @@ pub(crate) mod rules;
 
 pub(crate) mod parse;
 
+pub(crate) mod verbatim;
+
 pub(crate) mod links;
 
 pub(crate) mod lint;

@@ -129,7 +129,7 @@ fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut V
 }
 
 /// Returns whether a name is what the specification asks for, in letters that every client accepts.
-fn is_specified(name: &str) -> bool {
+pub(crate) fn is_specified(name: &str) -> bool {
     let well_formed = |word: &str| {
         !word.is_empty()
             && word

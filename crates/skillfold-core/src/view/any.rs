@@ -2,12 +2,19 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::read::value::{Meaning, Scalar, Value};
+use crate::read::value::{Fields, Meaning, Scalar, Value};
 
 /// A value of the frontmatter as JSON, by the core schema of YAML: what is written without quotes may be a number, true,
 /// false or null; everything else is a string.
 #[derive(Clone, Debug)]
 pub struct Any(pub(super) Value);
+
+impl Any {
+    /// Creates the view of all fields of a frontmatter.
+    pub fn of_fields(fields: &Fields) -> Self {
+        Self(Value::Map(fields.clone()))
+    }
+}
 
 impl Serialize for Any {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -27,6 +27,7 @@ mod load;
 mod log;
 mod manifest;
 mod matching;
+mod publish;
 mod race;
 mod refresh;
 mod render;

@@ -135,12 +135,14 @@ fn backticked(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Returns the tests of a Rust text: functions after `#[test]`, and functions of a `proptest!` block.
+/// Returns the tests of a Rust text: functions after `#[test]` or `#[tokio::test]`, and functions of a `proptest!` block.
 fn test_names(text: &str) -> Vec<String> {
     let code = bare(text);
     let mut names: Vec<String> = Vec::new();
-    for (position, _) in code.match_indices("#[test]") {
-        names.extend(function_name(after_attributes(&code[position..])));
+    for attribute in ["#[test]", "#[tokio::test]"] {
+        for (position, _) in code.match_indices(attribute) {
+            names.extend(function_name(after_attributes(&code[position..])));
+        }
     }
     for (position, _) in code.match_indices("proptest! {") {
         let block = &code[position..];
@@ -155,7 +157,10 @@ fn test_names(text: &str) -> Vec<String> {
 }
 
 fn function_name(code: &str) -> Option<String> {
-    let name = code.strip_prefix("fn ")?;
+    let name = code
+        .strip_prefix("async ")
+        .unwrap_or(code)
+        .strip_prefix("fn ")?;
     let (name, rest) = name.split_at(name.find(|c| !is_word(c))?);
     rest.starts_with('(').then(|| name.to_owned())
 }
@@ -206,8 +211,9 @@ fn a_false_row_is_found() {
 #[test]
 fn tests_are_known_by_their_attribute_or_their_block() {
     let text = "#[test]\n#[cfg(unix)]\n#[expect(\n    a,\n)]\nfn one() {}\nfn helper() {}\n// #[test]\nfn two() {}\n\
-                proptest! {\n    fn three(a in 0..1) { b() }\n}\nfn four() {}\n\"#[test] fn five()\"\n";
-    assert_eq!(test_names(text), ["one", "three"]);
+                proptest! {\n    fn three(a in 0..1) { b() }\n}\nfn four() {}\n\"#[test] fn five()\"\n\
+                #[tokio::test]\nasync fn six() {}\n";
+    assert_eq!(test_names(text), ["one", "six", "three"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use skillfold_core::{
     Profile, Scope, Severity, Style, nearest,
 };
 
-use crate::environment::{Environment, SETTINGS_VARIABLE};
+use crate::environment::{Environment, SETTINGS_VARIABLE, TOKEN_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
 use crate::settings::value::{Place, Written};
 use crate::settings::{
@@ -71,7 +71,8 @@ impl Layer {
         let mut layer = Self::default();
         for (variable, name, text) in environment.settings() {
             // An empty variable is one that is not set.
-            if variable == SETTINGS_VARIABLE || text.trim().is_empty() {
+            let is_other = [SETTINGS_VARIABLE, TOKEN_VARIABLE].contains(&variable);
+            if is_other || text.trim().is_empty() {
                 continue;
             }
             let place = Place {

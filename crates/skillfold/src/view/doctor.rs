@@ -68,6 +68,9 @@ pub struct SkillState {
     pub diagnostics: Vec<Diagnostic>,
     /// What the catalog has to say about the skill.
     pub notes: Vec<Diagnostic>,
+    /// Why a server gives the skill to models by tools and not as a resource, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_tools_only: Option<String>,
 }
 
 /// Counts of what was looked at.
@@ -111,6 +114,7 @@ impl Doctor {
                     record: SkillRecord::listed(&entry),
                     diagnostics: Diagnostic::all(&entry.skill().diagnostics),
                     notes: Diagnostic::all(&notes(&entry)),
+                    by_tools_only: entry.only_by_instructions().map(str::to_owned),
                 })
                 .collect(),
             refused: catalog

@@ -15,6 +15,17 @@ fn explained(world: &World, settings: &Settings) -> String {
 }
 
 #[test]
+fn token_of_a_server_is_no_setting_and_is_not_shown() {
+    let environment = Environment::new("/nowhere").variable("SKILLFOLD_HTTP_TOKEN", "s3cret");
+    let settings = Settings::load(&environment, &[]);
+    assert_eq!(settings.findings, []);
+    assert!(!format!("{:?}", settings.explain()).contains("s3cret"));
+    assert_eq!(environment.http_token(), Some("s3cret"));
+    let empty = Environment::new("/nowhere").variable("SKILLFOLD_HTTP_TOKEN", "");
+    assert_eq!(empty.http_token(), None);
+}
+
+#[test]
 fn each_layer_wins_over_the_one_before() {
     let world = World::new(
         "

@@ -84,7 +84,7 @@ impl<'a> Arguments<'a> {
         if dialect != Dialect::Plain {
             single = words(whole);
             // The first of two equal names is the one that counts.
-            for (at, name) in declared(manifest).into_iter().enumerate() {
+            for (at, name) in argument_names(manifest).into_iter().enumerate() {
                 names.entry(name).or_insert(at);
             }
         }
@@ -251,8 +251,9 @@ fn append(text: &mut String, arguments: &str) {
     text.push('\n');
 }
 
-/// Returns the names that a skill gives to its arguments, in their order: a list, or words.
-fn declared(manifest: &Manifest) -> Vec<&str> {
+/// Returns the names that a skill gives to its arguments, in their order: a list, or words, in the field `arguments`. In
+/// [`Dialect::Plain`] they have no places.
+pub fn argument_names(manifest: &Manifest) -> Vec<&str> {
     let fields = [manifest.other(), manifest.metadata()];
     let given = fields.iter().find_map(|fields| fields.get("arguments"));
     match given {

@@ -1,0 +1,89 @@
+//! `skillfold serve`
+
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use skillfold::Skills;
+use skillfold_mcp::{Access, HttpOptions, Options, Server, Token};
+
+use crate::arguments::{Global, Serve};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{Output, counted};
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Serve,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let names = names(&options.tool)?;
+    let skills = host::skills(global, output)?;
+    say_what_is_served(&skills, output);
+    let server = Server::new(skills, names);
+    let Some(address) = options.http else {
+        if io::stdin().is_terminal() {
+            output.say("Waiting for a client on stdin; most often an agent starts this command");
+        }
+        skillfold_mcp::stdio(server).map_err(|error| failed(&error))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let http = HttpOptions {
+        address,
+        access: access(global, options, output)?,
+        hosts: options.allow_host.clone(),
+        origins: options.allow_origin.clone(),
+    };
+    let ready = |address: SocketAddr| output.say(format!("Listening on http://{address}/mcp"));
+    skillfold_mcp::http(server, &http, ready).map_err(|error| failed(&error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the names of the tools.
+fn names(tools: &[String]) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    for tool in tools {
+        let Some((tool, name)) = tool.split_once('=') else {
+            let message = format!("`--tool {tool}` is not written as TOOL=NAME");
+            return Err(Failure::Usage(message));
+        };
+        options = options
+            .tool(tool.trim(), name.trim())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+    }
+    Ok(options)
+}
+
+/// Returns who may ask: whoever shows the token of the variable, or a new one, which is said here and nowhere else.
+fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Access, Failure> {
+    if options.no_token {
+        return Ok(Access::Open);
+    }
+    if let Some(token) = host::environment(global)?.http_token() {
+        let token = Token::new(token).ok_or_else(|| {
+            let message = "`SKILLFOLD_HTTP_TOKEN` has fewer than 16 characters, or a space";
+            Failure::Usage(message.to_owned())
+        })?;
+        return Ok(Access::Token(token));
+    }
+    let token = Token::random().map_err(|error| failed(&error))?;
+    output.say(format!("Authorization: Bearer {}", token.reveal()));
+    Ok(Access::Token(token))
+}
+
+/// Says how many skills are served, and what is held back.
+fn say_what_is_served(skills: &Skills, output: &mut Output) {
+    let catalog = skills.catalog();
+    match catalog.visible().count() {
+        0 => output.say("No skill is served; `skillfold doctor` says where skills are looked for"),
+        count => {
+            let served = counted(count, "skill is", "skills are");
+            output.say(format!("{served} served"));
+        }
+    }
+    host::say_untrusted(&catalog, output);
+}
+
+fn failed(error: &io::Error) -> Failure {
+    Failure::Usage(format!("Could not serve: {error}"))
+}

@@ -1,0 +1,115 @@
+//! Digests of files, remembered by the state of the file.
+
+use std::fmt;
+
+use lru::LruCache;
+use sha2::{Digest as _, Sha256};
+
+use crate::read::source::Revision;
+
+/// Digests that are remembered. A hundred real skills have under a thousand files; these take about 2 MB.
+const REMEMBERED: usize = 16_384;
+
+/// The SHA-256 of a file's bytes.
+///
+/// ```
+/// let digest = skillfold_core::Digest::of(b"");
+/// assert!(digest.to_string().starts_with("sha256:e3b0c442"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Returns the digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// Returns the 32 bytes of the digest.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("sha256:")?;
+        for byte in self.0 {
+            write!(formatter, "{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Digest({self})")
+    }
+}
+
+/// Digests by the state of the file that they are of; those used longest ago go first.
+pub(super) struct Digests(LruCache<Revision, Digest>);
+
+impl Default for Digests {
+    fn default() -> Self {
+        Self(LruCache::unbounded())
+    }
+}
+
+impl Digests {
+    /// Returns the digest of a file in that state, if it is known.
+    pub(super) fn get(&mut self, revision: &Revision) -> Option<Digest> {
+        self.0.get(revision).copied()
+    }
+
+    /// Remembers the digest of a file in a state that will mean the same content; `now_ns` is the time before it was read.
+    pub(super) fn insert(&mut self, revision: Revision, digest: Digest, now_ns: i64) {
+        // Where the system tells no inode, two files may have one state.
+        if revision.inode == 0 || !revision.is_settled(now_ns) {
+            return;
+        }
+        self.0.put(revision, digest);
+        if self.0.len() > REMEMBERED {
+            self.0.pop_lru();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Digest, Digests, REMEMBERED};
+    use crate::read::source::Revision;
+
+    fn state(inode: u64, modified_ns: i64) -> Revision {
+        Revision {
+            device: 1,
+            inode,
+            size: 1,
+            modified_ns,
+            changed_ns: 0,
+        }
+    }
+
+    #[test]
+    fn only_a_settled_state_of_a_known_file_is_remembered() {
+        let (mut digests, now) = (Digests::default(), 10_000_000_000);
+        for (revision, is_kept) in [
+            (state(1, 0), true),
+            (state(2, now), false),
+            (state(0, 0), false),
+        ] {
+            digests.insert(revision, Digest::of(b"x"), now);
+            assert_eq!(digests.get(&revision).is_some(), is_kept, "{revision:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_is_forgotten_first() {
+        let (mut digests, now) = (Digests::default(), 10_000_000_000);
+        for inode in 1..=REMEMBERED as u64 + 1 {
+            digests.insert(state(inode, 0), Digest::of(b"x"), now);
+        }
+        assert!(digests.get(&state(1, 0)).is_none());
+        assert!(digests.get(&state(2, 0)).is_some());
+    }
+}

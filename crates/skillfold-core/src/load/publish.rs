@@ -1,0 +1,210 @@
+//! A skill as it goes out to another host: its frontmatter as it stands, and all its files with their digests.
+
+use crate::catalog::entry::{Entry, Standing};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::load::digest::Digest;
+use crate::load::files::{FileKind, all_files};
+use crate::load::loader::{Loader, logged};
+use crate::name::ResourcePath;
+use crate::read::rules::is_specified;
+use crate::read::source::{Content, SKILL_FILE, Steadiness};
+use crate::read::value::{Fields, Meaning, Value};
+use crate::read::verbatim::frontmatter;
+
+/// Files of a skill that every host takes, by the extension of the protocol.
+const FILES: usize = 512;
+
+/// Bytes of all files of a skill that every host takes.
+const BYTES: u64 = 16 * 1024 * 1024;
+
+/// Folders in which version control keeps what is its own: history, and addresses that may have passwords in them.
+const KEPT: [&str; 3] = [".git", ".hg", ".svn"];
+
+/// A skill as it goes out to another host. What the host reads is compared with it, field by field and file by file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Publication {
+    /// Every field of the frontmatter, as it stands.
+    pub frontmatter: Fields,
+    /// Every file of the skill, by path; `SKILL.md` is one of them.
+    pub files: Vec<PublishedFile>,
+}
+
+/// A file of a skill that goes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PublishedFile {
+    /// Its path inside the skill.
+    pub path: ResourcePath,
+    /// What it is, by its name.
+    pub kind: FileKind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The digest of these bytes.
+    pub digest: Digest,
+}
+
+impl PublishedFile {
+    /// Returns whether a path of a skill may go out: what version control keeps for itself is no part of the skill.
+    ///
+    /// ```
+    /// assert!(skillfold_core::PublishedFile::may_be("references/forms.md"));
+    /// assert!(!skillfold_core::PublishedFile::may_be("sub/.GIT/config"));
+    /// ```
+    pub fn may_be(path: &str) -> bool {
+        // Some file systems take `.GIT` for the same.
+        let is_kept =
+            |component: &str| KEPT.iter().any(|kept| component.eq_ignore_ascii_case(kept));
+        !path.split('/').any(is_kept)
+    }
+}
+
+impl Entry<'_> {
+    /// Returns why a skill cannot go out to another host, as far as the catalog knows; no file is opened to tell.
+    ///
+    /// Other hosts read the frontmatter by themselves and compare, so that what had to be repaired here is no skill there.
+    /// Such a skill is still given to models by its instructions.
+    pub fn unpublished(&self) -> Option<&'static str> {
+        let (manifest, skill) = (self.manifest(), self.skill());
+        let is_named_by_folder =
+            |finding: &Diagnostic| matches!(finding.code, Code::MissingName | Code::UnsafeName);
+        if self.standing() != Standing::Active {
+            Some("The skill is not active")
+        } else if manifest.disable_model_invocation() {
+            Some("Only a person may start the skill")
+        } else if skill.repaired {
+            Some("The frontmatter had to be repaired, and other hosts read it as it stands")
+        } else if skill.diagnostics.iter().any(is_named_by_folder) {
+            Some("The frontmatter has no usable `name`")
+        } else if !is_specified(manifest.name().as_str()) {
+            Some("The name does not meet the specification")
+        } else if self.id() != manifest.name().as_str() {
+            Some("The name leads to another skill")
+        } else {
+            None
+        }
+    }
+
+    /// Returns why models get the skill by its instructions and no host gets it as it is; nothing, if hosts get it or
+    /// models do not.
+    pub fn only_by_instructions(&self) -> Option<&'static str> {
+        let is_for_models =
+            self.standing() == Standing::Active && !self.manifest().disable_model_invocation();
+        self.unpublished().filter(|_| is_for_models)
+    }
+}
+
+impl Loader {
+    /// Returns a skill as it goes out to another host. Files are read for their digests once, and again when they changed.
+    ///
+    /// The error says why it cannot go out: see [`Entry::unpublished`]; or it has more than 512 files or 16 MiB, a file
+    /// that cannot be read or does not hold still, or fields that are not what the specification asks for.
+    pub fn publish(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
+        logged(entry, SKILL_FILE, self.published(entry))
+    }
+
+    fn published(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
+        let refused = |rule| Error::refused(entry.id(), rule);
+        if let Some(rule) = entry.unpublished() {
+            return Err(refused(rule));
+        }
+        let mut listed = all_files(entry)?;
+        listed
+            .files
+            .retain(|file| PublishedFile::may_be(file.path.as_str()));
+        let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
+        if let Some(finding) = listed
+            .findings
+            .iter()
+            .find(|finding| is_bound(finding.diagnostic.code))
+        {
+            return Err(Error::invalid(
+                entry.id(),
+                finding.diagnostic.message.clone(),
+            ));
+        }
+        let bytes: u64 = listed.files.iter().map(|file| file.size).sum();
+        if listed.files.len() > FILES {
+            return Err(refused("The skill has more than 512 files"));
+        }
+        if bytes > BYTES {
+            return Err(refused("The files of the skill have more than 16 MiB"));
+        }
+        let mut publication = Publication {
+            frontmatter: Fields::default(),
+            files: Vec::with_capacity(listed.files.len()),
+        };
+        for file in listed.files {
+            let (size, digest) = if file.kind == FileKind::Instructions {
+                let content = whole(entry, &file.path)?;
+                publication.frontmatter = verbatim(entry, &content.bytes)?;
+                (content.bytes.len() as u64, Digest::of(&content.bytes))
+            } else {
+                self.digest(entry, &file.path)?
+            };
+            publication.files.push(PublishedFile {
+                path: file.path,
+                kind: file.kind,
+                size,
+                digest,
+            });
+        }
+        if publication.frontmatter.is_empty() {
+            return Err(Error::not_found(format!("{}/{SKILL_FILE}", entry.id())));
+        }
+        Ok(publication)
+    }
+
+    /// Returns the size and the digest of a file, which is read unless it is known in its state.
+    fn digest(&self, entry: &Entry<'_>, path: &ResourcePath) -> Result<(u64, Digest), Error> {
+        let now_ns = self.now_ns();
+        let (source, folder) = (entry.root().source(), &entry.skill().folder);
+        let revision = source.read(folder, path, 0..0)?.state.revision;
+        if let Some(digest) = self.digests().get(&revision) {
+            return Ok((revision.size, digest));
+        }
+        let content = whole(entry, path)?;
+        let digest = Digest::of(&content.bytes);
+        self.digests()
+            .insert(content.state.revision, digest, now_ns);
+        Ok((content.bytes.len() as u64, digest))
+    }
+}
+
+/// Reads a whole file that holds still.
+fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<Content, Error> {
+    let source = entry.root().source();
+    // One byte more tells that the file grew.
+    let content = source.read(&entry.skill().folder, path, 0..BYTES + 1)?;
+    let bytes = content.bytes.len() as u64;
+    if content.state.steadiness == Steadiness::Changing || bytes != content.state.revision.size {
+        let rule = "The file kept changing while it was read, or grew over the limit; try again";
+        return Err(Error::refused(path.as_str(), rule));
+    }
+    Ok(content)
+}
+
+/// Returns the frontmatter as it stands, if another host takes it for that of the skill.
+fn verbatim(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Error> {
+    let limits = &entry.catalog().rules().reading.walk.limits;
+    let fields = frontmatter(bytes, limits)
+        .map_err(|finding| Error::malformed(finding.message.clone(), Box::new([finding])))?;
+    let text = |name: &str| match fields.get(name) {
+        Some(Value::Scalar(scalar)) => match scalar.meaning() {
+            Meaning::Text(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    };
+    if text("name") != Some(entry.manifest().name().as_str()) {
+        let rule = "The field `name` is not a text that is the skill's name";
+        return Err(Error::refused(entry.id(), rule));
+    }
+    if text("description").is_none_or(str::is_empty) {
+        let rule = "The field `description` is not a text";
+        return Err(Error::refused(entry.id(), rule));
+    }
+    Ok(fields)
+}

@@ -1,0 +1,158 @@
+//! Skills that go out to other hosts: what goes out, what does not and why, and what is read again.
+
+use skillfold_core::{
+    Catalog, Digest, Error, FsSource, Limits, Loader, Loading, MemorySource, Root, Rules, Scope,
+    Source, Trust, frontmatter,
+};
+use skillfold_testkit::{files, folder, write};
+
+const NOW: i64 = 4_000_000_000_000_000_000;
+
+fn catalog(source: impl Source + 'static) -> Catalog {
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    Catalog::discover(roots, Rules::default(), NOW)
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || NOW)
+}
+
+#[test]
+fn frontmatter_is_given_as_it_stands_or_not_at_all() {
+    let file = "---\nname: pdf\nName: odd\nlist: [1, {a: b}]\n---\nBody\n";
+    let fields = frontmatter(file.as_bytes(), &Limits::default()).unwrap();
+    let names: Vec<_> = fields.iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["name", "Name", "list"]);
+    for (file, code) in [
+        ("---\nname: pdf\ndescription: Use when: x\n---\n", "SF010"),
+        ("---\nname: a\nname: b\n---\n", "SF015"),
+        ("---\n---\n", "SF007"),
+        ("# No frontmatter\n", "SF001"),
+        ("---\nname: pdf\n", "SF109"),
+    ] {
+        let finding = frontmatter(file.as_bytes(), &Limits::default()).unwrap_err();
+        assert_eq!(finding.code.number(), code, "{file}");
+    }
+}
+
+#[test]
+fn skill_that_cannot_go_out_says_why() {
+    let tree = "
+        //- good/SKILL.md
+        ---
+        name: good
+        description: Good
+        ---
+        //- loose/SKILL.md
+        ---
+        name: loose
+        description: Use when: x
+        ---
+        //- Upper/SKILL.md
+        ---
+        name: Upper
+        description: D
+        ---
+        //- unnamed/SKILL.md
+        ---
+        description: D
+        ---
+        //- person/SKILL.md
+        ---
+        name: person
+        description: D
+        disable-model-invocation: true
+        ---
+        //- spaced/SKILL.md
+        ---
+        name: ' spaced '
+        description: D
+        ---
+        //- number/SKILL.md
+        ---
+        name: number
+        description: 12
+        ---
+    ";
+    let catalog = catalog(MemorySource::new(files(tree)));
+    let loader = loader();
+    let shown: Vec<_> = catalog
+        .entries()
+        .map(|entry| match loader.publish(&entry) {
+            Ok(publication) => format!("{}: {} file", entry.id(), publication.files.len()),
+            Err(error) => format!("{}: {}", entry.id(), error.hint()),
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @"
+    Upper: The name does not meet the specification
+    good: 1 file
+    loose: The frontmatter had to be repaired, and other hosts read it as it stands
+    number: The field `description` is not a text
+    person: Only a person may start the skill
+    spaced: The field `name` is not a text that is the skill's name
+    unnamed: The frontmatter has no usable `name`
+    ");
+}
+
+#[test]
+fn skill_with_too_many_files_or_bytes_does_not_go_out() {
+    let head = ("many/SKILL.md", "---\nname: many\ndescription: D\n---\n");
+    let publish = |extra: Vec<(String, Vec<u8>)>| -> Result<usize, Error> {
+        let first = (head.0.to_owned(), head.1.as_bytes().to_vec());
+        let catalog = catalog(MemorySource::new([first].into_iter().chain(extra)));
+        let published = loader().publish(&catalog.look_up("many")?)?;
+        Ok(published.files.len())
+    };
+    let numbered = |count: usize| {
+        let file = |number| (format!("many/{number}.txt"), b"x".to_vec());
+        (0..count).map(file).collect::<Vec<_>>()
+    };
+    assert_eq!(publish(numbered(511)).unwrap(), 512);
+    let many = publish(numbered(512)).unwrap_err();
+    assert_eq!(many.hint(), "The skill has more than 512 files");
+    let room = 16 * 1024 * 1024 - head.1.len();
+    let sized = |bytes: usize| vec![("many/large.bin".to_owned(), vec![0; bytes])];
+    assert_eq!(publish(sized(room)).unwrap(), 2);
+    let large = publish(sized(room + 1)).unwrap_err();
+    assert_eq!(large.hint(), "The files of the skill have more than 16 MiB");
+}
+
+#[test]
+fn skill_of_an_untrusted_root_does_not_go_out() {
+    let file = ("pdf/SKILL.md", "---\nname: pdf\ndescription: D\n---\n");
+    let root =
+        Root::new(Scope::Project, "ours", MemorySource::new([file])).with_trust(Trust::Untrusted);
+    let catalog = Catalog::discover(vec![root], Rules::default(), NOW);
+    let entry = catalog.look_up("pdf").unwrap();
+    assert_eq!(entry.unpublished(), Some("The skill is not active"));
+    assert!(loader().publish(&entry).is_err());
+}
+
+#[test]
+fn digest_follows_the_content_of_a_file() {
+    let tree = folder(
+        "
+        //- pdf/SKILL.md
+        ---
+        name: pdf
+        description: D
+        ---
+        //- pdf/a.txt
+        first
+    ",
+    );
+    let loader = loader();
+    // Sizes differ, as two writes within one tick of the clock may look alike; the clock of the loader takes all for old.
+    for content in ["first\n", "another\n", "the longest\n"] {
+        write(tree.path(), &[("pdf/a.txt".to_owned(), content.to_owned())]);
+        // Twice: by reading, and from what is remembered.
+        for _ in 0..2 {
+            let catalog = catalog(FsSource::open(tree.path()).unwrap());
+            let publication = loader.publish(&catalog.look_up("pdf").unwrap()).unwrap();
+            let file = &publication.files[1];
+            assert_eq!(file.path.as_str(), "a.txt");
+            assert_eq!(file.size, content.len() as u64);
+            assert_eq!(file.digest, Digest::of(content.as_bytes()));
+        }
+    }
+}

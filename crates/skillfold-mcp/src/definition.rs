@@ -1,0 +1,104 @@
+//! The tools as clients see them: names, words, and the schemas of what goes in and comes out.
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+use skillfold::core::Catalog;
+use skillfold::view::{FilePart, Instructions};
+
+use crate::answer::{SkillLines, object, schema};
+
+/// The other name of the tool that loads a skill.
+pub(crate) const ALIAS: &str = "read_skill";
+
+/// Ids that the schema of a tool names at most.
+const NAMED_IDS: usize = 50;
+
+/// Returns the tools for a snapshot; none where a model may see no skill.
+pub(crate) fn definitions(catalog: &Catalog, names: &[String; 4]) -> Vec<Tool> {
+    let ids: Vec<&str> = catalog
+        .visible()
+        .map(|entry| entry.id())
+        .take(NAMED_IDS + 1)
+        .collect();
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let [list, search, load, read] = names;
+    let mut id = json!({ "type": "string", "description": "The id of the skill, as it is listed" });
+    if ids.len() <= NAMED_IDS {
+        id["enum"] = json!(ids);
+    }
+    let any_id = json!({ "type": "string", "description": "The id of the skill" });
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    vec![
+        tool(
+            list,
+            "List skills",
+            "Lists the skills that there are, with what each does.",
+            &json!({
+                "query": text("Only skills whose id or tags have this text"),
+                "cursor": text("`next` of the answer before, for more"),
+            }),
+            &[],
+            schema::<SkillLines>(),
+        ),
+        tool(
+            search,
+            "Search skills",
+            "Finds skills by words of their id, tags or description.",
+            &json!({ "query": text("Words that the skill should be about") }),
+            &["query"],
+            schema::<SkillLines>(),
+        ),
+        tool(
+            load,
+            "Load a skill",
+            "Returns the instructions of a skill. Call it before a task that a skill is for, and follow them.",
+            &json!({
+                "skill_id": id,
+                "arguments": text("What the instructions are about, such as a file's name"),
+            }),
+            &["skill_id"],
+            schema::<Instructions>(),
+        ),
+        tool(
+            read,
+            "Read a file of a skill",
+            "Returns a file of a skill that its instructions speak of.",
+            &json!({
+                "skill_id": any_id,
+                "path": text("The path of the file inside the skill, such as `references/forms.md`"),
+                "start": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "The byte to start at: `next` of the answer before, for the rest of a long file",
+                },
+            }),
+            &["skill_id", "path"],
+            schema::<FilePart>(),
+        ),
+    ]
+}
+
+fn tool(
+    name: &str,
+    title: &str,
+    description: &'static str,
+    properties: &Value,
+    required: &[&str],
+    output: JsonObject,
+) -> Tool {
+    let input = object(json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    }));
+    let annotations = ToolAnnotations::with_title(title)
+        .read_only(true)
+        .idempotent(true)
+        .open_world(false);
+    Tool::new(name.to_owned(), description, input)
+        .with_title(title)
+        .with_raw_output_schema(output.into())
+        .with_annotations(annotations)
+}

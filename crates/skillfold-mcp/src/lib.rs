@@ -1,0 +1,35 @@
+//! Skills over the Model Context Protocol: a server for every agent that speaks it.
+//!
+//! A [`Server`] offers what [`Skills`](skillfold::Skills) has, by the snapshot of each request: tools to list, search, load
+//! and read skills; a prompt for each skill that a person may start; and the skills themselves as resources, by the
+//! extension `io.modelcontextprotocol/skills`. [`stdio`] serves one client by the streams of the process, [`http`] many.
+#![forbid(unsafe_code)]
+
+mod media;
+mod options;
+mod page;
+mod token;
+mod uri;
+
+mod answer;
+
+mod definition;
+
+mod offer;
+
+mod prompts;
+mod resources;
+mod tools;
+
+mod sep2640;
+
+mod server;
+
+mod http;
+mod stdio;
+
+pub use http::{Access, HttpOptions, http};
+pub use options::{InvalidTools, Options};
+pub use server::Server;
+pub use stdio::stdio;
+pub use token::Token;

@@ -1,0 +1,89 @@
+//! What clients are offered by one snapshot: the tools, and the catalog in the instructions. Made once, and again when the
+//! snapshot is another.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::Tool;
+use skillfold::Skills;
+use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
+
+use crate::definition::{ALIAS, definitions};
+use crate::options::Options;
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) skills: Skills,
+    options: Options,
+    offer: Mutex<Option<Arc<Offer>>>,
+}
+
+/// What clients are offered by one snapshot.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) policy: Policy,
+    /// How a loaded skill is put before a model.
+    pub(crate) envelope: Envelope,
+    /// The names of the tools: list, search, load, read.
+    pub(crate) names: [String; 4],
+    pub(crate) tools: Vec<Tool>,
+    /// What a model is told of the skills; nothing, if there are none.
+    pub(crate) instructions: Option<String>,
+}
+
+impl Shared {
+    pub(crate) fn new(skills: Skills, options: Options) -> Self {
+        Self {
+            skills,
+            options,
+            offer: Mutex::new(None),
+        }
+    }
+
+    /// Returns what clients are offered by the snapshot of now.
+    pub(crate) fn offer(&self) -> Arc<Offer> {
+        let catalog = self.skills.catalog();
+        let mut offer = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*offer {
+            Some(offer) if Arc::ptr_eq(&offer.catalog, &catalog) => Arc::clone(offer),
+            _ => {
+                let made = Arc::new(self.make(catalog));
+                *offer = Some(Arc::clone(&made));
+                made
+            }
+        }
+    }
+
+    fn make(&self, catalog: Arc<Catalog>) -> Offer {
+        let mut policy = self.skills.report().settings.policy();
+        let mut names = self.options.names().map(str::to_owned);
+        // This style speaks of the tool by its other name.
+        if policy.style == Style::Bullets && !self.options.names_load() {
+            ALIAS.clone_into(&mut names[2]);
+        }
+        policy.tools = ToolNames {
+            load: names[2].as_str().into(),
+            search: names[1].as_str().into(),
+        };
+        let listing = catalog.listing(&policy);
+        for id in &listing.left_out {
+            tracing::debug!(id = &**id, "no room for a skill in the instructions");
+        }
+        if !listing.left_out.is_empty() {
+            let left_out = listing.left_out.len();
+            tracing::info!(left_out, "skills are not listed and have to be searched");
+        }
+        Offer {
+            tools: definitions(&catalog, &names),
+            instructions: Some(listing.text).filter(|text| !text.is_empty()),
+            envelope: match policy.style {
+                Style::Xml => Envelope::SkillContent,
+                _ => Envelope::SkillContext,
+            },
+            policy,
+            names,
+            catalog,
+        }
+    }
+}

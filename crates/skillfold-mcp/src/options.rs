@@ -1,0 +1,82 @@
+//! What whoever starts the server may choose.
+
+use std::fmt;
+
+/// The names that the tools have unless others are chosen.
+const NAMES: [&str; 4] = [
+    "list_skills",
+    "search_skills",
+    "load_skill",
+    "read_skill_resource",
+];
+
+/// Bytes of the longest name of a tool that clients accept.
+const NAME_BYTES: usize = 64;
+
+/// What whoever starts the server may choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    list: Option<String>,
+    search: Option<String>,
+    load: Option<String>,
+    read: Option<String>,
+}
+
+impl Options {
+    /// Gives a tool another name.
+    ///
+    /// ```
+    /// let options = skillfold_mcp::Options::default().tool("load_skill", "use_skill")?;
+    /// # Ok::<(), skillfold_mcp::InvalidTools>(())
+    /// ```
+    pub fn tool(mut self, tool: &str, name: &str) -> Result<Self, InvalidTools> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if name.is_empty() || name.len() > NAME_BYTES || !name.chars().all(is_plain) {
+            return Err(InvalidTools(format!(
+                "A tool's name has 1 to {NAME_BYTES} letters, digits, `_` and `-`, and `{name}` has not"
+            )));
+        }
+        let place = match tool {
+            "list_skills" => &mut self.list,
+            "search_skills" => &mut self.search,
+            "load_skill" => &mut self.load,
+            "read_skill_resource" => &mut self.read,
+            _ => {
+                let tools = NAMES.join("`, `");
+                return Err(InvalidTools(format!(
+                    "There is no tool `{tool}`; there are `{tools}`"
+                )));
+            }
+        };
+        *place = Some(name.to_owned());
+        let mut names = self.names();
+        names.sort_unstable();
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(InvalidTools(format!("Two tools have the name `{name}`")));
+        }
+        Ok(self)
+    }
+
+    /// Returns the names of the tools: list, search, load, read.
+    pub(crate) fn names(&self) -> [&str; 4] {
+        let chosen = [&self.list, &self.search, &self.load, &self.read];
+        std::array::from_fn(|at| chosen[at].as_deref().unwrap_or(NAMES[at]))
+    }
+
+    /// Returns whether the tool that loads has a name of its own.
+    pub(crate) fn names_load(&self) -> bool {
+        self.load.is_some()
+    }
+}
+
+/// Why tools cannot have these names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidTools(String);
+
+impl fmt::Display for InvalidTools {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidTools {}

@@ -1,0 +1,103 @@
+//! Resources: the files of skills that go out, by `skill://` URIs.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde_json::json;
+use skillfold::core::{Catalog, Entry, ErrorKind, PublishedFile, SKILL_FILE};
+use skillfold::view::FilePart;
+
+use crate::answer::SkillLine;
+use crate::media;
+use crate::offer::Shared;
+use crate::page::{TTL_MS, page};
+use crate::uri::{self, SkillUri};
+
+/// Returns a page of the resources: the `SKILL.md` of each skill that goes out. Its other files are found through it.
+pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListResourcesResult {
+    let catalog = shared.skills.catalog();
+    let published = catalog
+        .visible()
+        .filter(|entry| entry.unpublished().is_none());
+    let found = page(published, |entry| entry.id(), cursor);
+    let resources = found.items.iter().map(|entry| {
+        Resource::new(uri::of(entry.id(), SKILL_FILE), entry.id())
+            .with_description(SkillLine::new(entry).description)
+            .with_mime_type("text/markdown")
+            .with_size(entry.skill().revision.size)
+    });
+    let mut result = ListResourcesResult::with_all_items(resources.collect())
+        .with_ttl_ms(TTL_MS)
+        .with_cache_scope(CacheScope::Private);
+    result.next_cursor = found.next;
+    result
+}
+
+/// Returns the form of all URIs.
+pub(crate) fn templates(shared: &Shared) -> ListResourceTemplatesResult {
+    let templates = if shared.offer().tools.is_empty() {
+        Vec::new()
+    } else {
+        let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
+            .with_description("A file of a skill");
+        vec![template]
+    };
+    ListResourceTemplatesResult::with_all_items(templates)
+}
+
+/// Returns a file of a skill, whole.
+pub(crate) fn read(shared: &Shared, asked: &str) -> Result<ReadResourceResult, ErrorData> {
+    let uri = uri::parse(asked).ok_or_else(|| unknown(asked))?;
+    let catalog = shared.skills.catalog();
+    let entry = published(&catalog, &uri).ok_or_else(|| unknown(asked))?;
+    let content =
+        shared
+            .skills
+            .read(entry.id(), &uri.path)
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::Refused => unknown(asked),
+                _ => ErrorData::internal_error(error.with_cause(), Some(json!({ "uri": asked }))),
+            })?;
+    if content.next().is_some() {
+        let message = "The file is longer than what is given at once";
+        return Err(ErrorData::invalid_params(
+            message,
+            Some(json!({ "uri": asked })),
+        ));
+    }
+    let part = FilePart::new(&entry, &content);
+    let contents = match (part.text, part.base64) {
+        (Some(text), _) => ResourceContents::text(text, asked),
+        (None, base64) => ResourceContents::blob(base64.unwrap_or_default(), asked),
+    };
+    let media = match &contents {
+        ResourceContents::TextResourceContents { .. }
+            if media::of_path(&uri.path) == media::BYTES =>
+        {
+            "text/plain"
+        }
+        _ => media::of_path(&uri.path),
+    };
+    Ok(
+        ReadResourceResult::new(vec![contents.with_mime_type(media)])
+            .with_ttl_ms(TTL_MS)
+            .with_cache_scope(CacheScope::Private),
+    )
+}
+
+/// Returns the skill that a URI is of, if it goes out this way.
+pub(crate) fn published<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
+    let entry = catalog.get(&uri.name)?;
+    // Names are looked up without regard to case, and a URI is one.
+    let is_served =
+        entry.id() == uri.name && entry.unpublished().is_none() && PublishedFile::may_be(&uri.path);
+    is_served.then_some(entry)
+}
+
+/// Creates the error for a URI that leads to nothing that goes out. Why is not said: it may not be for the client to know.
+pub(crate) fn unknown(uri: &str) -> ErrorData {
+    let uri: String = uri.chars().take(300).collect();
+    ErrorData::resource_not_found("There is no such resource", Some(json!({ "uri": uri })))
+}

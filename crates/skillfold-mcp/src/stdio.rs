@@ -1,0 +1,32 @@
+//! One client, by the streams of the process.
+
+use std::io;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::stdio_pipes;
+
+use crate::server::Server;
+
+/// Serves the client that started the process, until it closes the stream. Nothing but the protocol is written to stdout.
+pub fn stdio(server: Server) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let service = match server.serve(stdio_pipes()).await {
+            Ok(service) => service,
+            // A client that leaves before it said a word has asked for nothing.
+            Err(ServerInitializeError::ConnectionClosed(when)) => {
+                tracing::info!(when, "the client left");
+                return Ok(());
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        };
+        service.waiting().await.map_err(io::Error::other)?;
+        Ok(())
+    });
+    // A thread that waits for input would be waited for.
+    runtime.shutdown_background();
+    outcome
+}

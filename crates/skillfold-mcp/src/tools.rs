@@ -1,0 +1,189 @@
+//! What the tools do: list, search, load, read.
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use skillfold::core::{Envelope, Error, Filter, Lives};
+use skillfold::view::{Failure, FilePart, Instructions};
+
+use crate::answer::{SkillLine, SkillLines, done, failed};
+use crate::definition::ALIAS;
+use crate::media;
+use crate::offer::{Offer, Shared};
+use crate::page::page;
+
+/// Skills that a search finds at most.
+const FOUND: usize = 20;
+
+/// Bytes of a file that one call returns at most; the answer says where the rest starts.
+const READ_BYTES: u64 = 256 * 1024;
+
+/// Characters of a query that are looked at.
+const QUERY: usize = 1000;
+
+/// Calls a tool; `None` if there is none of that name.
+pub(crate) fn call(shared: &Shared, name: &str, arguments: JsonObject) -> Option<CallToolResult> {
+    let offer = shared.offer();
+    if offer.tools.is_empty() {
+        return None;
+    }
+    let [list, search, load, read] = &offer.names;
+    let result = match name {
+        name if name == list => with(arguments, |asked| list_skills(&offer, &asked)),
+        name if name == search => with(arguments, |asked| search_skills(&offer, &asked)),
+        name if name == load && name != ALIAS => with(arguments, |asked| {
+            load_skill(shared, &offer, offer.envelope, &asked)
+        }),
+        ALIAS => with(arguments, |asked| {
+            load_skill(shared, &offer, Envelope::ReadSkill, &asked)
+        }),
+        name if name == read => with(arguments, |asked| read_file(shared, &offer, &asked)),
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// Reads the arguments of a call; what is wrong with them is for the model to correct.
+fn with<T: DeserializeOwned>(
+    arguments: JsonObject,
+    act: impl FnOnce(T) -> CallToolResult,
+) -> CallToolResult {
+    match serde_json::from_value(Value::Object(arguments)) {
+        Ok(asked) => act(asked),
+        Err(error) => {
+            let message = format!("The arguments of the call are not in order: {error}");
+            failed(message.clone(), &Failure::usage(message))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct List {
+    #[serde(default)]
+    query: Option<String>,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+fn list_skills(offer: &Offer, asked: &List) -> CallToolResult {
+    let filter = Filter::default().query(bounded(asked.query.as_deref().unwrap_or_default()));
+    let matching = || {
+        offer
+            .catalog
+            .visible()
+            .filter(|entry| filter.matches(entry))
+    };
+    let found = page(matching(), |entry| entry.id(), asked.cursor.as_deref());
+    lines(&SkillLines {
+        total: matching().count(),
+        skills: found.items.iter().map(SkillLine::new).collect(),
+        next: found.next,
+    })
+}
+
+#[derive(Deserialize)]
+struct Search {
+    query: String,
+}
+
+/// Finds the skills whose id or tags have the query, and then those whose description has all its words.
+fn search_skills(offer: &Offer, asked: &Search) -> CallToolResult {
+    let query = bounded(&asked.query);
+    let (named, described) = (
+        Filter::default().query(query),
+        Filter::default().words(query),
+    );
+    let (mut first, mut then) = (Vec::new(), Vec::new());
+    for entry in offer.catalog.visible() {
+        if named.matches(&entry) {
+            first.push(entry);
+        } else if described.matches(&entry) {
+            then.push(entry);
+        }
+    }
+    first.append(&mut then);
+    lines(&SkillLines {
+        total: first.len(),
+        skills: first.iter().take(FOUND).map(SkillLine::new).collect(),
+        next: None,
+    })
+}
+
+fn lines(found: &SkillLines) -> CallToolResult {
+    done(ContentBlock::text(found.text()), found)
+}
+
+#[derive(Deserialize)]
+struct Load {
+    skill_id: String,
+    #[serde(default)]
+    arguments: Option<String>,
+}
+
+fn load_skill(shared: &Shared, offer: &Offer, envelope: Envelope, asked: &Load) -> CallToolResult {
+    let arguments = asked.arguments.as_deref().unwrap_or_default();
+    let mut session = shared.skills.session(offer.policy.clone(), Lives::History);
+    // The session says what a model may load; the handle puts it into the envelope.
+    let loaded = session
+        .load(&asked.skill_id, arguments)
+        .and_then(|loaded| shared.skills.render(loaded.id(), arguments, envelope));
+    match loaded {
+        Ok(loaded) => done(
+            ContentBlock::text(loaded.text.clone()),
+            &Instructions::new(&loaded, envelope),
+        ),
+        Err(error) => refuse(&asked.skill_id, envelope, &error),
+    }
+}
+
+#[derive(Deserialize)]
+struct Read {
+    skill_id: String,
+    path: String,
+    #[serde(default)]
+    start: u64,
+}
+
+fn read_file(shared: &Shared, offer: &Offer, asked: &Read) -> CallToolResult {
+    let range = asked.start..asked.start.saturating_add(READ_BYTES);
+    let read = offer.catalog.usable(&asked.skill_id).and_then(|entry| {
+        let content = shared.skills.read_range(entry.id(), &asked.path, range)?;
+        Ok(FilePart::new(&entry, &content))
+    });
+    match read {
+        Ok(part) => done(content(&part), &part),
+        Err(error) => refuse(&asked.skill_id, offer.envelope, &error),
+    }
+}
+
+/// Returns a part of a file as a model can take it.
+fn content(part: &FilePart) -> ContentBlock {
+    let media = media::of_path(&part.path);
+    match (&part.text, &part.base64) {
+        (Some(text), _) => match part.next {
+            None => ContentBlock::text(text.clone()),
+            Some(next) => {
+                let more = format!("[bytes {} to {next} of {}]", part.start, part.size);
+                ContentBlock::text(format!("{text}\n{more}"))
+            }
+        },
+        (None, Some(base64)) if media.starts_with("image/") && part.next.is_none() => {
+            ContentBlock::image(base64.clone(), media)
+        }
+        _ => ContentBlock::text(format!(
+            "This part of the file is no text: {} bytes, which the structured answer has in base64.",
+            part.end - part.start
+        )),
+    }
+}
+
+fn refuse(id: &str, envelope: Envelope, error: &Error) -> CallToolResult {
+    failed(envelope.render_failure(id, error), &Failure::new(error))
+}
+
+/// Returns the start of a query, as much of it as is looked at.
+fn bounded(query: &str) -> &str {
+    let end = query.char_indices().nth(QUERY);
+    end.map_or(query, |(end, _)| &query[..end])
+}

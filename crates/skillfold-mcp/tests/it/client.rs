@@ -1,0 +1,87 @@
+//! A server of some skills, and a client of it.
+
+use rmcp::model::{ClientRequest, CustomRequest, ErrorData, ProtocolVersion};
+use rmcp::service::{RunningService, ServiceError};
+use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
+use serde_json::Value;
+use skillfold::core::MemorySource;
+use skillfold::{Environment, Host, Skills};
+use skillfold_mcp::{Options, Server};
+use skillfold_testkit::files;
+
+/// A client that is connected.
+pub(crate) struct Client(RunningService<RoleClient, ()>);
+
+/// Returns skills written as text.
+pub(crate) fn skills(tree: &str, settings: &[(&str, &str)]) -> Skills {
+    let mut host = Host::new(Environment::new("/nowhere"));
+    for (key, value) in settings {
+        host = host.set(*key, *value);
+    }
+    let source = MemorySource::new(files(tree));
+    host.bundled("built in", source)
+        .discover()
+        .expect("settings are in order")
+}
+
+impl Client {
+    /// Connects by the version that has no sessions.
+    pub(crate) async fn new(tree: &str) -> Self {
+        Self::of(Server::new(skills(tree, &[]), Options::default())).await
+    }
+
+    pub(crate) async fn of(server: Server) -> Self {
+        let versions = vec![ProtocolVersion::V_2026_07_28];
+        Self::connect(
+            server,
+            ClientLifecycleMode::Discover {
+                preferred_versions: versions,
+            },
+        )
+        .await
+    }
+
+    pub(crate) async fn connect(server: Server, lifecycle: ClientLifecycleMode) -> Self {
+        let (here, there) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move {
+            let service = server.serve(there).await.expect("a client came");
+            service.waiting().await.expect("nothing panicked");
+        });
+        Self(
+            ().serve_with_lifecycle(here, lifecycle)
+                .await
+                .expect("a server is there"),
+        )
+    }
+
+    /// Asks for something, and returns the result as JSON.
+    pub(crate) async fn ask(&self, method: &str, params: Value) -> Value {
+        self.try_ask(method, params).await.expect("an answer")
+    }
+
+    /// Asks for something that is refused.
+    pub(crate) async fn refused(&self, method: &str, params: Value) -> ErrorData {
+        self.try_ask(method, params).await.expect_err("a refusal")
+    }
+
+    async fn try_ask(&self, method: &str, params: Value) -> Result<Value, ErrorData> {
+        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+        match self.0.send_request(request).await {
+            Ok(result) => Ok(serde_json::to_value(result).expect("JSON")),
+            Err(ServiceError::McpError(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let params = serde_json::json!({ "name": tool, "arguments": arguments });
+        self.ask("tools/call", params).await
+    }
+
+    /// Returns what the server says about itself.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        let info = self.0.peer_info()?;
+        info.instructions.clone()
+    }
+}

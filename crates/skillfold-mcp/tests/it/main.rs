@@ -1,0 +1,10 @@
+//! The promises of the server, asked by the SDK's own client in the same process.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod client;
+
+mod http;
+mod live;
+mod prompts;
+mod skills;
+mod tools;

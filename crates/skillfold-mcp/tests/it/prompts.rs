@@ -1,0 +1,120 @@
+//! Prompts: what a person may start.
+
+use insta::assert_json_snapshot;
+use serde_json::json;
+use skillfold_mcp::{Options, Server};
+
+use crate::client::{Client, skills};
+
+const TREE: &str = "
+    //- release/SKILL.md
+    ---
+    name: release
+    description: Makes a release
+    disable-model-invocation: true
+    argument-hint: '[version]'
+    ---
+    Release $ARGUMENTS.
+    //- background/SKILL.md
+    ---
+    name: background
+    description: Only for models
+    user-invocable: false
+    ---
+    Know this.
+    //- compare/SKILL.md
+    ---
+    name: compare
+    description: Compares two files
+    arguments: [left, right]
+    ---
+    Compare '$left' with '$right'.
+";
+
+#[tokio::test]
+async fn each_skill_that_a_person_may_start_is_a_prompt() {
+    let client = Client::new(TREE).await;
+    let prompts = client.ask("prompts/list", json!({})).await;
+    assert_json_snapshot!(prompts["prompts"], @r#"
+    [
+      {
+        "arguments": [
+          {
+            "description": "What the skill is to work on",
+            "name": "arguments",
+            "required": false
+          }
+        ],
+        "description": "Compares two files",
+        "name": "compare"
+      },
+      {
+        "arguments": [
+          {
+            "description": "[version]",
+            "name": "arguments",
+            "required": false
+          }
+        ],
+        "description": "Makes a release",
+        "name": "release"
+      }
+    ]
+    "#);
+    let got = client
+        .ask(
+            "prompts/get",
+            json!({ "name": "release", "arguments": { "arguments": "1.2" } }),
+        )
+        .await;
+    let text = got["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("Release 1.2."), "{text}");
+}
+
+#[tokio::test]
+async fn arguments_that_a_skill_names_are_those_of_its_prompt() {
+    let skills = skills(TREE, &[("arguments", "claude-code")]);
+    let client = Client::of(Server::new(skills, Options::default())).await;
+    let prompts = client.ask("prompts/list", json!({})).await;
+    assert_json_snapshot!(prompts["prompts"][0]["arguments"], @r#"
+    [
+      {
+        "name": "left",
+        "required": false
+      },
+      {
+        "name": "right",
+        "required": false
+      }
+    ]
+    "#);
+    for (arguments, wanted) in [
+        (
+            json!({ "left": "a b", "right": "c\"\\d" }),
+            "Compare 'a b' with 'c\"\\d'.",
+        ),
+        (json!({ "right": "x" }), "Compare '' with 'x'."),
+        (json!({ "arguments": "x y" }), "Compare 'x' with 'y'."),
+    ] {
+        let params = json!({ "name": "compare", "arguments": arguments });
+        let got = client.ask("prompts/get", params).await;
+        let text = got["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.contains(wanted), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn prompt_that_is_not_there_names_the_nearest() {
+    let client = Client::new(TREE).await;
+    let error = client
+        .refused("prompts/get", json!({ "name": "relaese" }))
+        .await;
+    assert_eq!(error.code.0, -32602);
+    assert_eq!(error.data.unwrap()["nearest"][0], "release");
+    for params in [
+        json!({ "name": "background" }),
+        json!({ "name": "release", "arguments": { "arguments": 1 } }),
+    ] {
+        assert_eq!(client.refused("prompts/get", params).await.code.0, -32602);
+    }
+}
