@@ -23,7 +23,8 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
-    let evaluation = skills.evaluate(&options.ids, &policy)?;
+    let ids: Vec<&str> = options.ids.iter().map(String::as_str).collect();
+    let evaluation = skills.evaluate(&ids, &policy)?;
     if output.is_json() {
         let view = view::Evaluation::new(&evaluation);
         output.json(Document::Evaluation(view))?;

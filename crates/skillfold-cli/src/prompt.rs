@@ -11,6 +11,9 @@ use crate::host;
 use crate::output::{DIM, Output, counted, painted};
 use crate::why::say_unread;
 
+/// Skills that match which are spoken of.
+const DECISIONS: usize = 20;
+
 pub(crate) fn run(
     global: &Global,
     options: &arguments::Prompt,
@@ -45,8 +48,13 @@ pub(crate) fn run(
 
 /// Says what each part costs, and what became of what matched.
 fn say(prompt: &Prompt, output: &mut Output) {
-    for decision in &prompt.decisions {
+    for decision in prompt.decisions.iter().take(DECISIONS) {
         output.say(format!("{}: {}", visible(&decision.id), reason(decision)));
+    }
+    let more = prompt.decisions.len().saturating_sub(DECISIONS);
+    if more > 0 {
+        let more = counted(more, "more skill matches", "more skills match");
+        output.say(format!("{more}; `--json` has them all"));
     }
     if let Some(listing) = &prompt.listing {
         let skills = counted(listing.skills, "skill", "skills");

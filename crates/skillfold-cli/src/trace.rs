@@ -1,7 +1,7 @@
 //! What happened: as lines of JSON in a file, and as text on the error output.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use skillfold::TraceLines;
@@ -42,9 +42,54 @@ fn lines(file: &Path) -> Result<Listener, Failure> {
     if file.as_os_str() == ERROR_OUTPUT {
         return Ok(TraceLines::new(io::stderr()).boxed());
     }
-    let opened = OpenOptions::new().create(true).append(true).open(file);
+    let opened = options().open(file);
     let opened = opened.map_err(|error| Error::write(file.to_string_lossy(), error))?;
-    Ok(TraceLines::new(opened).boxed())
+    Ok(TraceLines::new(Noticed::new(opened)).boxed())
+}
+
+/// Returns how a trace is opened: to be added to, and read by nobody else, as it may hold what others should not see.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// A writer that says once that it cannot write.
+struct Noticed<W> {
+    writer: W,
+    is_said: bool,
+}
+
+impl<W> Noticed<W> {
+    fn new(writer: W) -> Self {
+        Self {
+            writer,
+            is_said: false,
+        }
+    }
+}
+
+impl<W: Write> Write for Noticed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.write(bytes);
+        if let Err(error) = &written
+            && !self.is_said
+        {
+            self.is_said = true;
+            // Where the error output is gone too, there is nobody to tell.
+            drop(writeln!(
+                io::stderr(),
+                "warning: the trace could not be written: {error}"
+            ));
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
 }
 
 /// Writes text to the error output; the data output of a server is the protocol's.

@@ -13,6 +13,9 @@ use crate::output::{DIM, Output, counted, painted};
 /// Triggers of a skill that are shown to a person.
 const SHOWN: usize = 5;
 
+/// Skills that match which are shown to a person.
+const MATCHED: usize = 20;
+
 /// Characters of a request that are quoted.
 const QUOTED: usize = 60;
 
@@ -40,8 +43,13 @@ fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
     if why.matched.is_empty() {
         output.line(nothing(why))?;
     }
-    for matched in &why.matched {
+    for matched in why.matched.iter().take(MATCHED) {
         output.line(line(matched))?;
+    }
+    let more = why.matched.len().saturating_sub(MATCHED);
+    if more > 0 {
+        let more = counted(more, "more skill matches", "more skills match");
+        output.line(format!("{more}; `--json` has them all"))?;
     }
     for unmatched in &why.unmatched {
         print_unmatched(unmatched, output)?;
@@ -139,7 +147,7 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
     for trigger in unmatched.triggers.iter().take(SHOWN) {
         output.line(format!("   {}", near(trigger)))?;
     }
-    let more = unmatched.triggers.len().saturating_sub(SHOWN);
+    let more = unmatched.triggers.len().saturating_sub(SHOWN) + unmatched.more_triggers;
     if more > 0 {
         output.line(format!(
             "   {}",
@@ -153,12 +161,13 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
 fn near(near: &NearTrigger) -> String {
     let trigger = quoted(&near.trigger);
     let words = |words: &[String]| {
-        let words = words.iter().map(|word| format!("`{}`", visible(word)));
+        let words = words.iter().map(|word| format!("`{}`", quoted(word)));
         words.collect::<Vec<_>>().join(", ")
     };
     match near.kind.as_str() {
         "pattern" => format!("pattern `{trigger}`: finds nothing"),
         "bad_pattern" => format!("pattern `{trigger}`: cannot be used; `doctor` says why"),
+        "unused_pattern" => format!("pattern `{trigger}`: not used, as the skill has too many"),
         _ if near.found.is_empty() => format!("trigger `{trigger}`: not there"),
         _ if near.missing.is_empty() => {
             format!("trigger `{trigger}`: its words are there, but not like this")

@@ -6,9 +6,9 @@ use std::ops::Range;
 use crate::catalog::entry::{Entry, Standing};
 use crate::choose::matcher::Matcher;
 use crate::choose::near::{Near, near};
-use crate::choose::part::has_triggers;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
+use crate::disclose::text::body;
 use crate::disclose::turn::{Decision, Turn};
 use crate::error::Error;
 use crate::load::loader::Loader;
@@ -33,9 +33,10 @@ pub struct Explanation {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Details {
-    /// Where the evidence stands in the message.
+    /// Where the evidence stands in the message, for the first 50 decisions.
     pub place: Option<Range<usize>>,
-    /// Tokens of its instructions, of whichever outcome; nothing if they cannot be loaded.
+    /// Tokens of its instructions, of whichever outcome; nothing if they cannot be loaded, and after the first 50 decisions
+    /// only where the turn counted them.
     pub tokens: Option<u64>,
 }
 
@@ -47,8 +48,10 @@ pub struct Absent {
     pub id: Box<str>,
     /// Why.
     pub reason: Absence,
-    /// Its triggers, those that the message comes nearest to first, where they are the reason.
+    /// Its triggers, those that the message comes nearest to first, where they are the reason; at most 50.
     pub near: Vec<Near>,
+    /// How many triggers it has then.
+    pub triggers: usize,
 }
 
 /// Why a skill did not match.
@@ -126,6 +129,9 @@ impl Absence {
 impl Session {
     /// Explains what a message would add, and why each of the skills that `ids` lead to would not; nothing is
     /// remembered. An id that leads to nothing is an error.
+    ///
+    /// The answer is for the host and its people. It speaks of skills that the conversation may not see, so it is not for
+    /// its model.
     pub fn why(
         &self,
         matcher: &Matcher,
@@ -140,7 +146,7 @@ impl Session {
             let entry = matcher.catalog().look_up(id)?;
             let is_decided = |decision: &Decision| &*decision.id == entry.id();
             if !turn.decisions.iter().any(is_decided) {
-                absent.push(self.why_not(&entry, policy, message));
+                absent.push(self.why_not(&entry, matcher, policy, message));
             }
         }
         Ok(Explanation {
@@ -151,7 +157,13 @@ impl Session {
     }
 
     /// Says why a skill that did not match did not.
-    fn why_not(&self, entry: &Entry<'_>, policy: &Policy, message: &str) -> Absent {
+    fn why_not(
+        &self,
+        entry: &Entry<'_>,
+        matcher: &Matcher,
+        policy: &Policy,
+        message: &str,
+    ) -> Absent {
         let reason = match entry.standing() {
             Standing::Untrusted => Absence::Untrusted,
             Standing::Disabled => Absence::Disabled,
@@ -159,17 +171,19 @@ impl Session {
             Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
             Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
             Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
-            Standing::Active if !has_triggers(entry.manifest()) => Absence::NoTriggers,
+            Standing::Active if !matcher.has_triggers(entry) => Absence::NoTriggers,
             Standing::Active => Absence::NoMatch,
+        };
+        let (near, triggers) = if reason == Absence::NoMatch {
+            near(entry.manifest(), message)
+        } else {
+            (Vec::new(), 0)
         };
         Absent {
             id: entry.id().into(),
             reason,
-            near: if reason == Absence::NoMatch {
-                near(entry.manifest(), message)
-            } else {
-                Vec::new()
-            },
+            near,
+            triggers,
         }
     }
 }
@@ -190,8 +204,8 @@ fn details(
         .collect();
     let tokens = |decision: &Decision| {
         let entry = matcher.catalog().usable(&decision.id).ok()?;
-        let rendered = loader.render(&entry, "", policy.style.envelope()).ok()?;
-        Some(policy.counter.count(&rendered.text))
+        let given = body(&entry, "", loader, policy.style).ok()?;
+        Some(policy.counter.count(&given.text))
     };
     let explained = turn.decisions.iter().take(EXPLAINED).map(|decision| {
         let candidate = found.get(&*decision.id);
@@ -200,7 +214,13 @@ fn details(
             tokens: decision.outcome.tokens().or_else(|| tokens(decision)),
         }
     });
-    let mut details: Vec<Details> = explained.collect();
-    details.resize_with(turn.decisions.len(), Details::default);
-    details
+    let rest = turn
+        .decisions
+        .iter()
+        .skip(EXPLAINED)
+        .map(|decision| Details {
+            place: None,
+            tokens: decision.outcome.tokens(),
+        });
+    explained.chain(rest).collect()
 }

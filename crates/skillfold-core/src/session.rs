@@ -66,6 +66,9 @@ struct Known {
     /// The arguments that it was given with.
     #[serde(default)]
     arguments: Box<str>,
+    /// Whether it stands in the text that the conversation began with, which the host keeps.
+    #[serde(default)]
+    is_in_prompt: bool,
 }
 
 /// A version of a file.
@@ -107,10 +110,22 @@ impl Session {
     }
 
     /// Begins a conversation of an agent, which may see what the agent sees now, and never more.
+    ///
+    /// The skills that the agent uses stand in the text that it begins with, see
+    /// [`compose_instructions`](crate::compose_instructions): they are not given again while their files are the same.
     pub fn of_agent(lives: Lives, seen: &Seen<'_>) -> Self {
         let ids = || seen.entries().map(|entry| entry.id().into()).collect();
+        let used = seen.used().iter().map(|entry| {
+            let known = Known {
+                given: Some(entry.skill().revision.into()),
+                is_in_prompt: true,
+                ..Known::default()
+            };
+            (entry.id().into(), known)
+        });
         Self {
             only: (!seen.is_whole()).then(ids),
+            skills: used.collect(),
             ..Self::new(lives)
         }
     }
@@ -136,10 +151,8 @@ impl Session {
     pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Disclosed {
         let visible = catalog.visible();
         let disclosed = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
-        self.shown = (policy.mode != Mode::Triggered).then(|| Shown {
-            marks: catalog.marks().clone(),
-            tokens: disclosed.tokens,
-        });
+        let has_listing = policy.mode != Mode::Triggered;
+        self.shown = has_listing.then(|| Shown::new(catalog, disclosed.tokens));
         disclosed
     }
 
@@ -173,8 +186,10 @@ impl Session {
                 Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
             }
         }
-        if self.lives == Lives::History {
-            self.was_told_of(catalog);
+        if let Some(shown) = &mut self.shown
+            && self.lives == Lives::History
+        {
+            shown.was_told_of(catalog, &turn.announced);
         }
         self.spent = self.spent.saturating_add(turn.tokens);
     }
@@ -192,13 +207,6 @@ impl Session {
             ..self.clone()
         };
         decide(matcher, loader, policy, message, &next)
-    }
-
-    /// Notes that the model knows of all that changed up to a snapshot.
-    fn was_told_of(&mut self, catalog: &Catalog) {
-        if let Some(shown) = &mut self.shown {
-            shown.marks = catalog.marks().clone();
-        }
     }
 
     /// Loads a skill that the model asked for: always the whole of it. What the conversation may not see is not there for
@@ -243,6 +251,9 @@ impl Session {
 
     /// Says what to give again after the host has cut the conversation short, the skill that was used last first, within
     /// a budget and with the arguments that each had. What does not fit is a line, and is given again when it is asked for.
+    ///
+    /// What the conversation began with, and the listing, are taken to be there still; the next turn tells again what
+    /// changed since the listing.
     pub fn after_compaction(
         &mut self,
         catalog: &Catalog,
@@ -255,7 +266,7 @@ impl Session {
             max_skills: usize::MAX,
             ..policy.clone()
         };
-        let kept = self.latest(|known| known.given.is_some());
+        let kept = self.latest(|known| known.given.is_some() && !known.is_in_prompt);
         let turn = again(catalog, loader, &policy, kept, self);
         for decision in &turn.decisions {
             if let Outcome::Given(_, instructions, _) = &decision.outcome {
@@ -263,6 +274,9 @@ impl Session {
             } else if let Some(known) = self.skills.get_mut(&decision.id) {
                 known.given = None;
             }
+        }
+        if let Some(shown) = &mut self.shown {
+            shown.forget_what_was_told();
         }
         self.spent = self.spent.saturating_add(turn.tokens);
         turn
@@ -294,6 +308,7 @@ impl Session {
     fn give(&mut self, instructions: &Instructions, arguments: Option<&str>) {
         let known = self.skills.entry(instructions.id().into()).or_default();
         known.given = Some(instructions.revision().into());
+        known.is_in_prompt = false;
         if let Some(arguments) = arguments {
             known.arguments = arguments.into();
         }
@@ -312,11 +327,10 @@ impl Memory for Session {
     }
 
     fn has(&self, instructions: &Instructions) -> bool {
-        let given = self
-            .skills
-            .get(instructions.id())
-            .and_then(|known| known.given);
-        self.lives == Lives::History && given == Some(instructions.revision().into())
+        self.skills.get(instructions.id()).is_some_and(|known| {
+            let is_there = self.lives == Lives::History || known.is_in_prompt;
+            is_there && known.given == Some(instructions.revision().into())
+        })
     }
 
     fn may_see(&self, id: &str) -> bool {
@@ -328,7 +342,7 @@ impl Memory for Session {
             return Vec::new();
         }
         let recent = self.turn.saturating_sub(KEPT);
-        self.latest(|known| known.given.is_some() && known.used >= recent)
+        self.latest(|known| known.given.is_some() && !known.is_in_prompt && known.used >= recent)
     }
 
     fn shown(&self) -> Option<&Shown> {

@@ -68,22 +68,11 @@ impl AgentSkills {
     /// Begins a conversation of the agent; see [`Skills::session`]. An agent that sees all is told of skills that come
     /// later, another one only of those that it sees now.
     ///
-    /// The skills that it uses are in the text that it [begins with](Self::compose): with [`Lives::History`] the
-    /// conversation has them, and a request that matches does not repeat them.
+    /// The skills that it uses are taken to stand in the text that it [begins with](Self::compose), and are not given
+    /// again while their files are the same.
     pub fn session(&self, policy: Policy, lives: Lives) -> Result<Session, Error> {
-        let (remembered, used) = self.look(|seen| {
-            let used = seen.used().iter();
-            let told = used.filter(|entry| !entry.manifest().disable_model_invocation());
-            let used: Vec<Box<str>> = told.map(|entry| entry.id().into()).collect();
-            (Remembered::of_agent(lives, seen), used)
-        })?;
-        let mut session = self.skills.resume(policy, remembered);
-        if lives == Lives::History {
-            for id in used {
-                session.load(&id, "")?;
-            }
-        }
-        Ok(session)
+        let remembered = self.look(|seen| Remembered::of_agent(lives, seen))?;
+        Ok(self.skills.resume(policy, remembered))
     }
 
     /// Returns the instructions of a skill; see [`Skills::load`].

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skillfold_core::{CacheStats, Error, ErrorKind, Outcome, Turn};
+use skillfold_core::{CacheStats, Decision, Error, ErrorKind, Outcome, Signal, Turn};
 
 /// What was done since the skills were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,13 +16,13 @@ pub struct Counters {
     pub matched_turns: u64,
     /// Skills that matched, in all requests.
     pub matched: u64,
-    /// Skills whose instructions were given for a request.
+    /// Skills whose instructions were given for a request, or again.
     pub given: u64,
     /// Skills that matched and did not fit the budget.
     pub no_room: u64,
     /// Skills that matched and could not be loaded.
     pub failed: u64,
-    /// Tokens that requests added.
+    /// Tokens that requests added, and that were given again.
     pub tokens: u64,
     /// Loads and reads that a rule refused.
     pub refused: u64,
@@ -53,12 +53,21 @@ impl Counting {
     pub(crate) fn turn(&self, turn: &Turn) {
         add(&self.turns, 1);
         add(&self.tokens, turn.tokens);
-        if turn.decisions.is_empty() {
-            return;
-        }
-        add(&self.matched_turns, 1);
+        let is_asked = |decision: &&Decision| decision.signal != Signal::Earlier;
+        let asked = turn.decisions.iter().filter(is_asked).count();
+        add(&self.matched_turns, u64::from(asked > 0));
+        add(&self.matched, asked as u64);
+        self.outcomes(turn);
+    }
+
+    /// Counts what is given again after a conversation was cut short.
+    pub(crate) fn again(&self, turn: &Turn) {
+        add(&self.tokens, turn.tokens);
+        self.outcomes(turn);
+    }
+
+    fn outcomes(&self, turn: &Turn) {
         for decision in &turn.decisions {
-            add(&self.matched, 1);
             match decision.outcome {
                 Outcome::Given(..) => add(&self.given, 1),
                 Outcome::NoRoom(_) => add(&self.no_room, 1),

@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Explains what a message would add, and why the skills that `ids` lead to would not be chosen. Nothing is
-    /// remembered.
+    /// remembered. The answer is for people: it speaks of skills that the conversation may not see.
     pub fn why(&self, message: &str, ids: &[&str]) -> Result<Explanation, Error> {
         self.skills.with_matcher(|matcher, loader| {
             let remembered = &self.remembered;
@@ -73,13 +73,15 @@ impl Session {
         self.skills.noted(loaded)
     }
 
-    /// Says what to give again after the conversation was cut short, within a budget. The listing is taken anew by
-    /// [`listing`](Self::listing), if it was cut too.
+    /// Says what to give again after the conversation was cut short, within a budget. If the listing was cut too, it is
+    /// taken anew by [`listing`](Self::listing).
     pub fn after_compaction(&mut self, budget: Budget) -> Turn {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
-        self.skills.with_now(|catalog, loader| {
+        let turn = self.skills.with_now(|catalog, loader| {
             remembered.after_compaction(catalog, loader, policy, budget)
-        })
+        });
+        self.skills.counted_again(&turn);
+        turn
     }
 
     /// Returns the tokens of the instructions of all skills that the conversation may see: what telling everything would

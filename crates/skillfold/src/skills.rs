@@ -215,6 +215,11 @@ impl Skills {
         self.shared.counting.turn(turn);
     }
 
+    /// Counts what is given again after a conversation was cut short.
+    pub(crate) fn counted_again(&self, turn: &Turn) {
+        self.shared.counting.again(turn);
+    }
+
     /// Counts what was refused.
     pub(crate) fn noted<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
         answer.inspect_err(|error| self.shared.counting.error(error))

@@ -9,7 +9,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{Lives, MemorySource, Policy};
+use skillfold::core::{Budget, Lives, Logged, MemorySource, Policy};
 use skillfold::view::{self, Document};
 use skillfold::{Environment, Host, Skills, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -127,4 +127,58 @@ fn skipped_and_oversize_skills_are_warned_of() {
             "null\"large\": \"skill is larger than an agent should load at once\"",
         ]
     );
+}
+
+#[test]
+fn own_events_of_a_host_go_on() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (written, own) = (Written::default(), Written::default());
+    let host = {
+        let own = own.clone();
+        tracing_subscriber::fmt::layer().with_writer(move || own.clone())
+    };
+    let lines = TraceLines::new(written.clone());
+    let subscriber = tracing_subscriber::registry().with(host).with(lines);
+    tracing::subscriber::with_default(subscriber, || {
+        tracing::info!(target: "my_app", "mine");
+    });
+    let text = |written: &Written| String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    assert!(text(&own).contains("mine"));
+    assert_eq!(text(&written), "");
+}
+
+#[test]
+fn line_has_nothing_that_a_terminal_obeys() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = Written::default();
+    let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
+    let policy = Policy {
+        logged: Logged::Content,
+        ..Policy::triggered()
+    };
+    let request = "alphaword \u{9b}31m \u{202e} \u{7f} \u{1b}[0m";
+    tracing::subscriber::with_default(subscriber, || {
+        skills().session(policy, Lives::History).turn(request);
+    });
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let is_plain = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
+    assert!(text.chars().all(is_plain));
+    let mut lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    assert!(lines.any(|line: serde_json::Value| line["request"] == request));
+}
+
+#[test]
+fn what_is_given_again_is_counted_and_did_not_match() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let skills = skills();
+    let mut session = skills.session(Policy::triggered(), Lives::Transient);
+    for message in ["alphaword", "x", "x", "x"] {
+        session.turn(message);
+    }
+    let counters = skills.counters();
+    assert_eq!((counters.matched_turns, counters.matched), (1, 1));
+    assert_eq!(counters.given, 4);
+    let again = session.after_compaction(Budget::tokens(1_000));
+    assert!(again.tokens > 0);
+    assert_eq!(skills.counters().tokens, counters.tokens + again.tokens);
 }

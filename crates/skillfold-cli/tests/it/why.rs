@@ -102,8 +102,8 @@ fn middle_of_a_long_request_is_said_not_to_be_read() {
     1. mail
        a trigger is there: `inbox` at bytes 100009 to 100014
        tier 3: its instructions are given, N tokens
-    ! nothing looked at bytes 32768 to 67246 of the request: it is too long
-    ! no pattern looked at bytes 4096 to 95918 of the request: it is too long
+    ! nothing looked at bytes 32764 to 67249 of the request: it is too long
+    ! no pattern looked at bytes 4094 to 95919 of the request: it is too long
     ! hybrid mode, tier 3, N tokens (estimate)
     ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
     exit 0
@@ -115,16 +115,22 @@ fn tokens_of_a_trace_add_up_and_no_content_is_in_it() {
     let world = World::new(TREE);
     let trace = world.path("trace.jsonl");
     let file = trace.to_str().unwrap();
-    let mut totals = Vec::new();
+    let mut told = 0;
     for request in ["Open my inbox, password swordfish", "What is 2+2?"] {
-        world.run(&["prompt", request, "--trace", file, "--set", "style=tiers"]);
-        let lines = lines(&trace);
-        let tokens = lines
-            .iter()
-            .filter_map(|line| line["tokens"]["total"].as_u64());
-        totals.push(tokens.sum::<u64>());
+        let prompt = world.data(&["prompt", request, "--trace", file, "--json"]);
+        let prompt: serde_json::Value = serde_json::from_str(&prompt).unwrap();
+        told += prompt["tokens"].as_u64().unwrap();
     }
-    assert!(0 < totals[0] && totals[0] < totals[1], "{totals:?}");
+    let written = lines(&trace);
+    let tokens = written
+        .iter()
+        .filter_map(|line| line["tokens"]["total"].as_u64());
+    assert_eq!(tokens.sum::<u64>(), told);
+    #[cfg(unix)]
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&trace.metadata().unwrap().permissions()) & 0o777,
+        0o600
+    );
     let text = std::fs::read_to_string(&trace).unwrap();
     assert!(
         !text.contains("swordfish") && !text.contains("Write it."),
@@ -170,6 +176,10 @@ fn content_is_traced_where_the_person_says_so() {
 #[test]
 fn trace_that_cannot_be_written_is_said() {
     let world = World::new(TREE);
+    if cfg!(target_os = "linux") {
+        let full = world.run(&["list", "--trace", "/dev/full"]);
+        assert_eq!(full.matches("the trace could not be written").count(), 1);
+    }
     insta::assert_snapshot!(world.run(&["list", "--trace", "no/such/folder/file"]), @"
     ! error: Could not write `no/such/folder/file`: No such file or directory (os error 2)
     ! hint: Check that the folder is there and may be written to, and that the disk has room

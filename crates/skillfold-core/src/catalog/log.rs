@@ -67,6 +67,7 @@ fn name_oversize(catalog: &Catalog) {
             .iter()
             .any(|found| is_oversize(&found))
     });
+    // The rest is in no number of its own; `doctor` has them all.
     for entry in oversize.take(NAMED) {
         tracing::warn!(
             skill = &*visible(entry.id()),

@@ -38,17 +38,19 @@ impl Marks {
     /// Returns what changed up to a newer snapshot.
     pub(crate) fn difference<'a>(&self, newer: &'a Catalog) -> Difference<'a> {
         let mut difference = Difference::default();
-        if Arc::ptr_eq(&self.0, &newer.marks().0) {
+        let now = newer.marks();
+        if Arc::ptr_eq(&self.0, &now.0) {
             return difference;
         }
         let mut old: HashMap<&str, u64> =
             self.0.iter().map(|mark| (&*mark.id, mark.said)).collect();
-        for entry in newer.visible() {
-            match old.remove(entry.id()) {
-                None => difference.added.push(entry),
-                Some(before) if before != said(&entry) => difference.changed.push(entry),
-                Some(_) => {}
-            }
+        for mark in &*now.0 {
+            let list = match old.remove(&*mark.id) {
+                None => &mut difference.added,
+                Some(before) if before != mark.said => &mut difference.changed,
+                Some(_) => continue,
+            };
+            list.extend(newer.get(&mark.id));
         }
         let gone = self.0.iter().filter(|mark| old.contains_key(&*mark.id));
         difference.gone = gone.map(|mark| mark.id.clone()).collect();

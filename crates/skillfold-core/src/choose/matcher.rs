@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
@@ -41,6 +41,8 @@ pub struct Matcher {
     base: Part,
     /// What is newer than the base.
     delta: Part,
+    /// The places of the skills that have a trigger which could match, from when it is asked for the first time.
+    with_triggers: OnceLock<HashSet<u32>>,
 }
 
 /// What a message asks for.
@@ -82,6 +84,7 @@ impl Matcher {
             catalog: catalog.clone(),
             base,
             delta: Part::new(Vec::new(), &[]),
+            with_triggers: OnceLock::new(),
         }
     }
 
@@ -110,12 +113,22 @@ impl Matcher {
             } else {
                 Part::new(newer, &all)
             },
+            with_triggers: OnceLock::new(),
         }
     }
 
     /// Returns the snapshot that is matched against.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// Returns whether a skill of the snapshot has a trigger that could match, and may be started by it.
+    pub(crate) fn has_triggers(&self, entry: &Entry<'_>) -> bool {
+        let with_triggers = self.with_triggers.get_or_init(|| {
+            let parts = [&self.base, &self.delta].into_iter();
+            parts.flat_map(Part::with_triggers).collect()
+        });
+        with_triggers.contains(&entry.at())
     }
 
     /// Returns the patterns that cannot be used, each with its skill, in the order of the catalog.
@@ -161,10 +174,7 @@ impl Matcher {
     /// Returns the bytes of a message that patterns do not look at, where there are patterns.
     fn unread_by_patterns(&self, message: &Message<'_>) -> Option<Range<usize>> {
         let has_patterns = self.base.has_patterns() || self.delta.has_patterns();
-        let unread = window(&message.looked.text)
-            .unread
-            .filter(|_| has_patterns)?;
-        Some(message.looked.place(unread))
+        window(&message.looked).unread.filter(|_| has_patterns)
     }
 }
 
@@ -207,10 +217,8 @@ impl<'a> Candidate<'a> {
             }
             Reason::Pattern(_) => {
                 let pattern = compiled(self.evidence()).ok();
-                let found = pattern
-                    .and_then(|pattern| window(&message.looked.text).find(&pattern))
-                    .unwrap_or_default();
-                message.looked.place(found)
+                let found = pattern.and_then(|pattern| window(&message.looked).find(&pattern));
+                found.unwrap_or_default()
             }
         }
     }

@@ -15,29 +15,53 @@ pub(super) struct Message<'a> {
 
 /// What is looked at of a message: all of it, or its start and its end, where people put what they want.
 pub(super) struct Looked<'a> {
+    message: &'a str,
     pub(super) text: Cow<'a, str>,
     /// The bytes of the message that are passed over; a line break stands for them.
     pub(super) unread: Option<Range<usize>>,
 }
 
+/// Bytes in which a cut looks for the end of a word.
+const WORD: usize = 256;
+
 impl<'a> Looked<'a> {
-    /// Takes a message, or the start and the end of it with about `limit` bytes together.
+    /// Takes a message, or the start and the end of it with at most `limit` bytes together, cut between words.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
         if message.len() <= limit {
             return Self {
+                message,
                 text: Cow::Borrowed(message),
                 unread: None,
             };
         }
-        let (start, end) = (start_of(message, limit / 2), end_of(message, limit / 2));
+        let start = whole_words(start_of(message, limit / 2));
+        let end = words_to_the_end(end_of(message, limit / 2));
         Self {
+            message,
             text: Cow::Owned(format!("{start}\n{end}")),
             unread: Some(start.len()..message.len() - end.len()),
         }
     }
 
+    /// Takes less of the same message.
+    pub(super) fn shorter(&self, limit: usize) -> Self {
+        Self::new(self.message, limit)
+    }
+
+    /// Returns the parts of the message that are looked at, one or two.
+    pub(super) fn halves(&self) -> impl Iterator<Item = &'a str> {
+        let (first, second) = match &self.unread {
+            Some(unread) => (
+                &self.message[..unread.start],
+                Some(&self.message[unread.end..]),
+            ),
+            None => (self.message, None),
+        };
+        [Some(first), second].into_iter().flatten()
+    }
+
     /// Returns the place in the message of a stretch of what is looked at.
-    pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
+    fn place(&self, range: Range<usize>) -> Range<usize> {
         let Some(unread) = &self.unread else {
             return range;
         };
@@ -53,7 +77,29 @@ impl<'a> Looked<'a> {
 
     /// Returns the place in the message of what a pattern finds first.
     pub(super) fn find(&self, pattern: &Regex) -> Option<Range<usize>> {
-        Some(self.place(pattern.find(&self.text)?.range()))
+        let second = self.unread.as_ref().map_or(0, |unread| unread.end);
+        self.halves().zip([0, second]).find_map(|(half, at)| {
+            let found = pattern.find(half)?.range();
+            Some(found.start + at..found.end + at)
+        })
+    }
+}
+
+/// Returns the start of a text up to the end of a word, where that is near.
+fn whole_words(start: &str) -> &str {
+    let near = end_of(start, WORD);
+    match near.rfind(char::is_whitespace) {
+        Some(at) => &start[..start.len() - near.len() + at],
+        None => start,
+    }
+}
+
+/// Returns the end of a text from the start of a word on, where that is near.
+fn words_to_the_end(end: &str) -> &str {
+    let near = start_of(end, WORD);
+    match near.find(char::is_whitespace) {
+        Some(at) => &end[at..],
+        None => end,
     }
 }
 
@@ -185,6 +231,9 @@ mod tests {
         let message = Message::new("ääxxöö", 6);
         assert_eq!(message.looked.text, "ä\nö");
         assert_eq!(message.looked.unread, Some(2..8));
+        // A word is looked at whole or not at all.
+        let message = Message::new("use catalysts and more of them", 24);
+        assert_eq!(message.looked.text, "use\n of them");
         assert_eq!(Message::new("ää", 4).looked.unread, None);
     }
 

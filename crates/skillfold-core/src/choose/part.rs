@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::key::canonical;
 use crate::choose::literals::{Collected, Found, Literals, Whole};
 use crate::choose::message::Message;
-use crate::choose::patterns::{Owner, Patterns, compiled};
+use crate::choose::patterns::{Owner, Patterns};
 use crate::choose::signal::{Signal, signal};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
@@ -38,6 +38,8 @@ pub(super) struct Compiled {
     pub(super) skills: Vec<Arc<Skill>>,
     literals: Literals,
     patterns: Patterns,
+    /// Which skills have a trigger that could match.
+    has_triggers: Vec<bool>,
     pub(super) findings: Vec<(u32, Diagnostic)>,
 }
 
@@ -91,6 +93,14 @@ impl Part {
             .map(|(skill, _)| skill)
     }
 
+    /// Returns the places of the skills that have a trigger which could match.
+    pub(super) fn with_triggers(&self) -> impl Iterator<Item = u32> {
+        let places = self.places.iter().zip(&self.compiled.has_triggers);
+        places
+            .filter(|(place, has_triggers)| **has_triggers && **place != GONE)
+            .map(|(place, _)| place.at)
+    }
+
     /// Returns whether a skill has a pattern that is used.
     pub(super) fn has_patterns(&self) -> bool {
         !self.compiled.patterns.is_empty()
@@ -129,7 +139,7 @@ impl Part {
         if self.compiled.patterns.is_empty() {
             return;
         }
-        self.compiled.patterns.find(&message.looked.text, |owner| {
+        self.compiled.patterns.find(&message.looked, |owner| {
             let reason = Reason::Pattern(owner.trigger);
             take(owner.slot, Signal::Trigger, reason);
         });
@@ -140,6 +150,7 @@ impl Compiled {
     fn new(skills: Vec<Arc<Skill>>) -> Self {
         let mut literals = Collected::default();
         let mut owners = Vec::new();
+        let mut has_triggers = vec![false; skills.len()];
         for (slot, skill) in (0_u32..).zip(&skills) {
             let name = canonical(skill.manifest.name().as_str());
             literals.add(&name, slot, None, Whole::Yes);
@@ -147,6 +158,9 @@ impl Compiled {
                 literals.add(&name.replace('-', "_"), slot, None, Whole::Yes);
             }
             for (number, trigger) in (0_u32..).zip(triggers(&skill.manifest)) {
+                if let Trigger::Part(text) | Trigger::Word(text) = trigger {
+                    has_triggers[slot as usize] |= !text.trim().is_empty();
+                }
                 match trigger {
                     Trigger::Part(text) => literals.add(text, slot, Some(number), Whole::No),
                     Trigger::Word(text) => literals.add(text, slot, Some(number), Whole::Yes),
@@ -164,21 +178,17 @@ impl Compiled {
         let patterns = Patterns::new(&owners, |slot, finding| {
             findings.push((slot, finding));
         });
+        for owner in patterns.owners() {
+            has_triggers[owner.slot as usize] = true;
+        }
         Self {
             literals: literals.build(),
             patterns,
+            has_triggers,
             findings,
             skills,
         }
     }
-}
-
-/// Returns whether a skill has a trigger that could match.
-pub(crate) fn has_triggers(manifest: &Manifest) -> bool {
-    triggers(manifest).any(|trigger| match trigger {
-        Trigger::Part(text) | Trigger::Word(text) => !text.trim().is_empty(),
-        Trigger::Pattern(pattern) => compiled(pattern).is_ok(),
-    })
 }
 
 /// Returns what is wrong with the triggers of a skill: patterns that cannot be used.

@@ -13,7 +13,7 @@ const SET: usize = 200;
 /// Bytes that a compiled pattern may take; all of a set may take so many times that.
 const PATTERN_BYTES: usize = 1 << 17;
 /// Patterns of one skill that are used.
-const OF_A_SKILL: usize = 50;
+pub(super) const OF_A_SKILL: usize = 50;
 /// Bytes of a message that patterns look at: a hostile pattern takes time by its size for each.
 const WINDOW: usize = 8 * 1024;
 /// Nesting of groups.
@@ -72,25 +72,33 @@ impl Patterns {
         Self { sets }
     }
 
+    /// Returns whose patterns are used.
+    pub(super) fn owners(&self) -> impl Iterator<Item = Owner> {
+        let sets = self.sets.iter();
+        sets.flat_map(|(_, owners)| owners.iter().copied())
+    }
+
     /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// Calls `found` with each pattern that matches.
-    pub(super) fn find(&self, message: &str, mut found: impl FnMut(Owner)) {
+    /// Calls `found` with each pattern that matches. None matches over what is passed over.
+    pub(super) fn find(&self, message: &Looked<'_>, mut found: impl FnMut(Owner)) {
         let looked = window(message);
-        for (set, owners) in &self.sets {
-            for at in set.matches(&looked.text) {
-                found(owners[at]);
+        for half in looked.halves() {
+            for (set, owners) in &self.sets {
+                for at in set.matches(half) {
+                    found(owners[at]);
+                }
             }
         }
     }
 }
 
 /// Returns what patterns look at of a message.
-pub(super) fn window(message: &str) -> Looked<'_> {
-    Looked::new(message, WINDOW)
+pub(super) fn window<'a>(message: &Looked<'a>) -> Looked<'a> {
+    message.shorter(WINDOW)
 }
 
 /// Adds a set of patterns, or two halves of it where the whole is too large.

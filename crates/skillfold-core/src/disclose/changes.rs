@@ -1,19 +1,62 @@
 //! What changed since a model was given its listing: the difference alone, so that the listing stays as it is.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use crate::catalog::entry::Entry;
 use crate::catalog::marks::{Difference, Marks};
 use crate::catalog::snapshot::Catalog;
-use crate::disclose::listing::described;
+use crate::disclose::listing::{described, fitted};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::Styled;
 
 /// What is said of a skill that is not there any more.
 const GONE: &str = "(removed, do not use it)";
 
-/// The listing that a model was given, in short. A clone costs nothing.
+/// The listing that a model was given, in short, and what it was told since. A clone costs little.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    pub(crate) marks: Marks,
-    pub(crate) tokens: u64,
+    /// What stands in the listing.
+    listing: Marks,
+    tokens: u64,
+    /// What the model knows by the listing and what was told after it.
+    told: Marks,
+    /// The ids of skills that are gone and that there was no room to tell of.
+    owed: Vec<Box<str>>,
+}
+
+impl Shown {
+    pub(crate) fn new(catalog: &Catalog, tokens: u64) -> Self {
+        let marks = catalog.marks();
+        Self {
+            listing: marks.clone(),
+            tokens,
+            told: marks.clone(),
+            owed: Vec::new(),
+        }
+    }
+
+    /// Returns the tokens of the listing.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Notes that the model was told what changed up to a snapshot, but for what there was no room for.
+    pub(crate) fn was_told_of(&mut self, catalog: &Catalog, announced: &Announced) {
+        self.told = catalog.marks().clone();
+        let left_out: HashSet<&str> = announced.left_out.iter().map(|id| &**id).collect();
+        let gone = announced.gone.iter();
+        self.owed = gone
+            .filter(|id| left_out.contains(&***id))
+            .cloned()
+            .collect();
+    }
+
+    /// Notes that the model knows the listing and nothing that was told after it.
+    pub(crate) fn forget_what_was_told(&mut self) {
+        self.told = self.listing.clone();
+        self.owed.clear();
+    }
 }
 
 /// What a model is told of changes, by id.
@@ -26,6 +69,10 @@ pub struct Announced {
     pub changed: Vec<Box<str>>,
     /// Skills that are not there any more.
     pub gone: Vec<Box<str>>,
+    /// Those of all these whose description is not whole.
+    pub shortened: Vec<Box<str>>,
+    /// Those of all these that there was no room for. A line counts them; those that are gone are told of in the next turn.
+    pub left_out: Vec<Box<str>>,
 }
 
 impl Announced {
@@ -41,30 +88,41 @@ pub(super) fn announce(
     catalog: &Catalog,
     policy: &Policy,
     may_see: impl Fn(&str) -> bool,
-) -> Option<(Announced, String)> {
+) -> Option<(Announced, Option<String>)> {
     let Difference {
         mut added,
         mut changed,
         mut gone,
-    } = shown.marks.difference(catalog);
+    } = shown.told.difference(catalog);
+    if !shown.owed.is_empty() {
+        let there: HashSet<&str> = catalog.visible().map(|entry| entry.id()).collect();
+        let owed = shown.owed.iter();
+        gone.extend(owed.filter(|id| !there.contains(&***id)).cloned());
+    }
+    gone.sort_unstable();
+    gone.dedup();
     added.retain(|entry| may_see(entry.id()));
     changed.retain(|entry| may_see(entry.id()));
     gone.retain(|id| may_see(id));
-    let announced = Announced {
-        added: added.iter().map(|entry| entry.id().into()).collect(),
-        changed: changed.iter().map(|entry| entry.id().into()).collect(),
+    let ids = |entries: &[Entry<'_>]| entries.iter().map(|entry| entry.id().into()).collect();
+    let mut announced = Announced {
+        added: ids(&added),
+        changed: ids(&changed),
         gone,
+        ..Announced::default()
     };
     if announced.is_empty() {
         return None;
     }
-    let mut lines: Vec<_> = added
-        .iter()
-        .chain(&changed)
-        .map(|entry| (entry.id(), described(entry, policy.style)))
-        .collect();
-    lines.extend(announced.gone.iter().map(|id| (&**id, GONE.into())));
+    // What is gone comes first: nothing else can tell of it.
+    let gone = announced.gone.iter();
+    let mut lines: Vec<(&str, Cow<'_, str>)> = gone.map(|id| (&**id, GONE.into())).collect();
+    let rest = added.iter().chain(&changed);
+    lines.extend(rest.map(|entry| (entry.id(), described(entry, policy.style))));
     let layout = Styled::of_changes(policy.style, &policy.tools);
-    let text = crate::disclose::listing::fitted(&lines, &layout, policy).text;
+    let fitted = fitted(&lines, &layout, policy);
+    announced.shortened = fitted.shortened;
+    announced.left_out = fitted.left_out;
+    let text = Some(fitted.text).filter(|text| !text.is_empty());
     Some((announced, text))
 }

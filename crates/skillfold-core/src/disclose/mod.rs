@@ -18,5 +18,5 @@ pub(crate) mod changes;
 
 pub(crate) mod memory;
 
-mod text;
+pub(crate) mod text;
 pub(crate) mod turn;

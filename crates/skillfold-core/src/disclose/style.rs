@@ -156,7 +156,7 @@ impl Style {
     }
 
     /// Returns the envelope of instructions, where they are in one.
-    pub(crate) fn envelope(self) -> Envelope {
+    pub(super) fn envelope(self) -> Envelope {
         match self {
             Self::XmlRules => Envelope::SkillContext,
             Self::Xml => Envelope::SkillContent,

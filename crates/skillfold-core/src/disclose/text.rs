@@ -3,14 +3,29 @@
 use crate::catalog::entry::Entry;
 use crate::disclose::memory::Memory;
 use crate::disclose::policy::Policy;
+use crate::disclose::style::Style;
 use crate::disclose::turn::Outcome;
+use crate::error::Error;
 use crate::load::loader::Loader;
+use crate::load::render::LoadedText;
 
 /// Lines about skills that matched and are not given.
 const LINES: usize = 5;
 
 /// What stands between two parts.
 const BETWEEN: &str = "\n\n";
+
+/// Returns a skill's instructions as they are given unasked: in their envelope, under their heading.
+pub(crate) fn body(
+    entry: &Entry<'_>,
+    arguments: &str,
+    loader: &Loader,
+    style: Style,
+) -> Result<LoadedText, Error> {
+    let mut given = loader.render(entry, arguments, style.envelope())?;
+    given.text.insert_str(0, &style.body_heading(entry.id()));
+    Ok(given)
+}
 
 /// The text of a turn, within its budget.
 pub(super) struct Text<'p> {
@@ -61,7 +76,7 @@ impl<'p> Text<'p> {
             return Outcome::Later;
         }
         let style = self.policy.style;
-        let given = match loader.render(entry, arguments, style.envelope()) {
+        let given = match body(entry, arguments, loader, style) {
             Ok(given) => given,
             Err(error) => {
                 self.tried += 1;
@@ -74,9 +89,8 @@ impl<'p> Text<'p> {
             return Outcome::Known;
         }
         self.tried += 1;
-        let body = format!("{}{}", style.body_heading(entry.id()), given.text);
-        let tokens = self.policy.counter.count(&body);
-        if self.take(body) {
+        let tokens = self.policy.counter.count(&given.text);
+        if self.take(given.text) {
             self.given += 1;
             Outcome::Given(tokens, given.instructions, given.notes)
         } else {

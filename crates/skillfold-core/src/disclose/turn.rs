@@ -6,12 +6,11 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::{Candidate, Matcher};
-use crate::choose::part::has_triggers;
 use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
 use crate::diagnostic::{Diagnostic, visible};
 use crate::disclose::budget::Budget;
-use crate::disclose::changes::{Announced, announce};
+use crate::disclose::changes::{Announced, Shown, announce};
 use crate::disclose::listing::listing;
 use crate::disclose::memory::{Forgetful, Kept, Memory};
 use crate::disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Tier};
@@ -23,6 +22,9 @@ use crate::load::loader::Loader;
 
 /// Skills that a person is asked to choose from.
 const ASKED: usize = 5;
+
+/// Skills that a log names; the rest is counted.
+const LOGGED: usize = 20;
 
 /// What a request adds, and why.
 #[derive(Debug, Default)]
@@ -36,7 +38,8 @@ pub struct Turn {
     pub tokens: u64,
     /// What the model is told of skills that changed since its listing.
     pub announced: Announced,
-    /// What became of each skill that matched, in the order of their ranks.
+    /// What became of each skill that matched, in the order of their ranks, and then of those that are given again by
+    /// [`Signal::Earlier`].
     pub decisions: Vec<Decision>,
     /// The ids that a person may choose from, where nothing matched and the policy says to ask.
     pub candidates: Vec<Box<str>>,
@@ -147,7 +150,7 @@ fn changes(seen: &Seen<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> 
     let may_see = |id: &str| seen.memory.may_see(id);
     let (announced, text) = announce(shown, seen.matcher.catalog(), policy, may_see)?;
     turn.announced = announced;
-    Some(text)
+    text
 }
 
 /// Returns what is told for a message, and how much that is.
@@ -236,6 +239,11 @@ pub(crate) fn again(
     turn.tier = Tier::of(&turn.decisions);
     let said = turn.text.as_deref();
     turn.tokens = said.map_or(0, |said| policy.counter.count(said));
+    tracing::info!(
+        skills = turn.decisions.len(),
+        tokens.total = turn.tokens,
+        "skills given again after a conversation was cut short"
+    );
     turn
 }
 
@@ -262,7 +270,7 @@ fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
 
 /// Says which skills matched and what was told, by names and numbers; the texts themselves only where the policy says so.
 fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
-    let matched = turn.decisions.iter().map(|decision| {
+    let matched = turn.decisions.iter().take(LOGGED).map(|decision| {
         let outcome = decision.outcome.as_str();
         format!(
             "{} ({}, {outcome})",
@@ -270,10 +278,11 @@ fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
             decision.signal.as_str()
         )
     });
-    let listing = memory.shown().map_or(0, |shown| shown.tokens);
+    let listing = memory.shown().map_or(0, Shown::tokens);
     let has_content = policy.logged == Logged::Content;
     tracing::info!(
         matched = matched.collect::<Vec<_>>().join(", "),
+        decisions = turn.decisions.len(),
         mode = policy.mode.as_str(),
         tier = turn.tier.number(),
         tokens.total = turn.tokens.saturating_add(listing),
@@ -322,7 +331,7 @@ fn unmatched(
     if has_listing {
         return (Tier::Registry, None);
     }
-    let has_triggers = |entry: &Entry<'_>| has_triggers(entry.manifest());
+    let has_triggers = |entry: &Entry<'_>| seen.matcher.has_triggers(entry);
     let breadcrumb = match policy.breadcrumb {
         Breadcrumb::On => {
             let count = seen.entries().filter(has_triggers).count();

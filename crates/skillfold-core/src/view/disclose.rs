@@ -73,6 +73,12 @@ pub struct Announced {
     pub changed: Vec<String>,
     /// Those that are not there any more.
     pub gone: Vec<String>,
+    /// Those of all these whose description is not whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shortened: Vec<String>,
+    /// Those of all these that there was no room for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// A listing of skills for a model.
@@ -150,6 +156,8 @@ impl Announced {
             added: strings(&announced.added),
             changed: strings(&announced.changed),
             gone: strings(&announced.gone),
+            shortened: strings(&announced.shortened),
+            left_out: strings(&announced.left_out),
         })
     }
 }

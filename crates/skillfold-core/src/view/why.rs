@@ -68,9 +68,20 @@ pub struct Unmatched {
     pub message: String,
     /// The way out.
     pub hint: String,
-    /// Its triggers, those that the request comes nearest to first.
+    /// Its triggers, those that the request comes nearest to first; at most 50.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<NearTrigger>,
+    /// How many triggers there are beside these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_triggers: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "what is serialised is passed like this"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A trigger that is not in a request.
@@ -80,7 +91,7 @@ pub struct Unmatched {
 pub struct NearTrigger {
     /// The trigger.
     pub trigger: String,
-    /// `part`, `words`, `pattern` or `bad_pattern`.
+    /// `part`, `words`, `pattern`, `bad_pattern` or `unused_pattern`.
     pub kind: String,
     /// The words of it that are in the request, though not as it needs them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +151,7 @@ impl Unmatched {
             message: absent.reason.message().to_owned(),
             hint: absent.reason.hint().to_owned(),
             triggers: absent.near.iter().map(NearTrigger::new).collect(),
+            more_triggers: absent.triggers - absent.near.len(),
         }
     }
 }

@@ -342,7 +342,7 @@ fn names_of_matched_skills_are_logged_and_no_text() {
     insta::assert_snapshot!(log.lines(), @r#"
     INFO message=skills found skills=2 refused=0 findings=0 
     DEBUG message=skill loaded skill="hello-extended" approximate_tokens=5 from="file" 
-    INFO message=skills for a request matched="hello-extended (trigger, given)" mode="triggered" tier=3 tokens.total=16 tokens.listing=0 tokens.added=16
+    INFO message=skills for a request matched="hello-extended (trigger, given)" decisions=1 mode="triggered" tier=3 tokens.total=16 tokens.listing=0 tokens.added=16
     "#);
 }
 

@@ -1,8 +1,8 @@
 //! Why skills are chosen for a message, and why others are not.
 
 use skillfold_core::{
-    Catalog, Choice, Explanation, Lives, Loader, Loading, Matcher, MemorySource, Mode, Policy,
-    Root, Rules, Scope, Session, Trust,
+    Absent, Catalog, Choice, Explanation, Lives, Loader, Loading, Matcher, MemorySource, Mode,
+    Policy, Root, Rules, Scope, Session, Style, Trust,
 };
 
 fn skill(name: &str, more: &str) -> (String, String) {
@@ -142,4 +142,73 @@ fn what_a_conversation_may_not_see_is_a_reason() {
         .why(&matcher, &loader, &policy, "x", &["form"])
         .unwrap_err();
     assert_eq!(unknown.nearest()[0], "forms".into());
+}
+
+/// Returns why one skill with some frontmatter does not come.
+fn absent(frontmatter: &str, message: &str) -> Absent {
+    let root = Root::new(
+        Scope::User,
+        "mine",
+        MemorySource::new([skill("one", frontmatter)]),
+    );
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let (matcher, policy) = (Matcher::new(&catalog), Policy::default());
+    let session = Session::new(Lives::History);
+    let explained = session.why(&matcher, &loader, &policy, message, &["one"]);
+    explained.unwrap().absent.remove(0)
+}
+
+#[test]
+fn nearest_trigger_is_found_among_all() {
+    let others: String = (0..60).map(|number| format!("other{number}, ")).collect();
+    let triggers = format!("triggers: {{ keywords: [{others}fill in the form] }}");
+    let absent = absent(&triggers, "fill the form");
+    assert_eq!(&*absent.near[0].trigger, "fill in the form");
+    assert_eq!((absent.near.len(), absent.triggers), (50, 61));
+}
+
+#[test]
+fn keyword_comes_near_by_whole_words_only() {
+    let absent = absent(
+        "triggers: { keywords: [art in form] }",
+        "starting information platform",
+    );
+    assert!(absent.near[0].found.is_empty());
+}
+
+#[test]
+fn pattern_that_is_not_used_is_told_from_one_that_finds_nothing() {
+    let patterns: String = (0..60)
+        .map(|number| format!("'order{number} #', "))
+        .collect();
+    let absent = absent(
+        &format!("triggers: {{ patterns: [{patterns}] }}"),
+        "order55 #12",
+    );
+    let kinds = absent.near.iter().map(|near| near.kind.as_str());
+    assert!(kinds.clone().all(|kind| kind == "pattern"));
+    assert_eq!(absent.triggers, 60);
+}
+
+#[test]
+fn tokens_are_counted_alike_whatever_the_outcome() {
+    for style in Style::ALL {
+        let policy = Policy {
+            style,
+            max_skills: 1,
+            ..Policy::default()
+        };
+        let files = ["aaaa", "bbbb"].map(|name| skill(name, "triggers: [both]"));
+        let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+        let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+        let loader = Loader::new(Loading::default(), || i64::MAX);
+        let session = Session::new(Lives::History);
+        let matcher = Matcher::new(&catalog);
+        let explained = session
+            .why(&matcher, &loader, &policy, "both", &[])
+            .unwrap();
+        let tokens: Vec<_> = explained.details.iter().map(|one| one.tokens).collect();
+        assert_eq!(tokens[0], tokens[1], "{style}");
+    }
 }

@@ -390,3 +390,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn cut_of_a_long_message_makes_no_match() {
+    let catalog = catalog(&[(
+        "cut",
+        "triggers: { keywords: [catalyst], patterns: ['delete\\s+everything'] }",
+    )]);
+    let matcher = Matcher::new(&catalog);
+    for at in 0..40 {
+        let filled = "x".repeat(32 * 1024 - 20 + at);
+        let long = format!("{filled} catalysts {}", "word ".repeat(20_000));
+        assert!(matcher.matches(&long).candidates.is_empty(), "{at}");
+        let filled = "x".repeat(4 * 1024 - 20 + at);
+        let long = format!(
+            "{filled} delete {} everything else {filled}",
+            "word ".repeat(4_000)
+        );
+        assert!(matcher.matches(&long).candidates.is_empty(), "{at}");
+    }
+}
+
+#[test]
+fn end_of_a_long_message_is_looked_at() {
+    let catalog = catalog(&[(
+        "end",
+        "triggers: { keywords: [catalyst], patterns: ['order #\\d+'] }",
+    )]);
+    let matcher = Matcher::new(&catalog);
+    let long = "word ".repeat(40_000);
+    for last in ["a catalyst", "order #12"] {
+        let message = format!("{long}{last}");
+        let found = matcher.matches(&message);
+        let place = found.candidates[0].place(&message);
+        assert!(last.contains(&message[place]), "{last}");
+        assert!(found.unread.is_some() && found.unread_by_patterns.is_some());
+    }
+}

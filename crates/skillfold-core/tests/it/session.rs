@@ -396,7 +396,66 @@ fn difference_of_everything_stays_within_the_budget() {
     let text = turn.text.unwrap();
     assert!(text.chars().count() <= 2_000);
     assert!(text.contains("more: call search_skills"), "{text}");
-    assert_eq!(turn.announced.added.len() + turn.announced.gone.len(), 400);
+    let announced = turn.announced;
+    assert_eq!((announced.added.len(), announced.gone.len()), (200, 200));
+    assert!(announced.left_out.len() > 200);
+    // What is gone is told of, sooner or later: no search finds it.
+    let mut told = text;
+    for _ in 0..50 {
+        let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
+        let Some(text) = turn.text else { break };
+        assert!(text.chars().count() <= 2_000);
+        told += &text;
+    }
+    let untold = (0..200).find(|number| !told.contains(&format!("<id>old-{number}</id>")));
+    assert_eq!(untold, None);
+}
+
+#[test]
+fn what_is_gone_is_told_of_before_what_is_new() {
+    let told = Told::default();
+    told.put("zeta", File::new("zeta", "Old words"));
+    let before = told.discover(NOW);
+    told.remove("zeta");
+    for number in 0..300 {
+        let name = format!("new-{number}");
+        told.put(&name, File::new(&name, "New words"));
+    }
+    let after = told.refresh(&before, NOW).catalog;
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let policy = Policy::hybrid(Budget::characters(2_000));
+    let mut session = Session::new(Lives::History);
+    session.listing(&before, &policy);
+    let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
+    assert!(turn.text.unwrap().contains("zeta"));
+    assert!(!turn.announced.left_out.contains(&"zeta".into()));
+}
+
+#[test]
+fn difference_is_told_again_after_compaction() {
+    let (_told, before, after) = before_and_after();
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let (new, policy) = (Matcher::new(&after), Policy::default());
+    let mut session = Session::new(Lives::History);
+    session.listing(&before, &policy);
+    let first = session.turn(&new, &loader, &policy, "x").text.unwrap();
+    assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
+    session.after_compaction(&after, &loader, &policy, Budget::tokens(1_000));
+    let again = session.turn(&new, &loader, &policy, "x").text.unwrap();
+    assert_eq!(again, first);
+}
+
+#[test]
+fn difference_without_room_for_a_word_is_no_text() {
+    let (_told, before, after) = before_and_after();
+    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let new = Matcher::new(&after);
+    for limit in 0..10 {
+        let policy = Policy::hybrid(Budget::characters(limit));
+        let mut session = Session::new(Lives::History);
+        session.listing(&before, &policy);
+        assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
+    }
 }
 
 #[test]
@@ -417,8 +476,13 @@ fn agent_has_conversations_of_what_it_sees() {
     let seen = catalog.seen_by(&clerk).unwrap();
     let mut session = Session::of_agent(Lives::History, &seen);
     assert_eq!(session.listing(catalog, &world.policy).skills, 1);
-    let text = world.say(&mut session, "alphaword betaword").unwrap();
-    assert!(text.contains("Do beta.") && !text.contains("alpha"));
+    // What it uses stands in the text that it begins with, and what it does not see is not there.
+    assert_eq!(world.say(&mut session, "alphaword betaword"), None);
+    assert_eq!(session.spent(), 0);
+    // What the agent begins with stays there.
+    let budget = Budget::tokens(1_000);
+    let again = session.after_compaction(catalog, &world.loader, &world.policy, budget);
+    assert_eq!((again.text, again.decisions.len()), (None, 0));
     let free = catalog.seen_by(&Agent::new("free")).unwrap();
     let mut session = Session::of_agent(Lives::History, &free);
     assert_eq!(session.listing(catalog, &world.policy).skills, 3);

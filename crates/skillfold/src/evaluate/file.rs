@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 use skillfold_core::{Code, Diagnostic, Position, Span};
 
+use super::QUERY_BYTES;
+
 /// Findings of one file that are reported one by one; the rest are counted.
 const FINDINGS: usize = 20;
 /// Names of files, without the extension, in lower case and with `_` for `-`.
@@ -20,6 +22,9 @@ const STEM_IN_FOLDER: &str = "triggers";
 const TASKS: &str = "evals";
 /// The folder that evaluations are kept in.
 pub(super) const FOLDER: &str = "evals";
+
+/// Characters of a name in a file that a finding repeats.
+const NAME: usize = 60;
 
 /// What the text of a query is called.
 const TEXTS: [&str; 4] = ["query", "prompt", "request", "input"];
@@ -95,16 +100,20 @@ impl Held {
     fn object(&mut self, fields: &Map<String, Value>, unlabelled: Unlabelled) {
         let mut is_known = false;
         for (names, should_trigger) in [(SHOULD, true), (SHOULD_NOT, false)] {
-            if let Some((name, value)) = first(fields, &names) {
-                is_known = true;
-                self.sorted(name, value, should_trigger);
+            for name in names {
+                if let Some(value) = fields.get(name) {
+                    is_known = true;
+                    self.sorted(name, value, should_trigger);
+                }
             }
         }
         for name in LISTS {
-            if let Some(Value::Array(entries)) = fields.get(name) {
-                is_known = true;
-                self.entries(entries, unlabelled);
+            match fields.get(name) {
+                None => continue,
+                Some(Value::Array(entries)) => self.entries(entries, unlabelled),
+                Some(_) => self.report(format!("`{name}` is no list")),
             }
+            is_known = true;
         }
         match unlabelled {
             _ if is_known => {}
@@ -117,28 +126,31 @@ impl Held {
 
     /// Takes queries that are sorted by what is expected: a list, or a list for each part of an object.
     fn sorted(&mut self, name: &str, value: &Value, should_trigger: bool) {
-        let lists: Vec<(String, &Vec<Value>)> = match value {
-            Value::Array(list) => vec![(format!("`{name}`"), list)],
-            Value::Object(parts) => {
-                let lists = parts.iter().filter_map(|(part, list)| {
-                    Some((format!("`{name}.{part}`"), list.as_array()?))
-                });
-                lists.collect()
+        match value {
+            Value::Array(list) => self.texts(name, list, should_trigger),
+            Value::Object(parts) if !parts.is_empty() => {
+                for (part, list) in parts {
+                    let part: String = part.chars().take(NAME).collect();
+                    let name = format!("{name}.{part}");
+                    match list {
+                        Value::Array(list) => self.texts(&name, list, should_trigger),
+                        _ => self.report(format!("`{name}` is no list")),
+                    }
+                }
             }
-            _ => Vec::new(),
-        };
-        if lists.is_empty() {
-            self.report(format!("`{name}` is no list"));
+            _ => self.report(format!("`{name}` is no list")),
         }
-        for (place, list) in lists {
-            for (number, entry) in (1..).zip(list) {
-                let place = format!("Entry {number} of {place}");
-                let text = match entry {
-                    Value::Object(fields) => first(fields, &TEXTS).map(|(_, text)| text),
-                    other => Some(other),
-                };
-                self.add(&place, text, should_trigger);
-            }
+    }
+
+    /// Takes the queries of one list.
+    fn texts(&mut self, name: &str, list: &[Value], should_trigger: bool) {
+        for (number, entry) in (1..).zip(list) {
+            let text = match entry {
+                Value::Object(fields) => first(fields, &TEXTS).map(|(_, text)| text),
+                other => Some(other),
+            };
+            let place = || format!("Entry {number} of `{name}`");
+            self.add(place, text, should_trigger);
         }
     }
 
@@ -152,7 +164,7 @@ impl Held {
             match (first(fields, &SHOULD), unlabelled) {
                 (Some((_, Value::Bool(should_trigger))), _) => {
                     let text = first(fields, &TEXTS).map(|(_, text)| text);
-                    self.add(&place, text, *should_trigger);
+                    self.add(|| place.clone(), text, *should_trigger);
                 }
                 (Some((name, _)), _) => {
                     self.report(format!(
@@ -167,14 +179,20 @@ impl Held {
         }
     }
 
-    fn add(&mut self, place: &str, text: Option<&Value>, should_trigger: bool) {
+    fn add(&mut self, place: impl Fn() -> String, text: Option<&Value>, should_trigger: bool) {
         match text.and_then(Value::as_str) {
+            Some(text) if text.len() > QUERY_BYTES => {
+                let (place, length) = (place(), text.len());
+                self.report(format!(
+                    "{place} has a query of {length} bytes, the limit is {QUERY_BYTES}"
+                ));
+            }
             Some(text) if !text.trim().is_empty() => self.queries.push(Query {
                 text: text.into(),
                 should_trigger,
             }),
-            Some(_) => self.report(format!("{place} has an empty query")),
-            None => self.report(format!("{place} has no text as its `query`")),
+            Some(_) => self.report(format!("{} has an empty query", place())),
+            None => self.report(format!("{} has no text as its `query`", place())),
         }
     }
 
@@ -280,6 +298,22 @@ mod tests {
         );
         let deep = "[".repeat(100_000);
         insta::assert_snapshot!(held(&deep, Unlabelled::Wrong), @"error[SF851]: The file is not JSON: recursion limit exceeded (1:128)");
+    }
+
+    #[test]
+    fn nothing_of_a_file_is_dropped_without_a_word() {
+        let file = r#"{"should_trigger": {"train": ["a"], "test": "never b"}, "should_activate": ["c"], "queries": {"x": 1}}"#;
+        insta::assert_snapshot!(held(file, Unlabelled::Wrong), @"
+        + a
+        + c
+        error[SF851]: `should_trigger.test` is no list
+        error[SF851]: `queries` is no list
+        ");
+        let long = format!(
+            r#"[{{"query": "{}", "should_trigger": true}}]"#,
+            "x".repeat(9_000)
+        );
+        insta::assert_snapshot!(held(&long, Unlabelled::Wrong), @"error[SF851]: Entry 1 has a query of 9000 bytes, the limit is 8192");
     }
 
     #[test]

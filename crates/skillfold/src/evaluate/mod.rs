@@ -7,8 +7,8 @@ mod report;
 use std::collections::BTreeSet;
 
 use skillfold_core::{
-    Code, Diagnostic, Entry, Error, FileContent, Forgetful, Loader, Matcher, Mode, Outcome, Policy,
-    Standing, turn,
+    Code, Diagnostic, Entry, Error, FileContent, Lives, Loader, Matcher, Mode, Outcome, Policy,
+    Session, Standing,
 };
 
 pub use self::report::{
@@ -21,6 +21,10 @@ use crate::skills::Skills;
 const FILE_BYTES: u64 = 1 << 20;
 /// Queries of one skill that are run. The guide of the specification has about 20.
 const QUERIES: usize = 1_000;
+/// Files of one skill that are read.
+const FILES: usize = 10;
+/// Bytes of a query that are run and kept. A request of a person is far shorter.
+const QUERY_BYTES: usize = 8 * 1024;
 
 impl Skills {
     /// Runs the trigger queries of some skills, or of all where none is named: each as the first message of a
@@ -47,7 +51,7 @@ impl Skills {
     /// assert!(greet.reaches(60) && !greet.reaches(100));
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn evaluate(&self, ids: &[String], policy: &Policy) -> Result<Evaluation, Error> {
+    pub fn evaluate(&self, ids: &[&str], policy: &Policy) -> Result<Evaluation, Error> {
         self.with_matcher(|matcher, loader| evaluate(matcher, loader, ids, policy))
     }
 }
@@ -55,7 +59,7 @@ impl Skills {
 fn evaluate(
     matcher: &Matcher,
     loader: &Loader,
-    ids: &[String],
+    ids: &[&str],
     policy: &Policy,
 ) -> Result<Evaluation, Error> {
     let catalog = matcher.catalog();
@@ -150,13 +154,8 @@ impl Run<'_> {
     }
 
     fn query(&self, entry: &Entry<'_>, file: &str, query: file::Query) -> EvaluatedQuery {
-        let turn = turn(
-            self.matcher,
-            self.loader,
-            self.policy,
-            &query.text,
-            &Forgetful,
-        );
+        let session = Session::new(Lives::History);
+        let turn = session.preview(self.matcher, self.loader, self.policy, &query.text);
         let (mut matched, mut others) = (None, Vec::new());
         for decision in turn.decisions {
             if &*decision.id == entry.id() {
@@ -189,6 +188,14 @@ impl EvaluatedSkill {
         let files = paths.filter(|path| file::kind(path).is_some());
         self.files.extend(files.map(Box::from));
         self.files.sort();
+        for file in self
+            .files
+            .drain(FILES.min(self.files.len())..)
+            .collect::<Vec<_>>()
+        {
+            let why = format!("Only {FILES} files of a skill are read");
+            self.report(&file, Diagnostic::new(Code::EvaluationUnread, None, why));
+        }
         for finding in listed.findings {
             let path = &*finding.path;
             let is_ours = file::kind(path).is_some() || path == file::FOLDER;

@@ -91,8 +91,9 @@ fn answer(request: &Value, input: &Path) -> Document {
             Document::Check(Check::new(&checked))
         }
         "test" => {
-            let ids: Vec<String> = argument("id").map(str::to_owned).into_iter().collect();
-            let evaluation = skills.evaluate(&ids, &skills.report().settings.policy());
+            let ids = argument("id");
+            let policy = skills.report().settings.policy();
+            let evaluation = skills.evaluate(ids.as_slice(), &policy);
             or_failure(evaluation.map(|one| Document::Evaluation(Evaluation::new(&one))))
         }
         "doctor" => Document::Doctor(Doctor::new(&skills)),
