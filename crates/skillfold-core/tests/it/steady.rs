@@ -1,11 +1,10 @@
 //! What is told depends on the skills alone: not on the order of a file system, and not on hashing.
 
-use std::fs;
-
 use proptest::prelude::*;
 use skillfold_core::{
     Catalog, FsSource, Lives, Loader, Loading, Matcher, Policy, Root, Rules, Scope, Session, Style,
 };
+use skillfold_testkit::write;
 
 const SKILLS: usize = 9;
 
@@ -15,13 +14,12 @@ fn told(order: &[usize], style: Style) -> String {
     for number in order {
         let of = ["a", "b", "c"][number % 3];
         // Names are those of several roots, so that some are shadowed.
-        let path = folder.path().join(of).join(format!("folder-{number}"));
-        fs::create_dir_all(&path).unwrap();
+        let path = format!("{of}/folder-{number}/SKILL.md");
         let name = format!("skill-{}", number / 2);
         let text = format!(
             "---\nname: {name}\ndescription: Number {number} does many things\ntriggers: [both, word{number}]\n---\nDo {number}.\n"
         );
-        fs::write(path.join("SKILL.md"), text).unwrap();
+        write(folder.path(), &[(path, text)]);
     }
     let roots = [
         ("a", Scope::User),
