@@ -116,6 +116,8 @@ pub(crate) enum Command {
     Test(Test),
     /// Make a new skill
     New(New),
+    /// Trust the skills of a project, after showing what they are
+    Trust(Trust),
     /// Say for each root and each skill what became of it, and why
     Doctor,
     /// Show the settings, or make one
@@ -326,6 +328,21 @@ pub(crate) struct New {
     /// Put it into this folder of skills
     #[arg(long = "in", value_name = "FOLDER", id = "into")]
     pub(crate) into: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Trust {
+    /// A project, or a folder whose projects are all trusted; the project that is worked in if none is named
+    pub(crate) folder: Option<PathBuf>,
+    /// List the folders that are trusted
+    #[arg(long, conflicts_with_all = ["folder", "remove", "yes"])]
+    pub(crate) list: bool,
+    /// Trust the folder no longer
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Args, Debug)]

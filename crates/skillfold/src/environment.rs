@@ -16,6 +16,14 @@ const OTHER_NAMES: [(&str, &str); 3] = [
     ("SKILL_FALLBACK_MODE", "fallback"),
 ];
 
+/// Names of variables that say where the system keeps what is the person's.
+const FOLDER_NAMES: [&str; 4] = [
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "APPDATA",
+    "LOCALAPPDATA",
+];
+
 /// The variable that names the person's settings file.
 pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
@@ -123,6 +131,22 @@ impl Environment {
         self.named_settings().is_some()
     }
 
+    /// Returns where the person's list of trusted folders is: in the system's folder for state.
+    pub fn trusted_folders(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("trusted.toml"))
+    }
+
+    /// Returns the folder for what the program remembers for the person.
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        let folder = if cfg!(windows) {
+            self.folder_in("LOCALAPPDATA")
+        } else {
+            self.folder_in("XDG_STATE_HOME")
+        };
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
+        Some(folder.join("skillfold"))
+    }
+
     /// Returns where the project's settings are.
     pub fn project_settings(&self) -> PathBuf {
         self.project().join(".skillfold").join("config.toml")
@@ -207,8 +231,7 @@ fn variables() -> BTreeMap<String, String> {
             let name = name.into_string().ok()?;
             let is_wanted = name.starts_with(PREFIX)
                 || OTHER_NAMES.iter().any(|(other, _)| name == *other)
-                || name == "XDG_CONFIG_HOME"
-                || name == "APPDATA";
+                || FOLDER_NAMES.contains(&&*name);
             // A value that is no text is passed on as well as it can be, so that it is reported and not ignored.
             is_wanted.then(|| (name, value.to_string_lossy().into_owned()))
         })
@@ -277,6 +300,39 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
 )]
 pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
+}
+
+/// What tells a folder from another one that is put in its place later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: Option<i64>,
+    pub(crate) created_ns: Option<i64>,
+}
+
+impl Identity {
+    /// Returns whether two are those of one folder, as far as both are known.
+    pub(crate) fn agrees(self, other: Self) -> bool {
+        let agrees = |one: Option<i64>, other: Option<i64>| {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        };
+        agrees(self.inode, other.inode) && agrees(self.created_ns, other.created_ns)
+    }
+}
+
+/// Returns what tells a folder from others, if there is a folder.
+pub(crate) fn identity(folder: &Path) -> Option<Identity> {
+    let metadata = std::fs::metadata(folder).ok()?;
+    if !metadata.is_dir() {
+        return None;
+    }
+    #[cfg(unix)]
+    let inode = i64::try_from(std::os::unix::fs::MetadataExt::ino(&metadata)).ok();
+    #[cfg(not(unix))]
+    let inode = None;
+    let created = metadata.created().ok();
+    let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    Some(Identity { inode, created_ns })
 }
 
 /// Returns whether a file may not be written to.

@@ -21,6 +21,8 @@ mod exact;
 
 mod settings;
 
+mod trust;
+
 mod roots;
 
 mod counters;
@@ -63,6 +65,9 @@ pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
+pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
+#[cfg(feature = "store")]
+pub use trust::{distrust_folder, trust_folder, trustable_folder};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

@@ -18,4 +18,5 @@ mod list;
 mod load;
 mod sessions;
 mod terminal;
+mod trust;
 mod why;

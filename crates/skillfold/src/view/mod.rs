@@ -7,6 +7,7 @@ mod counters;
 mod evaluation;
 mod failure;
 mod settings;
+mod trust;
 
 mod doctor;
 
@@ -23,6 +24,7 @@ pub use skillfold_core::view::{
     FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
     RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
 };
+pub use trust::{Trusted, TrustedRow};
 
 /// One answer of a face.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -66,6 +68,8 @@ pub enum Document {
     Counters(Counters),
     /// Every setting and its origin.
     Settings(SettingsView),
+    /// The folders that the person trusted.
+    Trusted(Trusted),
     /// A file that was written.
     Written(Written),
     /// Why there is no answer.
