@@ -22,6 +22,7 @@ mod load;
 mod new;
 mod prompt;
 mod read;
+mod setup;
 mod shell;
 mod show;
 mod trust;
@@ -62,6 +63,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => evaluate::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
+        Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
         Command::Doctor => doctor::run(global, output),
         Command::Config(options) => config::run(global, options, output),

@@ -17,11 +17,13 @@ const OTHER_NAMES: [(&str, &str); 3] = [
 ];
 
 /// Names of variables that say where the system keeps what is the person's.
-const FOLDER_NAMES: [&str; 4] = [
+const FOLDER_NAMES: [&str; 6] = [
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
     "APPDATA",
     "LOCALAPPDATA",
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
 ];
 
 /// The variable that names the person's settings file.
@@ -29,6 +31,10 @@ pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
 /// Bytes of a settings file that are read at most.
 const SETTINGS_BYTES: u64 = 1024 * 1024;
+
+/// Bytes of another program's configuration that are read at most.
+#[cfg(feature = "setup")]
+const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What surrounds a host: the folder it works in, the person's home, and variables.
 ///
@@ -205,7 +211,8 @@ impl Environment {
         }
     }
 
-    fn folder_in(&self, variable: &str) -> Option<PathBuf> {
+    /// Returns the folder that a variable names.
+    pub(crate) fn folder_in(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
         path.is_absolute().then_some(path)
     }
@@ -246,6 +253,26 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
+/// Returns the path of the program that runs, as a person would start it: where the search for programs finds it, if that is
+/// the same file. Such a path outlives an update that puts a new version beside the old one.
+#[cfg(feature = "setup")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the environment"
+)]
+pub fn program() -> Result<PathBuf, Error> {
+    let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
+    let real = resolved(&running);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(running.file_name().unwrap_or_default()))
+        .find(|path| path.is_file());
+    Ok(found
+        .filter(|found| resolved(found) == real)
+        .unwrap_or(running))
+}
+
 /// Returns where a folder really is, so that a project and a home are told apart however they were reached. Windows
 /// writes such paths in a form that other programs do not take.
 fn through_links(path: PathBuf) -> PathBuf {
@@ -268,11 +295,21 @@ pub(crate) fn now_ns() -> i64 {
 }
 
 /// Returns the text of a settings file, if it is there.
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+    read_at_most(path, SETTINGS_BYTES)
+}
+
+/// Returns the configuration of another program, if it is there. Some keep more than settings in it.
+#[cfg(feature = "setup")]
+pub(crate) fn read_configuration(path: &Path) -> io::Result<Option<String>> {
+    read_at_most(path, CONFIGURATION_BYTES)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that reads settings"
 )]
-pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -284,11 +321,9 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > SETTINGS_BYTES {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "larger than 1 MiB",
-        ));
+    if size > limit {
+        let message = format!("larger than {} MiB", limit / 1024 / 1024);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
 }

@@ -36,6 +36,8 @@ mod check;
 mod evaluate;
 #[cfg(feature = "store")]
 mod scaffold;
+#[cfg(feature = "setup")]
+mod setup;
 
 #[cfg(feature = "trace")]
 mod trace;
@@ -46,6 +48,8 @@ pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use counters::Counters;
 pub use environment::Environment;
+#[cfg(feature = "setup")]
+pub use environment::program;
 pub use evaluate::{
     Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
     StartsBy,
@@ -61,6 +65,8 @@ pub use settings::{
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};
+#[cfg(feature = "setup")]
+pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
 #[cfg(feature = "trace")]

@@ -17,6 +17,7 @@ mod evaluate;
 mod list;
 mod load;
 mod sessions;
+mod setup;
 mod terminal;
 mod trust;
 mod why;

@@ -7,6 +7,7 @@ mod counters;
 mod evaluation;
 mod failure;
 mod settings;
+mod setup;
 mod trust;
 
 mod doctor;
@@ -19,6 +20,7 @@ pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
+pub use setup::Setup;
 pub use skillfold_core::view::{
     Announced, Any, Body, Bytes, Decision, Diagnostic, FileEntry, FileFinding, FileListing,
     FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
@@ -68,6 +70,8 @@ pub enum Document {
     Counters(Counters),
     /// Every setting and its origin.
     Settings(SettingsView),
+    /// A change to the configuration of a client.
+    Setup(Setup),
     /// The folders that the person trusted.
     Trusted(Trusted),
     /// A file that was written.

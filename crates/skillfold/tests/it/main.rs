@@ -17,6 +17,8 @@ mod model;
 mod race;
 mod roots;
 mod settings;
+#[cfg(all(feature = "setup", target_os = "linux"))]
+mod setup;
 mod snapshots;
 #[cfg(feature = "store")]
 mod trust;
