@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use skillfold::Client;
 use skillfold::core::{Envelope, Scope};
 
 const EXIT_CODES: &str = "\
@@ -119,6 +120,10 @@ pub(crate) enum Command {
     Test(Test),
     /// Make a new skill
     New(New),
+    /// Put the server into the configuration of a client, after showing the change
+    Setup(Setup),
+    /// Trust the skills of a project, after showing what they are
+    Trust(Trust),
     /// Say for each root and each skill what became of it, and why
     Doctor,
     /// Show the settings, or make one
@@ -369,6 +374,71 @@ pub(crate) struct New {
     /// Put it into this folder of skills
     #[arg(long = "in", value_name = "FOLDER", id = "into")]
     pub(crate) into: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub(crate) struct Setup {
+    /// The client
+    pub(crate) client: ClientName,
+    /// Change the project's configuration, for everybody who works on it, and not yours
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Take out what was put in
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Only show the change
+    #[arg(long, short = 'n', conflicts_with_all = ["yes", "force"])]
+    pub(crate) dry_run: bool,
+    /// Replace or remove an entry that was made otherwise
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ClientName {
+    ClaudeCode,
+    Codex,
+    Cursor,
+    Gemini,
+    Goose,
+    Opencode,
+    Vscode,
+}
+
+impl From<ClientName> for Client {
+    fn from(name: ClientName) -> Self {
+        match name {
+            ClientName::ClaudeCode => Self::ClaudeCode,
+            ClientName::Codex => Self::Codex,
+            ClientName::Cursor => Self::Cursor,
+            ClientName::Gemini => Self::Gemini,
+            ClientName::Goose => Self::Goose,
+            ClientName::Opencode => Self::OpenCode,
+            ClientName::Vscode => Self::VsCode,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Trust {
+    /// A project, or a folder whose projects are all trusted; the project that is worked in if none is named
+    pub(crate) folder: Option<PathBuf>,
+    /// List the folders that are trusted
+    #[arg(long, conflicts_with_all = ["folder", "remove", "yes"])]
+    pub(crate) list: bool,
+    /// Trust the folder no longer
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Args, Debug)]

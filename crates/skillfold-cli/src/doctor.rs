@@ -39,11 +39,13 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
 }
 
 fn settings(report: &Report, output: &mut Output) -> Result<(), Failure> {
-    if report.settings.findings.is_empty() {
+    let problems = report.settings.findings.iter();
+    let mut problems = problems.chain(&report.trusted.findings).peekable();
+    if problems.peek().is_none() {
         return Ok(());
     }
     output.line(painted(BOLD, "Settings"))?;
-    for problem in &report.settings.findings {
+    for problem in problems {
         output.line(format!("  {}", problem.origin))?;
         findings([&problem.diagnostic], INDENT, output)?;
     }
@@ -51,6 +53,10 @@ fn settings(report: &Report, output: &mut Output) -> Result<(), Failure> {
 }
 
 fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
+    if let Some(rule) = roots.iter().find_map(|root| root.trusted_by.as_ref()) {
+        output.line(painted(BOLD, "Project"))?;
+        output.line(format!("  trusted by {rule}\n"))?;
+    }
     output.line(painted(BOLD, "Roots"))?;
     let label_width = roots
         .iter()

@@ -1,6 +1,6 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Catalog, Diagnostic, Error, Severity, Standing};
+use skillfold::core::{Catalog, Diagnostic, Error, Scope, Severity, Standing};
 use skillfold::{Environment, Host, Origin, Outcome, Skills};
 
 use crate::arguments::Global;
@@ -51,6 +51,7 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
     }
     let report = skills.report();
     let problems = report.settings.findings.iter();
+    let problems = problems.chain(&report.trusted.findings);
     // What is only good to know is for those who ask: `doctor` and `config`.
     for problem in problems.filter(|problem| problem.diagnostic.severity > Severity::Info) {
         say(&problem.diagnostic, &problem.origin, output);
@@ -64,6 +65,19 @@ pub(crate) fn say(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output)
     output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
 }
 
+/// Says why the project's skills are trusted, where it has any that are.
+pub(crate) fn say_rule(skills: &Skills, output: &mut Output) {
+    let (catalog, report) = (skills.catalog(), skills.report());
+    let mut entries = catalog.entries();
+    let mut roots = report.roots.iter();
+    let rule = roots.find_map(|root| root.trusted_by.as_ref());
+    if let Some(rule) = rule
+        && entries.any(|entry| entry.scope() == Scope::Project)
+    {
+        output.say(format!("The project is trusted by {rule}"));
+    }
+}
+
 /// Says that skills are held back, and the way to see them.
 pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     let untrusted = catalog.entries();
@@ -71,7 +85,7 @@ pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     match untrusted.count() {
         0 => {}
         count => output.say(format!(
-            "{} held back, as the project is not trusted; `--trust-project` trusts it for this run",
+            "{} held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run",
             counted(count, "skill is", "skills are")
         )),
     }

@@ -41,6 +41,7 @@ pub(crate) fn run(
     }
     if is_whole(options) {
         talk(&catalog, output);
+        host::say_rule(&skills, output);
     } else {
         let all = counted(catalog.len(), "skill", "skills");
         output.say(format!("{} of {all}", page.entries.len()));

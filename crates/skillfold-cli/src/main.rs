@@ -8,6 +8,7 @@ mod output;
 
 mod report;
 
+mod ask;
 mod host;
 mod trace;
 
@@ -22,8 +23,10 @@ mod new;
 mod prompt;
 mod read;
 mod serve;
+mod setup;
 mod shell;
 mod show;
+mod trust;
 mod why;
 
 use std::process::ExitCode;
@@ -60,6 +63,8 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => evaluate::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
+        Command::Setup(options) => setup::run(global, options, output),
+        Command::Trust(options) => trust::run(global, options, output),
         Command::Doctor => doctor::run(global, output),
         Command::Config(options) => config::run(global, options, output),
         Command::Completions { shell } => shell::completions(*shell, output),

@@ -92,6 +92,12 @@ impl Output {
         let _ = writeln!(self.talk, "{line}");
     }
 
+    /// Says something and stays on the line.
+    pub(crate) fn say_open(&mut self, text: impl Display) {
+        let _ = self.finish();
+        let _ = write!(self.talk, "{text}").and_then(|()| self.talk.flush());
+    }
+
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         self.pass_on(0)?;
         Ok(self.data.stream.flush()?)

@@ -235,7 +235,7 @@ codes! {
     AliasTaken "SF603" Info "The name of the folder is the name of another skill, and leads to that",
         "Name the folder like its skill";
     Untrusted "SF604" Info "The skill is in a folder that is not trusted; it is given to no model",
-        "Look at the skill; if it is good, add its project to `trusted` in your settings";
+        "Look at the skill; if it is good, trust its project with `skillfold trust`";
     Disabled "SF605" Info "The skill is switched off",
         "Add it to `enable` in the settings, or take it out of `disable`";
 
@@ -252,6 +252,10 @@ codes! {
         "Create the folder, or correct the path";
     PatternMatchesNothing "SF706" Warning "A setting switches a skill on or off that is not there",
         "Correct the name, or remove it";
+    TrustUnreadable "SF707" Warning "The list of trusted folders, or a folder in it, could not be understood",
+        "Correct the list, or remove the folder from it and trust it again; what is not understood trusts nothing";
+    TrustedFolderReplaced "SF708" Warning "A folder that was trusted is no longer the one that was looked at",
+        "Look at its skills, then trust it again with `skillfold trust`";
 
     // Choosing.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",

@@ -76,6 +76,10 @@ enum Repr {
         what: Box<str>,
         rule: &'static str,
     },
+    RefusedTrust {
+        what: Box<str>,
+        rule: &'static str,
+    },
     Write {
         what: Box<str>,
         source: io::Error,
@@ -89,7 +93,9 @@ impl Error {
             Repr::NotFound { .. } | Repr::NoSkill { .. } | Repr::NoAgent { .. } => {
                 ErrorKind::NotFound
             }
-            Repr::Refused { .. } | Repr::RefusedWrite { .. } => ErrorKind::Refused,
+            Repr::Refused { .. } | Repr::RefusedWrite { .. } | Repr::RefusedTrust { .. } => {
+                ErrorKind::Refused
+            }
             Repr::Read { .. } => ErrorKind::Unreadable,
             Repr::Invalid { .. }
             | Repr::Setting { .. }
@@ -108,7 +114,9 @@ impl Error {
             Repr::NoAgent { .. } => "Check the id; `skillfold config` lists the agents",
             Repr::Unbound { .. } => "Correct `uses_skills` of the agent, or add the skills",
             Repr::Malformed { .. } => "Correct its `SKILL.md`",
-            Repr::Refused { rule, .. } | Repr::RefusedWrite { rule, .. } => rule,
+            Repr::Refused { rule, .. }
+            | Repr::RefusedWrite { rule, .. }
+            | Repr::RefusedTrust { rule, .. } => rule,
             Repr::Exists { .. } => "Choose another name; what is there stays as it is",
             Repr::Write { .. } => {
                 "Check that the folder is there and may be written to, and that the disk has room"
@@ -215,6 +223,12 @@ impl Error {
         Repr::RefusedWrite { what, rule }.into()
     }
 
+    /// Creates an error for a folder that a rule forbids to trust; `rule` says which, as a sentence.
+    pub fn refused_trust(what: impl Into<Box<str>>, rule: &'static str) -> Self {
+        let what = what.into();
+        Repr::RefusedTrust { what, rule }.into()
+    }
+
     /// Creates an error from what the system answered to a write.
     pub fn write(what: impl Into<Box<str>>, source: io::Error) -> Self {
         let what = what.into();
@@ -273,6 +287,9 @@ impl fmt::Display for Error {
             Repr::RefusedWrite { what, .. } => {
                 write!(formatter, "Refused to write {}", whole(what))
             }
+            Repr::RefusedTrust { what, .. } => {
+                write!(formatter, "Refused to trust {}", whole(what))
+            }
             Repr::Write { what, .. } => write!(formatter, "Could not write {}", whole(what)),
         }
     }
@@ -291,7 +308,8 @@ impl std::error::Error for Error {
             | Repr::Invalid { .. }
             | Repr::Setting { .. }
             | Repr::Exists { .. }
-            | Repr::RefusedWrite { .. } => None,
+            | Repr::RefusedWrite { .. }
+            | Repr::RefusedTrust { .. } => None,
         }
     }
 }

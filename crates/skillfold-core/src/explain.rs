@@ -110,9 +110,7 @@ impl Absence {
     /// Returns the way out.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Untrusted => {
-                "look at the skill, then add its project to `trusted` in your settings"
-            }
+            Self::Untrusted => "look at the skill, then trust its project with `skillfold trust`",
             Self::Disabled => "switch it on in your settings; `doctor` says which setting it was",
             Self::Shadowed => "give it another name, or load it by its id",
             Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",

@@ -24,4 +24,4 @@
 
 mod write;
 
-pub use write::{create, replace};
+pub use write::{create, remove, replace};

@@ -86,6 +86,22 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     folder.sync().map_err(failed)
 }
 
+/// Removes a regular file: after a crash at any moment it is whole or not there.
+///
+/// # Errors
+///
+/// [`NotFound`](skillfold_core::ErrorKind::NotFound) if there is none. Otherwise as [`replace`].
+pub fn remove(path: &Path) -> Result<(), Error> {
+    let failed = |cause| Error::write(path.to_string_lossy(), cause);
+    let target = Target::new(path)?;
+    if target.existing()?.is_none() {
+        return Err(Error::not_found(path.to_string_lossy()));
+    }
+    let folder = Folder::open(target.folder).map_err(failed)?;
+    fs::remove_file(&target.file).map_err(failed)?;
+    folder.sync().map_err(failed)
+}
+
 /// Where a file is written.
 struct Target<'a> {
     /// The path as the caller knows it.

@@ -16,6 +16,16 @@ const OTHER_NAMES: [(&str, &str); 3] = [
     ("SKILL_FALLBACK_MODE", "fallback"),
 ];
 
+/// Names of variables that say where the system keeps what is the person's.
+const FOLDER_NAMES: [&str; 6] = [
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "CODEX_HOME",
+    "CLAUDE_CONFIG_DIR",
+];
+
 /// The variable that names the person's settings file.
 pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
@@ -24,6 +34,10 @@ pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
 
 /// Bytes of a settings file that are read at most.
 const SETTINGS_BYTES: u64 = 1024 * 1024;
+
+/// Bytes of another program's configuration that are read at most.
+#[cfg(feature = "setup")]
+const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What surrounds a host: the folder it works in, the person's home, and variables.
 ///
@@ -132,6 +146,22 @@ impl Environment {
         self.named_settings().is_some()
     }
 
+    /// Returns where the person's list of trusted folders is: in the system's folder for state.
+    pub fn trusted_folders(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("trusted.toml"))
+    }
+
+    /// Returns the folder for what the program remembers for the person.
+    pub(crate) fn state(&self) -> Option<PathBuf> {
+        let folder = if cfg!(windows) {
+            self.folder_in("LOCALAPPDATA")
+        } else {
+            self.folder_in("XDG_STATE_HOME")
+        };
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
+        Some(folder.join("skillfold"))
+    }
+
     /// Returns where the project's settings are.
     pub fn project_settings(&self) -> PathBuf {
         self.project().join(".skillfold").join("config.toml")
@@ -190,7 +220,8 @@ impl Environment {
         }
     }
 
-    fn folder_in(&self, variable: &str) -> Option<PathBuf> {
+    /// Returns the folder that a variable names.
+    pub(crate) fn folder_in(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
         path.is_absolute().then_some(path)
     }
@@ -216,8 +247,7 @@ fn variables() -> BTreeMap<String, String> {
             let name = name.into_string().ok()?;
             let is_wanted = name.starts_with(PREFIX)
                 || OTHER_NAMES.iter().any(|(other, _)| name == *other)
-                || name == "XDG_CONFIG_HOME"
-                || name == "APPDATA";
+                || FOLDER_NAMES.contains(&&*name);
             // A value that is no text is passed on as well as it can be, so that it is reported and not ignored.
             is_wanted.then(|| (name, value.to_string_lossy().into_owned()))
         })
@@ -230,6 +260,26 @@ fn variables() -> BTreeMap<String, String> {
 )]
 fn home() -> Option<PathBuf> {
     std::env::home_dir()
+}
+
+/// Returns the path of the program that runs, as a person would start it: where the search for programs finds it, if that is
+/// the same file. Such a path outlives an update that puts a new version beside the old one.
+#[cfg(feature = "setup")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the environment"
+)]
+pub fn program() -> Result<PathBuf, Error> {
+    let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
+    let real = resolved(&running);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(running.file_name().unwrap_or_default()))
+        .find(|path| path.is_file());
+    Ok(found
+        .filter(|found| resolved(found) == real)
+        .unwrap_or(running))
 }
 
 /// Returns where a folder really is, so that a project and a home are told apart however they were reached. Windows
@@ -254,11 +304,21 @@ pub(crate) fn now_ns() -> i64 {
 }
 
 /// Returns the text of a settings file, if it is there.
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+    read_at_most(path, SETTINGS_BYTES)
+}
+
+/// Returns the configuration of another program, if it is there. Some keep more than settings in it.
+#[cfg(feature = "setup")]
+pub(crate) fn read_configuration(path: &Path) -> io::Result<Option<String>> {
+    read_at_most(path, CONFIGURATION_BYTES)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that reads settings"
 )]
-pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -270,11 +330,9 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > SETTINGS_BYTES {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            "larger than 1 MiB",
-        ));
+    if size > limit {
+        let message = format!("larger than {} MiB", limit / 1024 / 1024);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
 }
@@ -286,6 +344,39 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
 )]
 pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
+}
+
+/// What tells a folder from another one that is put in its place later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: Option<i64>,
+    pub(crate) created_ns: Option<i64>,
+}
+
+impl Identity {
+    /// Returns whether two are those of one folder, as far as both are known.
+    pub(crate) fn agrees(self, other: Self) -> bool {
+        let agrees = |one: Option<i64>, other: Option<i64>| {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        };
+        agrees(self.inode, other.inode) && agrees(self.created_ns, other.created_ns)
+    }
+}
+
+/// Returns what tells a folder from others, if there is a folder.
+pub(crate) fn identity(folder: &Path) -> Option<Identity> {
+    let metadata = std::fs::metadata(folder).ok()?;
+    if !metadata.is_dir() {
+        return None;
+    }
+    #[cfg(unix)]
+    let inode = i64::try_from(std::os::unix::fs::MetadataExt::ino(&metadata)).ok();
+    #[cfg(not(unix))]
+    let inode = None;
+    let created = metadata.created().ok();
+    let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
+    Some(Identity { inode, created_ns })
 }
 
 /// Returns whether a file may not be written to.

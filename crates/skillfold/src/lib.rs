@@ -21,6 +21,8 @@ mod exact;
 
 mod settings;
 
+mod trust;
+
 mod roots;
 
 mod counters;
@@ -34,6 +36,8 @@ mod check;
 mod evaluate;
 #[cfg(feature = "store")]
 mod scaffold;
+#[cfg(feature = "setup")]
+mod setup;
 
 #[cfg(feature = "trace")]
 mod trace;
@@ -44,6 +48,8 @@ pub use agent::AgentSkills;
 pub use check::{Checked, Target};
 pub use counters::Counters;
 pub use environment::Environment;
+#[cfg(feature = "setup")]
+pub use environment::program;
 pub use evaluate::{
     Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
     StartsBy,
@@ -59,10 +65,15 @@ pub use settings::{
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};
+#[cfg(feature = "setup")]
+pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
+pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
+#[cfg(feature = "store")]
+pub use trust::{distrust_folder, trust_folder, trustable_folder};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

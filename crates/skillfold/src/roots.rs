@@ -1,6 +1,6 @@
 //! Which folders are searched, and what became of each.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use skillfold_core::{
     Code, Diagnostic, Error, ErrorKind, FsSource, PluginName, Root, Scope, Trust,
@@ -8,6 +8,7 @@ use skillfold_core::{
 
 use crate::environment::{Environment, resolved};
 use crate::settings::{Origin, Settings};
+use crate::trust::{TrustRule, TrustedFolders};
 
 /// Folders of skills inside a project or a home, the first of which wins a name.
 pub const FOLDERS: [&str; 4] = [
@@ -31,6 +32,8 @@ pub struct SearchedRoot {
     pub plugin: Option<PluginName>,
     /// Whether what it holds may be given to a model.
     pub trust: Trust,
+    /// What of the person's makes the project's skills trusted, where it is a root of the project.
+    pub trusted_by: Option<TrustRule>,
     /// Who named it.
     pub origin: Origin,
     /// What became of it.
@@ -55,11 +58,12 @@ pub enum Outcome {
 pub(crate) fn find(
     environment: &Environment,
     settings: &Settings,
+    trusted: &mut TrustedFolders,
 ) -> (Vec<Root>, Vec<SearchedRoot>) {
     let mut roots = Vec::new();
     let mut searched: Vec<SearchedRoot> = Vec::new();
     let mut known: Vec<(PathBuf, String)> = Vec::new();
-    let mut candidates = candidates(environment, settings);
+    let mut candidates = candidates(environment, settings, trusted);
     // Trusted ones first: a root that is reached twice belongs to the first, and a project must not claim the person's.
     candidates.sort_by_key(|root| root.trust == Trust::Untrusted);
     for mut root in candidates {
@@ -103,15 +107,20 @@ fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
 }
 
 /// Returns the folders to look for: configured ones, then default ones, the nearest first.
-fn candidates(environment: &Environment, settings: &Settings) -> Vec<SearchedRoot> {
-    let project_trust = trust(environment, settings);
+fn candidates(
+    environment: &Environment,
+    settings: &Settings,
+    trusted: &mut TrustedFolders,
+) -> Vec<SearchedRoot> {
+    let rule = TrustRule::of(environment, settings, trusted);
     let root = |path: PathBuf, scope: Scope, origin: Origin| SearchedRoot {
         label: environment.shown(&path),
-        trust: if scope == Scope::Project {
-            project_trust
+        trust: if scope == Scope::Project && rule.is_none() {
+            Trust::Untrusted
         } else {
             Trust::Trusted
         },
+        trusted_by: rule.clone().filter(|_| scope == Scope::Project),
         path,
         scope,
         plugin: None,
@@ -125,6 +134,7 @@ fn candidates(environment: &Environment, settings: &Settings) -> Vec<SearchedRoo
         // A root that the person names is theirs, wherever it is; one that a project names is the project's.
         if !matches!(setting.origin, Origin::Project(..)) {
             root.trust = Trust::Trusted;
+            root.trusted_by = None;
         }
         root
     });
@@ -139,18 +149,4 @@ fn candidates(environment: &Environment, settings: &Settings) -> Vec<SearchedRoo
         }
     }
     roots
-}
-
-/// Returns whether the person trusts the project: by word for this run, or because its folder or one above it is trusted.
-fn trust(environment: &Environment, settings: &Settings) -> Trust {
-    let is_trusted = |folder: &Path| match (resolved(folder), resolved(environment.project())) {
-        (Some(folder), Some(project)) => project.starts_with(folder),
-        _ => false,
-    };
-    let mut trusted = settings.trusted.iter();
-    if settings.trust_project.value || trusted.any(|setting| is_trusted(&setting.value)) {
-        Trust::Trusted
-    } else {
-        Trust::Untrusted
-    }
 }

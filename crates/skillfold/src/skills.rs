@@ -16,6 +16,7 @@ use crate::environment::{Environment, now_ns};
 use crate::roots::{self, SearchedRoot};
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::trust::TrustedFolders;
 
 /// All skills of a host, live: a clone is the same handle, and every thread may hold one.
 ///
@@ -77,6 +78,8 @@ pub struct Report {
     pub settings: Settings,
     /// The folders that were looked for, in the order in which they win names.
     pub roots: Vec<SearchedRoot>,
+    /// The folders that the person trusted, and what is wrong with their list.
+    pub trusted: TrustedFolders,
 }
 
 impl Skills {
@@ -383,11 +386,13 @@ impl Host {
 
     fn look_anyway(&self) -> (Vec<Root>, Report) {
         let settings = Settings::load(&self.environment, &self.arguments);
-        let (found, searched) = roots::find(&self.environment, &settings);
+        let mut trusted = TrustedFolders::load(&self.environment);
+        let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
         let roots = self.roots.iter().cloned().chain(found).collect();
         let report = Report {
             settings,
             roots: searched,
+            trusted,
         };
         (roots, report)
     }

@@ -141,12 +141,12 @@ fn project_that_is_not_trusted_does_not_pass_untested() {
     );
     insta::assert_snapshot!(world.run(&["test"]), @"
     ! Nothing was tested
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     exit 1
     ");
     insta::assert_snapshot!(world.run(&["test", "mail"]), @"
     ! error: Refused to open `mail`
-    ! hint: The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings
+    ! hint: The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["test", "--trust-project", "--set", "disclosure=catalog"]), @"

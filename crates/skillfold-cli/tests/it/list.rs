@@ -36,6 +36,7 @@ fn list_shows_where_skills_belong_and_how_they_stand() {
     pdf       project         Fills in forms.
     user:pdf  user, shadowed  Mine
     ! 3 skills, 1 shadowed, 1 folder holds no skill; `skillfold doctor` says why
+    ! The project is trusted by `trust_project` (argument)
     exit 0
     ");
     insta::assert_snapshot!(world().run(&["list", "mai"]), @"
@@ -156,7 +157,7 @@ fn show_tells_all_about_a_skill() {
     warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
     hint: Use the qualified id, rename one of the two, or change the precedence
     info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
-    hint: Look at the skill; if it is good, add its project to `trusted` in your settings
+    hint: Look at the skill; if it is good, trust its project with `skillfold trust`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["show", "mail"]), @"
@@ -248,7 +249,7 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
           warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
           hint: Use the qualified id, rename one of the two, or change the precedence
           info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
-          hint: Look at the skill; if it is good, add its project to `trusted` in your settings
+          hint: Look at the skill; if it is good, trust its project with `skillfold trust`
 
     No skills
       .agents/skills/notes  found, refused

@@ -58,7 +58,7 @@ fn load_says_why_it_cannot() {
     ");
     insta::assert_snapshot!(world.run(&["load", "ours"]), @"
     ! error: Refused to open `ours`
-    ! hint: The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings
+    ! hint: The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["load", "ours", "--trust-project"]), @"

@@ -18,5 +18,7 @@ mod list;
 mod load;
 mod serve;
 mod sessions;
+mod setup;
 mod terminal;
+mod trust;
 mod why;

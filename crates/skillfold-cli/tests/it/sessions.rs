@@ -223,6 +223,47 @@ fn session_of_the_evaluations_page_is_what_happens() {
     );
 }
 
+#[test]
+fn sessions_of_the_pages_of_clients_are_what_happens() {
+    for (client, tree) in CLIENTS {
+        let world = folder(&format!("//- person/app/.git/HEAD\n{tree}"));
+        let programs = world.path().join("person/.cargo/bin");
+        std::fs::create_dir_all(&programs).unwrap();
+        let program = env!("CARGO_BIN_EXE_skillfold");
+        std::os::unix::fs::symlink(program, programs.join("skillfold")).unwrap();
+        check_in(&format!("docs/clients/{client}.md"), &world);
+    }
+}
+
+/// The clients that have a page, and a configuration that a person may have.
+const CLIENTS: [(&str, &str); 7] = [
+    (
+        "claude-code",
+        "//- person/.claude.json\n{\n  \"numStartups\": 42,\n  \"mcpServers\": {},\n  \"projects\": {}\n}\n",
+    ),
+    (
+        "codex",
+        "//- person/.codex/config.toml\nmodel = \"gpt-5\" # the large one\n\n[mcp_servers.docs]\nurl = \"https://docs.example.com/mcp\"\n",
+    ),
+    (
+        "cursor",
+        "//- person/.cursor/mcp.json\n{\n  \"mcpServers\": {\n    \"docs\": { \"url\": \"https://docs.example.com/mcp\" }\n  }\n}\n",
+    ),
+    (
+        "gemini",
+        "//- person/.gemini/settings.json\n{\n  \"ui\": { \"theme\": \"Default\" }\n}\n",
+    ),
+    (
+        "goose",
+        "//- person/.config/goose/config.yaml\nGOOSE_MODEL: large # the good one\nextensions:\n  developer:\n    enabled: true\n    name: developer\n    type: builtin\n",
+    ),
+    (
+        "opencode",
+        "//- person/.config/opencode/opencode.jsonc\n{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": {\n    // only at work\n    \"docs\": { \"type\": \"remote\", \"url\": \"https://docs.example.com/mcp\", \"enabled\": false },\n  },\n}\n",
+    ),
+    ("vscode", ""),
+];
+
 /// Runs the sessions of a page in the project `app` in the home of a person; `UPDATE_DOCS=1` writes what happened.
 fn check(page: &str, tree: &str) {
     check_in(page, &folder(tree));
@@ -279,7 +320,14 @@ fn printed(typed: &str, home: &Path) -> String {
         .args(["-c", &format!("{{ {typed}; }} 2>&1")])
         .current_dir(home.join("app"))
         .env_clear()
-        .env("PATH", format!("{}:/usr/bin:/bin", binaries.display()))
+        .env(
+            "PATH",
+            format!(
+                "{}/.cargo/bin:{}:/usr/bin:/bin",
+                home.display(),
+                binaries.display()
+            ),
+        )
         .env("HOME", home)
         .output()
         .unwrap();

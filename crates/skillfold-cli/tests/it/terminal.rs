@@ -98,6 +98,8 @@ fn completions_and_manual_name_every_command() {
         "new",
         "doctor",
         "config",
+        "setup",
+        "trust",
         "completions",
         "man",
     ];

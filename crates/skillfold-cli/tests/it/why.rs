@@ -47,7 +47,7 @@ fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
        a trigger is there: `Inbox` at bytes 11 to 16
        tier 2: others come first; a line says that it matches, N tokens
     ! hybrid mode, tier 3, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     exit 0
     ");
 }
@@ -76,15 +76,15 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
        way out: add `triggers` with words of such requests to its frontmatter
     -  ours
        its folder is not trusted
-       way out: look at the skill, then add its project to `trusted` in your settings
+       way out: look at the skill, then trust its project with `skillfold trust`
     ! hybrid mode, tier 2, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     exit 0
     ");
     insta::assert_snapshot!(run("fill that form", &[]), @"
     no skill is chosen; `--skill ID` says why one is not
     ! hybrid mode, tier 2, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     exit 0
     ");
     insta::assert_snapshot!(run("fill that form", &["form"]), @"
@@ -105,7 +105,7 @@ fn middle_of_a_long_request_is_said_not_to_be_read() {
     ! nothing looked at bytes 32764 to 67249 of the request: it is too long
     ! no pattern looked at bytes 4094 to 95919 of the request: it is too long
     ! hybrid mode, tier 3, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     exit 0
     ");
 }

@@ -17,7 +17,7 @@ use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
 
 /// Why what is in an untrusted root is not given to a model.
-pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; look at the skill, then add its project to `trusted` in your settings";
+pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`";
 
 /// What a word leads to.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{create, replace};
+use skillfold_store::{create, remove, replace};
 
 use crate::names;
 
@@ -39,6 +39,25 @@ fn create_does_not_overwrite() {
         "Exists: File is there already: `ROOT/a` (Choose another name; what is there stays as it is)"
     );
     assert_eq!(fs::read(&file).unwrap(), b"old");
+}
+
+#[test]
+fn remove_takes_one_regular_file_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    create(&file, b"old").unwrap();
+    create(&folder.path().join("b"), b"other").unwrap();
+    remove(&file).unwrap();
+    assert_eq!(names(folder.path()), ["b"]);
+    assert_eq!(remove(&file).unwrap_err().kind(), ErrorKind::NotFound);
+    let error = remove(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder.path().join("b"), &file).unwrap();
+        assert_eq!(remove(&file).unwrap_err().kind(), ErrorKind::Refused);
+        assert_eq!(names(folder.path()), ["a", "b"]);
+    }
 }
 
 #[test]

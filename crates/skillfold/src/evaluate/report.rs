@@ -99,7 +99,7 @@ pub struct Fired {
     pub signal: Signal,
     /// What of the skill matched.
     pub evidence: Box<str>,
-    /// What was done: [`Outcome::as_str`].
+    /// What was done: the word of [`Outcome`](skillfold_core::Outcome).
     pub outcome: &'static str,
 }
 

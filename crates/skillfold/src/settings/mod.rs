@@ -43,13 +43,15 @@ pub enum Origin {
     Variable(String),
     /// By an argument or by the host.
     Argument,
+    /// In the person's list of trusted folders, at a line.
+    TrustList(PathBuf, u32),
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
-            Self::User(path, line) | Self::Project(path, line) => {
+            Self::User(path, line) | Self::Project(path, line) | Self::TrustList(path, line) => {
                 write!(formatter, "{}:{line}", visible(&path.to_string_lossy()))
             }
             Self::Variable(name) => formatter.write_str(name),

@@ -115,7 +115,9 @@ impl Place<'_> {
         let origin = match &self.origin {
             Origin::User(path, _) => Origin::User(path.clone(), line),
             Origin::Project(path, _) => Origin::Project(path.clone(), line),
-            Origin::Default | Origin::Variable(_) | Origin::Argument => self.origin.clone(),
+            Origin::Default | Origin::Variable(_) | Origin::Argument | Origin::TrustList(..) => {
+                self.origin.clone()
+            }
         };
         Self {
             origin,

@@ -12,7 +12,7 @@ use crate::view::settings::SettingProblem;
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Doctor {
-    /// What is wrong with the settings.
+    /// What is wrong with the settings, and with the list of trusted folders.
     pub settings: Vec<SettingProblem>,
     /// The roots, in the order in which they win names inside a scope.
     pub roots: Vec<RootState>,
@@ -41,6 +41,9 @@ pub struct RootState {
     pub plugin: Option<String>,
     /// Whether what it holds may be given to a model.
     pub trusted: bool,
+    /// What of the person's makes the skills of the project trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_by: Option<String>,
     /// Who named it: `default`, a settings file and line, a variable, `argument` or `host`.
     pub origin: String,
     /// `searched`, `absent`, `missing` or `same`.
@@ -105,6 +108,7 @@ impl Doctor {
                 .settings
                 .findings
                 .iter()
+                .chain(&report.trusted.findings)
                 .map(SettingProblem::new)
                 .collect(),
             roots: roots(&catalog, &report),
@@ -182,6 +186,7 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             scope: root.scope().to_string(),
             plugin: root.plugin_name().map(ToString::to_string),
             trusted: root.trust() == Trust::Trusted,
+            trusted_by: None,
             origin: "host".to_owned(),
             outcome: "searched".to_owned(),
             same_as: None,
@@ -215,6 +220,7 @@ fn searched(root: &SearchedRoot) -> RootState {
         scope: root.scope.to_string(),
         plugin: root.plugin.as_ref().map(ToString::to_string),
         trusted: root.trust == Trust::Trusted,
+        trusted_by: root.trusted_by.as_ref().map(ToString::to_string),
         origin: root.origin.to_string(),
         outcome: outcome.to_owned(),
         same_as,

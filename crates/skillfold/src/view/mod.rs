@@ -7,6 +7,8 @@ mod counters;
 mod evaluation;
 mod failure;
 mod settings;
+mod setup;
+mod trust;
 
 mod doctor;
 
@@ -18,11 +20,13 @@ pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
+pub use setup::Setup;
 pub use skillfold_core::view::{
     Announced, Any, Body, Bytes, Decision, Diagnostic, FileEntry, FileFinding, FileListing,
     FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
     RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
 };
+pub use trust::{Trusted, TrustedRow};
 
 /// One answer of a face.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -66,6 +70,10 @@ pub enum Document {
     Counters(Counters),
     /// Every setting and its origin.
     Settings(SettingsView),
+    /// A change to the configuration of a client.
+    Setup(Setup),
+    /// The folders that the person trusted.
+    Trusted(Trusted),
     /// A file that was written.
     Written(Written),
     /// Why there is no answer.

@@ -17,5 +17,9 @@ mod model;
 mod race;
 mod roots;
 mod settings;
+#[cfg(all(feature = "setup", target_os = "linux"))]
+mod setup;
 mod snapshots;
+#[cfg(feature = "store")]
+mod trust;
 mod world;

@@ -1,0 +1,259 @@
+//! `skillfold trust`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use skillfold::core::{Entry, Error, Limits, Severity, visible};
+use skillfold::view::{Document, Trusted};
+use skillfold::{
+    Environment, Host, Skills, Target, TrustedFolders, TrustedState, distrust_folder, trust_folder,
+    trustable_folder,
+};
+
+use crate::arguments::{Global, Trust};
+use crate::ask::{Answer, ask};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{BOLD, DIM, GOOD, Output, WARN, counted, finding, painted, shown};
+
+/// Skills that are shown before a folder is trusted.
+const SKILLS: usize = 50;
+
+/// Findings that are shown.
+const FINDINGS: usize = 50;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Trust,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let environment = host::environment(global)?;
+    if options.list {
+        return list(&environment, output);
+    }
+    let named = options.folder.as_ref();
+    let folder = match named {
+        Some(folder) => environment.directory().join(folder).components().collect(),
+        None => environment.project().to_owned(),
+    };
+    if options.remove {
+        return remove(&environment, &folder, output);
+    }
+    let folder = trustable_folder(&environment, &folder)?;
+    let seen_from = match named {
+        Some(_) => &folder,
+        None => environment.directory(),
+    };
+    add(&environment, &folder, seen_from, options, output)
+}
+
+fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
+    let trusted = TrustedFolders::load(environment);
+    if output.is_json() {
+        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for folder in &trusted.folders {
+        let path = shown(folder.path());
+        match folder.state() {
+            TrustedState::Trusted => output.line(path)?,
+            state => output.line(format!("{path}  {}", painted(WARN, state)))?,
+        }
+    }
+    for problem in &trusted.findings {
+        host::say(&problem.diagnostic, &problem.origin, output);
+    }
+    let folders = trusted.folders.iter();
+    let number = folders.filter(|one| one.state() == TrustedState::Trusted);
+    let folders = counted(number.count(), "folder is", "folders are");
+    match trusted.file.filter(|file| file.exists()) {
+        Some(file) => output.say(format!("{folders} trusted by {}", shown(&file))),
+        None => output.say(format!("{folders} trusted")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn remove(
+    environment: &Environment,
+    folder: &Path,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let removed = match distrust_folder(environment, folder) {
+        Ok(removed) => removed,
+        Err(error) => {
+            match TrustedFolders::load(environment).trusts(folder) {
+                Some(above) => output.say(format!("It is trusted by {}", shown(above.path()))),
+                None => {
+                    output.say("`skillfold trust` does not trust it; `--list` shows what it does");
+                }
+            }
+            return Err(error.into());
+        }
+    };
+    if output.is_json() {
+        let trusted = TrustedFolders::load(environment);
+        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output.line(shown(&removed))?;
+    output.say("It is trusted no longer");
+    if folder.is_dir() {
+        let skills = Host::new(Environment::of_process(folder)?).discover()?;
+        let report = skills.report();
+        let mut rules = report
+            .roots
+            .iter()
+            .filter_map(|root| root.trusted_by.as_ref());
+        if let Some(rule) = rules.next() {
+            output.say(format!("The project is still trusted by {rule}"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add(
+    environment: &Environment,
+    folder: &Path,
+    seen_from: &Path,
+    options: &Trust,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let list = TrustedFolders::load(environment);
+    if let Some(by) = list.trusts(folder) {
+        if output.is_json() {
+            output.json(Document::Trusted(Trusted::new(&list)))?;
+        } else {
+            let by = shown(by.path());
+            output.say(format!("Nothing to do: it is trusted already, by {by}"));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !output.is_json() {
+        show(folder, seen_from, output)?;
+    }
+    if !options.yes {
+        match ask("Trust this folder?", output) {
+            Answer::Yes => {}
+            Answer::No => {
+                let rule = "You said no; nothing was changed";
+                return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
+            }
+            Answer::Nobody => {
+                let rule =
+                    "There is no terminal to ask on; look at what is shown, then say `--yes`";
+                return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
+            }
+        }
+    }
+    let real = trust_folder(environment, folder)?;
+    if output.is_json() {
+        let trusted = TrustedFolders::load(environment);
+        output.json(Document::Trusted(Trusted::new(&trusted)))?;
+    } else {
+        let done = painted(GOOD, "Trusted");
+        output.say(format!(
+            "{done}: {}; `skillfold trust --remove` takes it back",
+            shown(&real)
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what would be trusted: the folder, its skills and what is wrong with them.
+fn show(folder: &Path, seen_from: &Path, output: &mut Output) -> Result<(), Failure> {
+    let seen = Environment::of_process(seen_from)?;
+    let skills = Host::new(seen).set("trust_project", "true").discover()?;
+    output.line(painted(BOLD, shown(folder)))?;
+    show_skills(&skills, folder, output)?;
+    show_findings(&skills, folder, output)?;
+    if folder.join(".git").exists() {
+        output.say("Trust is by path: models get every skill that is in this folder, now or later");
+        return Ok(());
+    }
+    output.line("  projects in it are not looked into; name one to see its skills")?;
+    output.say(
+        "Trust is by path: models get every skill of every project in this folder, now or later",
+    );
+    Ok(())
+}
+
+fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+    let catalog = skills.catalog();
+    let entries: Vec<_> = catalog
+        .entries()
+        .filter(|entry| lies_in(entry, folder))
+        .collect();
+    let rows: Vec<_> = entries
+        .iter()
+        .take(SKILLS)
+        .map(|entry| {
+            let page = skills.files(entry.id(), None, 1);
+            let files = match page {
+                Ok(page) => counted(page.total, "file", "files"),
+                Err(_) => "files unknown".to_owned(),
+            };
+            (
+                visible(entry.id()).into_owned(),
+                files,
+                entry.manifest().brief(),
+            )
+        })
+        .collect();
+    let width = |text: &dyn Fn(usize) -> usize| (0..rows.len()).map(text).max().unwrap_or_default();
+    let id_width = width(&|row| rows[row].0.chars().count());
+    let files_width = width(&|row| rows[row].1.chars().count());
+    for (id, files, brief) in &rows {
+        let files = painted(DIM, format!("{files:files_width$}"));
+        output.line(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
+    }
+    match entries.len() {
+        0 => output.line("  no skills are seen from here"),
+        number if number > SKILLS => {
+            let more = number - SKILLS;
+            output.line(format!(
+                "  and {more} more: `skillfold list --scope project`"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn lies_in(entry: &Entry<'_>, folder: &Path) -> bool {
+    let location = entry.root().source().location();
+    location.is_some_and(|location| location.starts_with(folder))
+}
+
+fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
+    let profile = skills.report().settings.profile.value;
+    let targets = Target::all(&skills.catalog()).into_iter();
+    let mut number = 0;
+    for target in targets.filter(|target| target.file().starts_with(folder)) {
+        let file = name_in(folder, target.file());
+        let checked = match target.check(profile, &Limits::default()) {
+            Ok(checked) => checked,
+            Err(error) => {
+                output.line(format!("  {}: {}", shown(&file), error.with_cause()))?;
+                continue;
+            }
+        };
+        let findings = checked.findings.iter();
+        for one in findings.filter(|one| one.severity > Severity::Info) {
+            number += 1;
+            if number <= FINDINGS {
+                output.line(format!("  {}: {}", shown(&file), finding(one)))?;
+            }
+        }
+    }
+    if number > FINDINGS {
+        let more = number - FINDINGS;
+        output.line(format!("  and {more} more findings: `skillfold check`"))?;
+    }
+    Ok(())
+}
+
+fn name_in(folder: &Path, file: PathBuf) -> PathBuf {
+    match file.strip_prefix(folder) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => file,
+    }
+}

@@ -1,0 +1,175 @@
+//! `trust`
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use crate::command::{World, skill};
+
+fn world() -> World {
+    let world = World::new("//- app/README.md\n");
+    world.write(&format!(
+        "\n//- app/.agents/skills/pdf/SKILL.md\n{}\n//- app/.agents/skills/pdf/forms.md\nx\n//- app/.agents/skills/odd/SKILL.md\n---\nname: odd\ndescription: Use when: it is odd \u{202e}\n---\n",
+        skill("pdf", "Fills in forms")
+    ));
+    world
+}
+
+#[test]
+fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["trust"]), @r"
+    ROOT/app
+      odd  1 file   Use when: it is odd \u{202e}
+      pdf  2 files  Fills in forms
+      .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
+      .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+      .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
+      .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+    ! Trust is by path: models get every skill that is in this folder, now or later
+    ! error: Refused to trust `ROOT/app`
+    ! hint: There is no terminal to ask on; look at what is shown, then say `--yes`
+    exit 4
+    ");
+    assert!(!world.path("person/.local").exists());
+    insta::assert_snapshot!(world.run(&["trust", "--json"]), @r#"
+    {
+      "view": 1,
+      "kind": "error",
+      "error": "refused",
+      "message": "Refused to trust `ROOT/app`",
+      "hint": "There is no terminal to ask on; look at what is shown, then say `--yes`"
+    }
+    exit 4
+    "#);
+}
+
+#[test]
+fn trust_lasts_until_it_is_taken_back() {
+    let world = world();
+    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r"
+    ROOT/app
+      odd  1 file   Use when: it is odd \u{202e}
+      pdf  2 files  Fills in forms
+      .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
+      .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+      .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
+      .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+    ! Trust is by path: models get every skill that is in this folder, now or later
+    ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust"]), @"
+    ! Nothing to do: it is trusted already, by ROOT/app
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["list"]), @r"
+    odd  project  Use when: it is odd \u{202e}
+    pdf  project  Fills in forms
+    ! 2 skills
+    ! The project is trusted by `skillfold trust`: ROOT/app
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--list"]), @"
+    ROOT/app
+    ! 1 folder is trusted by ROOT/person/.local/state/skillfold/trusted.toml
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
+    ROOT/app
+    ! It is trusted no longer
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
+    ! `skillfold trust` does not trust it; `--list` shows what it does
+    ! error: Could not find `ROOT/app`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    assert!(world.run(&["list"]).contains("2 untrusted"));
+}
+
+#[test]
+fn folder_of_projects_and_what_cannot_be_trusted() {
+    let world = world();
+    world.write("\n//- code/one/.git/HEAD\n//- code/one/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does a\n---\n");
+    insta::assert_snapshot!(world.run(&["trust", "../code", "--yes"]), @"
+    ROOT/code
+      no skills are seen from here
+      projects in it are not looked into; name one to see its skills
+    ! Trust is by path: models get every skill of every project in this folder, now or later
+    ! Trusted: ROOT/code; `skillfold trust --remove` takes it back
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["-C", "../code/one", "list"]), @"
+    a  project  Does a
+    ! 1 skill
+    ! The project is trusted by `skillfold trust`: ROOT/code
+    exit 0
+    ");
+    insta::assert_snapshot!(world.run(&["-C", "../code/one", "trust", "--remove"]), @"
+    ! It is trusted by ROOT/code
+    ! error: Could not find `ROOT/code/one`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "../person", "--yes"]), @"
+    ! error: Refused to trust `ROOT/app/../person`
+    ! hint: Your home is in it, and so is everything of yours; name a project, or a folder of projects
+    exit 4
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "nowhere", "--yes"]), @"
+    ! error: Could not find `ROOT/app/nowhere`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+    insta::assert_snapshot!(world.run(&["trust", "--list", "--yes"]), @"
+    ! error: the argument '--list' cannot be used with '--yes'
+    ! 
+    ! Usage: skillfold trust --list [FOLDER]
+    ! 
+    ! For more information, try '--help'.
+    exit 2
+    ");
+}
+
+/// Runs the command on a real terminal, and types an answer.
+fn answered(world: &World, answer: &str) -> String {
+    let command = format!("{} trust --color=never", env!("CARGO_BIN_EXE_skillfold"));
+    let mut child = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .current_dir(world.path("app"))
+        .env("HOME", world.path("person"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(answer.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn person_is_asked_and_only_a_clear_yes_is_one() {
+    let world = world();
+    for answer in ["n\n", "\n", "yesterday\n", "\u{4}"] {
+        let shown = answered(&world, answer);
+        assert!(shown.contains("Trust this folder? [y/N]"), "{shown}");
+        assert!(
+            shown.contains("You said no; nothing was changed"),
+            "{shown}"
+        );
+        assert!(!world.path("person/.local").exists(), "{answer:?}");
+    }
+    let shown = answered(&world, "y\n");
+    assert!(shown.contains("Trusted: "), "{shown}");
+    assert!(
+        world
+            .run(&["list"])
+            .contains("The project is trusted by `skillfold trust`")
+    );
+}

@@ -1,0 +1,48 @@
+//! A change to the configuration of a client.
+
+/// A change to the configuration of a client.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Setup {
+    /// The client.
+    pub client: String,
+    /// The file, through links.
+    pub file: String,
+    /// `nothing`, `added`, `replaced`, `removed` or `removed_other`.
+    pub change: String,
+    /// Whether it was done, and not only shown.
+    pub written: bool,
+    /// The difference, as `diff -u` writes it; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+#[cfg(feature = "setup")]
+impl Setup {
+    /// Creates the view of a plan that was only shown; `diff` is the difference that it makes.
+    pub fn new(plan: &crate::setup::SetupPlan, diff: String) -> Self {
+        use crate::setup::SetupChange;
+        let change = match plan.change() {
+            SetupChange::Nothing => "nothing",
+            SetupChange::Added => "added",
+            SetupChange::Replaced => "replaced",
+            SetupChange::Removed => "removed",
+            SetupChange::RemovedOther => "removed_other",
+        };
+        Self {
+            client: plan.client().to_string(),
+            file: plan.file().to_string_lossy().into_owned(),
+            change: change.to_owned(),
+            written: false,
+            diff: (!diff.is_empty()).then_some(diff),
+        }
+    }
+
+    /// Says that it was done.
+    #[must_use]
+    pub fn written(mut self) -> Self {
+        self.written = true;
+        self
+    }
+}

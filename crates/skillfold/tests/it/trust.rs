@@ -1,0 +1,270 @@
+//! The list of folders that the person trusted.
+
+use std::path::Path;
+
+use skillfold::core::{ErrorKind, Standing};
+use skillfold::view::{Doctor, Document};
+use skillfold::{
+    Environment, Host, TrustedFolders, TrustedState, distrust_folder, trust_folder,
+    trustable_folder,
+};
+
+use crate::world::{World, tree};
+
+const LIST: &str = "person/.local/state/skillfold/trusted.toml";
+
+fn world() -> World {
+    World::new(&tree(&["person/app/.agents/skills/a"]))
+}
+
+fn standing(world: &World) -> Standing {
+    let skills = world.skills();
+    skills.catalog().get("a").unwrap().standing()
+}
+
+/// Returns the findings of the list, without the path of the temporary folder.
+fn findings(world: &World) -> String {
+    let report = world.skills().report();
+    let findings = report.trusted.findings.iter();
+    let lines = findings.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
+    world.shown(&lines.collect::<String>())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test reads what was written")]
+fn list(world: &World) -> String {
+    std::fs::read_to_string(world.path(LIST)).unwrap()
+}
+
+fn trust(world: &World, folder: &str) {
+    trust_folder(&world.environment("person/app"), &world.path(folder)).unwrap();
+}
+
+#[test]
+fn folder_that_was_trusted_trusts_the_projects_in_it_until_it_is_taken_out() {
+    for folder in ["person/app", "person/app/../app"] {
+        let world = world();
+        assert_eq!(standing(&world), Standing::Untrusted);
+        trust(&world, folder);
+        assert_eq!(standing(&world), Standing::Active, "{folder}");
+        let environment = world.environment("person/app");
+        distrust_folder(&environment, &world.path(folder)).unwrap();
+        assert_eq!(standing(&world), Standing::Untrusted, "{folder}");
+        let again = distrust_folder(&environment, &world.path(folder));
+        assert_eq!(again.unwrap_err().kind(), ErrorKind::NotFound);
+    }
+}
+
+#[test]
+fn folder_of_projects_trusts_each_of_them_and_nothing_beside_it() {
+    let world = World::new(&tree(&[
+        "person/code/app/.agents/skills/a",
+        "person/code-b/.agents/skills/a",
+    ]));
+    trust(&world, "person/code");
+    let standing = |folder: &str| {
+        let skills = Host::new(world.environment(folder)).discover().unwrap();
+        skills.catalog().get("a").unwrap().standing()
+    };
+    assert_eq!(standing("person/code/app"), Standing::Active);
+    assert_eq!(standing("person/code-b"), Standing::Untrusted);
+}
+
+#[test]
+fn list_is_plain_and_keeps_what_a_person_wrote_into_it() {
+    let world = world();
+    trust(&world, "person/app");
+    let text = list(&world);
+    let lines: Vec<_> = text.lines().collect();
+    assert!(
+        lines[0].starts_with("# Folders whose projects are trusted"),
+        "{text}"
+    );
+    let real = world.path("person/app").canonicalize().unwrap();
+    assert!(text.contains(&format!("path = {:?}", real.to_str().unwrap())));
+    world.write(&format!("\n//- {LIST}\n# Mine\n{text}\n# The end\n"));
+    trust(&world, "person/app/.agents");
+    let text = list(&world);
+    assert!(
+        text.starts_with("# Mine\n") && text.contains("# The end"),
+        "{text}"
+    );
+    assert_eq!(text.matches("[[folder]]").count(), 2);
+    // Once more is not twice.
+    trust(&world, "person/app");
+    let text = list(&world);
+    assert_eq!(text.matches("[[folder]]").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn folder_that_was_replaced_is_not_trusted_and_said_so() {
+    let world = world();
+    trust(&world, "person/app");
+    let (app, other) = (world.path("person/app"), world.path("person/other"));
+    // The old one is kept, so that the new one cannot get its number.
+    std::fs::rename(&app, &other).unwrap();
+    world.write(&tree(&["person/app/.agents/skills/a"]));
+    world.write("//- person/app/.git/HEAD\n");
+    assert_eq!(standing(&world), Standing::Untrusted);
+    let said = findings(&world);
+    let said = said.replace(
+        &*app.canonicalize().unwrap().to_string_lossy(),
+        "/person/app",
+    );
+    insta::assert_snapshot!(said, @"/person/.local/state/skillfold/trusted.toml:4 warning[SF708]: Folder was trusted, and another one is in its place now: `/person/app`");
+    let list = TrustedFolders::load(&world.environment("person/app"));
+    assert_eq!(list.folders[0].state(), TrustedState::Replaced);
+    // A folder that was moved away is not trusted where it is now.
+    let moved = Host::new(world.environment("person/other"))
+        .discover()
+        .unwrap();
+    assert_eq!(
+        moved.catalog().get("a").unwrap().standing(),
+        Standing::Untrusted
+    );
+    trust(&world, "person/app");
+    assert_eq!(standing(&world), Standing::Active);
+    std::fs::remove_dir_all(&app).unwrap();
+    let list = TrustedFolders::load(&world.environment("person"));
+    assert_eq!(list.folders[0].state(), TrustedState::Gone);
+}
+
+#[cfg(unix)]
+#[test]
+fn link_to_a_trusted_folder_is_that_folder() {
+    let world = world();
+    std::os::unix::fs::symlink(world.path("person/app"), world.path("person/link")).unwrap();
+    trust(&world, "person/link");
+    assert_eq!(standing(&world), Standing::Active);
+    let list = TrustedFolders::load(&world.environment("person/app"));
+    assert_eq!(
+        list.folders[0].path(),
+        world.path("person/app").canonicalize().unwrap()
+    );
+}
+
+#[test]
+fn what_cannot_be_understood_trusts_nothing_and_is_said() {
+    let world = world();
+    let path = world.path("person/app").canonicalize().unwrap();
+    let path = path.to_str().unwrap();
+    let said = |list: &str| {
+        world.write(&format!("\n//- {LIST}\n{list}"));
+        assert_eq!(standing(&world), Standing::Untrusted, "{list}");
+        findings(&world)
+            .lines()
+            .map(|line| line.split_once(' ').unwrap().1.to_owned())
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    insta::assert_snapshot!(said("[[folder]\n"), @"warning[SF707]: List of trusted folders is not understood here: unclosed array table, expected `]`");
+    insta::assert_snapshot!(said("folder = 1\n"), @"warning[SF707]: List of trusted folders is not understood here: invalid type: integer `1`, expected a sequence");
+    insta::assert_snapshot!(said(&format!("[[folder]]\npath = {path:?}\nonly = [\"sha256:1\"]\n")), @"warning[SF707]: List of trusted folders is not understood here: unknown field `only`, expected one of `path`, `inode`, `created_ns`");
+    insta::assert_snapshot!(said("[[folder]]\npath = \"app\"\n"), @"warning[SF707]: List of trusted folders is not understood here: its path is not whole");
+    // One that is good is followed beside one that is not.
+    world.write(&format!(
+        "\n//- {LIST}\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
+    ));
+    assert_eq!(standing(&world), Standing::Active);
+    // What is broken is not written over.
+    world.write(&format!("\n//- {LIST}\n[[folder]\n"));
+    let error = trust_folder(&world.environment("person/app"), Path::new(path)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid);
+    assert_eq!(list(&world), "[[folder]\n");
+}
+
+#[test]
+fn project_cannot_trust_itself() {
+    let world = world();
+    let path = world.path("person/app").canonicalize().unwrap();
+    let entry = format!("[[folder]]\npath = {:?}\n", path.to_str().unwrap());
+    for place in [
+        "person/app/.local/state/skillfold/trusted.toml",
+        "person/app/.skillfold/trusted.toml",
+        "person/app/trusted.toml",
+    ] {
+        world.write(&format!("\n//- {place}\n{entry}"));
+    }
+    world.write(
+        "\n//- person/app/.skillfold/config.toml\ntrusted = [\".\"]\ntrust_project = true\n",
+    );
+    assert_eq!(standing(&world), Standing::Untrusted);
+    // The same list in the person's state is followed, so that the above is no accident of its form.
+    world.write(&format!("\n//- {LIST}\n{entry}"));
+    assert_eq!(standing(&world), Standing::Active);
+}
+
+#[test]
+fn home_and_what_it_lies_in_cannot_be_trusted() {
+    let world = world();
+    let environment = world.environment("person/app");
+    for (folder, kind) in [
+        ("person", ErrorKind::Refused),
+        ("", ErrorKind::Refused),
+        ("/", ErrorKind::Refused),
+        ("person/app/.git/HEAD", ErrorKind::Refused),
+        ("person/nowhere", ErrorKind::NotFound),
+    ] {
+        let path = world.path(folder);
+        assert_eq!(
+            trustable_folder(&environment, &path).unwrap_err().kind(),
+            kind,
+            "{folder}"
+        );
+        assert_eq!(
+            trust_folder(&environment, &path).unwrap_err().kind(),
+            kind,
+            "{folder}"
+        );
+    }
+    assert!(!world.path(LIST).exists());
+    let homeless = Environment::new(world.path("person/app"));
+    let error = trust_folder(&homeless, &world.path("person/app")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn state_is_where_the_system_keeps_it() {
+    let world = world();
+    let state = world.path("state");
+    let environment = world.environment("person/app");
+    let environment = environment.variable("XDG_STATE_HOME", state.to_string_lossy());
+    trust_folder(&environment, &world.path("person/app")).unwrap();
+    assert!(state.join("skillfold/trusted.toml").exists() && !world.path(LIST).exists());
+    let skills = Host::new(environment).discover().unwrap();
+    assert_eq!(
+        skills.catalog().get("a").unwrap().standing(),
+        Standing::Active
+    );
+}
+
+#[test]
+fn doctor_names_the_rule_that_trusts_the_project() {
+    let rule = |world: &World, host: Host| {
+        let skills = host.discover().unwrap();
+        let rule = Doctor::new(&skills).roots[0]
+            .trusted_by
+            .clone()
+            .unwrap_or_default();
+        let real = world.path("").canonicalize().unwrap();
+        world
+            .shown(&rule)
+            .replace(&format!("{}/", real.display()), "/")
+    };
+    let world = world();
+    assert_eq!(rule(&world, world.host()), "");
+    assert_eq!(
+        rule(&world, world.host().set("trust_project", "true")),
+        "`trust_project` (argument)"
+    );
+    let app = world.path("person/app");
+    let named = world.host().set("trusted", app.to_string_lossy());
+    assert_eq!(rule(&world, named), "`trusted`: /person/app (argument)");
+    trust(&world, "person/app");
+    assert_eq!(rule(&world, world.host()), "`skillfold trust`: /person/app");
+    let document = Document::Doctor(Doctor::new(&world.skills())).to_json();
+    assert!(
+        document.contains("\"trusted_by\": \"`skillfold trust`: "),
+        "{document}"
+    );
+}
