@@ -91,7 +91,7 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     .into();
     insta::assert_snapshot!(shown.join("\n"), @"
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `--trust-project` trusts it for this run
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
     ! error: Could not serve: without a token the server listens on a loopback address only
     exit 2
 
