@@ -226,6 +226,8 @@ codes! {
         "Restore what it leads to, or remove the link";
     HardLinks "SF516" Error "A file of a skill has several hard links, which are refused by choice",
         "Replace it with a copy, or set `links` to `refuse` or `follow`";
+    VersionControl "SF517" Info "What version control keeps is no part of a skill",
+        "Nothing has to be done; a skill that is a checkout is used without it";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",

@@ -185,6 +185,7 @@ impl std::error::Error for InvalidPath {}
 
 const ABSOLUTE: &str = "Path is absolute or has an empty component";
 const TRAVERSAL: &str = "Path traversal detected";
+const VERSION_CONTROL: &str = "Path is kept by version control, and no part of the skill";
 
 /// Returns the rule that one component of a path breaks.
 fn broken_rule(component: &str) -> Option<&'static str> {
@@ -209,7 +210,18 @@ fn broken_rule(component: &str) -> Option<&'static str> {
     if component.ends_with(['.', ' ']) {
         return Some("Path has a component that ends with a dot or a space");
     }
+    if is_of_version_control(component) {
+        return Some(VERSION_CONTROL);
+    }
     is_device(component).then_some("Path names a device of Windows")
+}
+
+/// Returns whether version control keeps what is its own under a name: history, and addresses that may have passwords in
+/// them. It is no part of a skill that is a checkout.
+pub(crate) fn is_of_version_control(component: &str) -> bool {
+    // Some file systems take `.GIT` for the same.
+    let kept = [".git", ".hg", ".svn"];
+    kept.iter().any(|kept| component.eq_ignore_ascii_case(kept))
 }
 
 /// Returns whether Windows takes the name for a device, whatever its extension.

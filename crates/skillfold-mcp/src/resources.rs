@@ -6,7 +6,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
-use skillfold::core::{Catalog, Entry, ErrorKind, PublishedFile, SKILL_FILE};
+use skillfold::core::{Catalog, Entry, ErrorKind, SKILL_FILE};
 use skillfold::view::FilePart;
 
 use crate::answer::SkillLine;
@@ -91,8 +91,7 @@ pub(crate) fn read(shared: &Shared, asked: &str) -> Result<ReadResourceResult, E
 pub(crate) fn published<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
     let entry = catalog.get(&uri.name)?;
     // Names are looked up without regard to case, and a URI is one.
-    let is_served =
-        entry.id() == uri.name && entry.unpublished().is_none() && PublishedFile::may_be(&uri.path);
+    let is_served = entry.id() == uri.name && entry.unpublished().is_none();
     is_served.then_some(entry)
 }
 

@@ -19,9 +19,6 @@ const FILES: usize = 512;
 /// Bytes of all files of a skill that every host takes.
 const BYTES: u64 = 16 * 1024 * 1024;
 
-/// Folders in which version control keeps what is its own: history, and addresses that may have passwords in them.
-const KEPT: [&str; 3] = [".git", ".hg", ".svn"];
-
 /// A skill as it goes out to another host. What the host reads is compared with it, field by field and file by file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -44,21 +41,6 @@ pub struct PublishedFile {
     pub size: u64,
     /// The digest of these bytes.
     pub digest: Digest,
-}
-
-impl PublishedFile {
-    /// Returns whether a path of a skill may go out: what version control keeps for itself is no part of the skill.
-    ///
-    /// ```
-    /// assert!(skillfold_core::PublishedFile::may_be("references/forms.md"));
-    /// assert!(!skillfold_core::PublishedFile::may_be("sub/.GIT/config"));
-    /// ```
-    pub fn may_be(path: &str) -> bool {
-        // Some file systems take `.GIT` for the same.
-        let is_kept =
-            |component: &str| KEPT.iter().any(|kept| component.eq_ignore_ascii_case(kept));
-        !path.split('/').any(is_kept)
-    }
 }
 
 impl Entry<'_> {
@@ -110,10 +92,7 @@ impl Loader {
         if let Some(rule) = entry.unpublished() {
             return Err(refused(rule));
         }
-        let mut listed = all_files(entry)?;
-        listed
-            .files
-            .retain(|file| PublishedFile::may_be(file.path.as_str()));
+        let listed = all_files(entry)?;
         let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
         if let Some(finding) = listed
             .findings

@@ -341,3 +341,32 @@ fn findings_over_the_limit_are_counted() {
     assert_eq!(findings.len(), 3);
     insta::assert_snapshot!(findings[2].diagnostic, @"warning[SF514]: 3 more findings are not listed");
 }
+
+#[test]
+fn what_version_control_keeps_is_neither_listed_nor_read() {
+    let tree = "
+        //- pdf/SKILL.md
+        ----
+        //- pdf/.git/config
+        url = https://user:secret@example.org
+        //- pdf/sub/.GIT/config
+        secret
+        //- pdf/.github/notes.md
+        Fine.
+        //- pdf/.gitignore
+        target
+    ";
+    let root = folder(tree);
+    for source in [
+        &FsSource::open(root.path()).unwrap() as &dyn Source,
+        &MemorySource::new(files(tree)),
+    ] {
+        let listed = listed(source, None);
+        assert!(listed.contains(".github/notes.md") && listed.contains(".gitignore"));
+        assert!(!listed.contains("config "), "{listed}");
+        assert!(listed.contains("info[SF517]"), "{listed}");
+    }
+    for path in [".git/config", "sub/.GIT/config", ".hg", "a/.svn/entries"] {
+        assert!(path.parse::<ResourcePath>().is_err(), "{path}");
+    }
+}

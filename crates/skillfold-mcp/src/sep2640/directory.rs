@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use rmcp::ErrorData;
 use rmcp::model::Resource;
 use serde_json::{Map, Value, json};
-use skillfold::core::PublishedFile;
 
 use crate::answer::object;
 use crate::media;
@@ -34,9 +33,6 @@ pub(super) fn read(
     let mut children = BTreeMap::new();
     for file in &files.files {
         let path = file.path.as_str();
-        if !PublishedFile::may_be(path) {
-            continue;
-        }
         let Some(inside) = below(path, &folder.path) else {
             continue;
         };

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::name::ResourcePath;
+use crate::name::{ResourcePath, is_of_version_control};
 use crate::read::source::{
     Content, Cursor, Finding, Folder, Listed, Listing, Resource, ResourceKind, Resources, Revision,
     SKILL_FILE, Source, State, Walk,
@@ -187,11 +187,15 @@ impl Source for MemorySource {
                 Ok(path) => resources
                     .files
                     .push(Resource::new(path, bytes.len() as u64)),
-                Err(error) => resources.findings.push(Finding::new(
-                    Code::FolderName,
-                    path,
-                    &format!("{error}:"),
-                )),
+                Err(error) => {
+                    let code = if path.split('/').any(is_of_version_control) {
+                        Code::VersionControl
+                    } else {
+                        Code::FolderName
+                    };
+                    let finding = Finding::new(code, path, &format!("{error}:"));
+                    resources.findings.push(finding);
+                }
             }
         }
         Ok(resources)

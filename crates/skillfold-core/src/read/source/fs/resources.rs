@@ -5,7 +5,7 @@ use std::io;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
-use crate::name::ResourcePath;
+use crate::name::{ResourcePath, is_of_version_control};
 use crate::read::source::fs::join;
 use crate::read::source::fs::tree::{Encoding, EntryKind, RawEntry, Tree};
 use crate::read::source::{Cursor, Finding, Folder, Resource, Resources};
@@ -129,6 +129,12 @@ impl Search<'_> {
         let mut next = Vec::new();
         for entry in entries {
             let full = join(here, &entry.name);
+            if is_of_version_control(&entry.name) {
+                let what = "Kept by version control, and no part of the skill:";
+                self.findings
+                    .push(Finding::new(Code::VersionControl, &full, what));
+                continue;
+            }
             match full.parse::<ResourcePath>() {
                 Ok(path) if entry.encoding == Encoding::Utf8 => match self.judge(&path, entry.kind)
                 {
