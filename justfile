@@ -64,6 +64,11 @@ disclose folder=requests:
 sessions:
     cargo run --release -p skillfold-bench -- sessions --sessions 10000 --turns 50 --swaps 100
 
+# What the server takes over HTTP: a thousand clients at once, then fifty as fast as they can
+mcp:
+    cargo build --release -p skillfold-cli
+    cargo run --release -p skillfold-bench -- mcp --clients 1000 --seconds 60
+
 # How many lines of what chooses and discloses run in tests (needs cargo-llvm-cov and the component llvm-tools)
 coverage:
     mkdir -p target
@@ -80,6 +85,8 @@ bench-smoke file=corpus folder=requests:
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
     cargo run --release -p skillfold-bench -- sessions --sessions 500 --turns 20 --swaps 20
     cargo run --release -p skillfold-bench -- disclose --data {{folder}} --turns 100 --judge
+    cargo build --release -p skillfold-cli
+    cargo run --release -p skillfold-bench -- mcp --clients 100 --seconds 5 --at-least 0.25
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
 agreement file=corpus every="1" python="python3":

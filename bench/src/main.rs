@@ -11,6 +11,7 @@ mod labelled;
 mod layout;
 mod load;
 mod matching;
+mod mcp;
 mod measure;
 mod memory;
 mod sessions;
@@ -46,6 +47,8 @@ enum Question {
     Load(load::Arguments),
     /// Match messages against the triggers of all skills, against folding alone and a loop over all triggers
     Match(matching::Arguments),
+    /// Ask the server over HTTP as a thousand clients do, against calls in process and a bare server
+    Mcp(mcp::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
     /// Run many conversations at once while the skills are swapped
@@ -65,6 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),
+        Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),

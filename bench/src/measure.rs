@@ -22,7 +22,8 @@ pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
     (result, sample)
 }
 
-fn cpu_time() -> Duration {
+/// Returns the CPU time of this process.
+pub(crate) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(
         time.tv_sec.unsigned_abs(),

@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -279,6 +279,20 @@ pub(crate) struct Serve {
     /// Answer to pages of this origin: SCHEME://HOST:PORT
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
+    /// Connections at once; each needs a file descriptor
+    #[arg(long, value_name = "NUMBER", default_value = "4096", requires = "http")]
+    pub(crate) max_connections: NonZeroUsize,
+    /// Sessions at once, of clients that have them
+    #[arg(long, value_name = "NUMBER", default_value = "4096", requires = "http")]
+    pub(crate) max_sessions: NonZeroUsize,
+    /// Seconds after which a session ends that nothing is asked in
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value = "1800",
+        requires = "http"
+    )]
+    pub(crate) session_idle: NonZeroU64,
     /// Give a tool another name: `load_skill=use_skill`
     #[arg(long, value_name = "TOOL=NAME")]
     pub(crate) tool: Vec<String>,

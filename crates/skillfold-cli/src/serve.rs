@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use skillfold::Skills;
-use skillfold_mcp::{Access, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
 use crate::failure::Failure;
@@ -33,10 +34,20 @@ pub(crate) fn run(
         access: access(global, options, output)?,
         hosts: options.allow_host.clone(),
         origins: options.allow_origin.clone(),
+        limits: limits(options),
     };
     let ready = |address: SocketAddr| output.say(format!("Listening on http://{address}/mcp"));
     skillfold_mcp::http(server, &http, ready).map_err(|error| failed(&error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns how much is taken of all clients together.
+fn limits(options: &Serve) -> HttpLimits {
+    let mut limits = HttpLimits::default();
+    limits.connections = options.max_connections.get();
+    limits.sessions = options.max_sessions.get();
+    limits.session_idle = Duration::from_secs(options.session_idle.get());
+    limits
 }
 
 /// Returns the names of the tools.

@@ -3,31 +3,32 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::{CONTENT_TYPE, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
+use crate::door::{Door, admit};
+use crate::limits::HttpLimits;
+use crate::listen::{listen, take_descriptors};
+use crate::metrics::Now;
+use crate::offer::Shared;
 use crate::server::Server;
+use crate::sessions::Sessions;
 use crate::token::Token;
 
 /// The path that the protocol is spoken at.
 const PATH: &str = "/mcp";
 
-/// Bytes of a request's body.
-const BODY_BYTES: usize = 1024 * 1024;
-
-/// How long open answers are waited for when the server stops.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// How often it is looked whether the last answer is sent, when the server stops.
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Who may ask.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct HttpOptions {
     pub hosts: Vec<String>,
     /// Origins of pages that may ask, beside the server's own: `https://app.example.com:443`.
     pub origins: Vec<String>,
+    /// How much it takes.
+    pub limits: HttpLimits,
 }
 
 /// Serves clients until the process is told to stop; `ready` is called with the address when the first may come.
@@ -76,30 +79,46 @@ async fn serve(
     options: &HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
+    take_descriptors();
     let listener = TcpListener::bind(options.address).await?;
     let address = listener.local_addr()?;
     let config = config(address, options);
-    let stop = config.cancellation_token.clone();
-    let stopped = stop.clone();
-    let router = router(server, config, options.access.clone());
-    // Without it small answers wait for more: 44 ms in place of 3.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-    });
+    let streams = config.cancellation_token.clone();
+    let shared = Arc::clone(server.shared());
+    let router = router(server, config, options);
     ready(address);
-    let serving = axum::serve(listener, router)
-        .with_graceful_shutdown(async move { stopped.cancelled().await });
+    let limits = options.limits;
+    let open = listen(
+        listener,
+        router,
+        limits,
+        Arc::clone(&shared),
+        told_to_stop(),
+    )
+    .await;
+    let in_flight = || shared.metrics.in_flight.load(Ordering::Relaxed);
+    tracing::info!(in_flight = in_flight(), "no request is taken any more");
     let farewell = async {
-        told_to_stop().await;
-        stop.cancel();
-        tokio::time::sleep(FAREWELL).await;
+        let closed = open.shutdown();
+        let answered = async {
+            while in_flight() > 0 {
+                tokio::time::sleep(GLANCE).await;
+            }
+            // Streams that tell of changes have no end of their own.
+            streams.cancel();
+        };
+        tokio::join!(closed, answered);
     };
-    tokio::select! {
-        outcome = serving => outcome,
-        () = farewell => Ok(()),
+    if tokio::time::timeout(limits.farewell, farewell)
+        .await
+        .is_err()
+    {
+        tracing::warn!(
+            in_flight = in_flight(),
+            "connections are cut that took too long"
+        );
     }
+    Ok(())
 }
 
 /// Returns how the SDK serves: which hosts and origins it answers to, and how much it takes.
@@ -118,41 +137,44 @@ fn config(address: SocketAddr, options: &HttpOptions) -> StreamableHttpServerCon
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_json_response(true)
-        .with_max_request_body_bytes(BODY_BYTES)
+        .with_max_request_body_bytes(options.limits.body_bytes)
 }
 
-fn router(server: Server, config: StreamableHttpServerConfig, access: Access) -> Router {
-    let service = StreamableHttpService::new(
-        move || Ok(server.clone()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    );
+fn router(server: Server, config: StreamableHttpServerConfig, options: &HttpOptions) -> Router {
+    let shared = Arc::clone(server.shared());
+    let sessions = Arc::new(Sessions::new(&options.limits));
+    let door = Arc::new(Door {
+        access: options.access.clone(),
+        limits: options.limits,
+        hosts: config.allowed_hosts.clone(),
+        shared: Arc::clone(&shared),
+    });
+    let limit = options.limits.sessions;
+    let counted = Arc::clone(&sessions);
+    let metrics = get(async move |headers: HeaderMap| match headers.get(ORIGIN) {
+        None => Ok(metrics(&shared, &counted, limit).await),
+        Some(_) => Err((StatusCode::FORBIDDEN, "Pages get no numbers\n")),
+    });
+    let service = StreamableHttpService::new(move || Ok(server.anew()), sessions, config);
     Router::new()
         .route_service(PATH, service)
-        .layer(from_fn_with_state(Arc::new(access), admit))
+        .route("/metrics", metrics)
+        .layer(from_fn_with_state(door, admit))
         .route("/healthz", get(async || "ok\n"))
 }
 
-/// Lets a request in that shows the token; nothing of any other is read.
-async fn admit(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let is_admitted = match &*access {
-        Access::Open => true,
-        Access::Token(token) => {
-            let shown = request.headers().get(AUTHORIZATION);
-            shown.is_some_and(|shown| token.is_shown(shown.as_bytes()))
-        }
+/// Returns the numbers of now, as Prometheus reads them.
+async fn metrics(shared: &Shared, sessions: &Sessions, limit: usize) -> impl IntoResponse + use<> {
+    let now = Now {
+        sessions: sessions.count().await as u64,
+        sessions_limit: limit as u64,
+        skills: shared.skills.catalog().visible().count() as u64,
     };
-    if is_admitted {
-        return next.run(request).await;
-    }
-    let challenge = HeaderValue::from_static("Bearer realm=\"skillfold\"");
-    let refusal = "The token is missing or is another; the server said it when it started\n";
+    let text = shared.metrics.text(&shared.skills.counters(), &now);
     (
-        StatusCode::UNAUTHORIZED,
-        [(WWW_AUTHENTICATE, challenge)],
-        refusal,
+        [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
+        text,
     )
-        .into_response()
 }
 
 /// Waits until a person or the system ends the process.

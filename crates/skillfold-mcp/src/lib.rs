@@ -5,7 +5,9 @@
 //! extension `io.modelcontextprotocol/skills`. [`stdio`] serves one client by the streams of the process, [`http`] many.
 #![forbid(unsafe_code)]
 
+mod limits;
 mod media;
+mod metrics;
 mod options;
 mod page;
 mod token;
@@ -15,6 +17,7 @@ mod answer;
 
 mod definition;
 
+mod conversation;
 mod offer;
 
 mod prompts;
@@ -25,10 +28,14 @@ mod sep2640;
 
 mod server;
 
+mod door;
 mod http;
+mod listen;
+mod sessions;
 mod stdio;
 
 pub use http::{Access, HttpOptions, http};
+pub use limits::HttpLimits;
 pub use options::{InvalidTools, Options};
 pub use server::Server;
 pub use stdio::stdio;

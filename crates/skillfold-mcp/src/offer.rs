@@ -8,12 +8,14 @@ use skillfold::Skills;
 use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
 
 use crate::definition::{ALIAS, definitions};
+use crate::metrics::Metrics;
 use crate::options::Options;
 
 /// What all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) skills: Skills,
+    pub(crate) metrics: Metrics,
     options: Options,
     offer: Mutex<Option<Arc<Offer>>>,
 }
@@ -36,6 +38,7 @@ impl Shared {
     pub(crate) fn new(skills: Skills, options: Options) -> Self {
         Self {
             skills,
+            metrics: Metrics::default(),
             options,
             offer: Mutex::new(None),
         }

@@ -1,26 +1,33 @@
 //! The server: what is asked by the protocol, answered from the snapshot of now.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    Tool as Described,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skillfold::Skills;
 
+use crate::conversation::Conversation;
+use crate::metrics::{Asked, Went};
 use crate::offer::Shared;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
-use crate::{prompts, resources, sep2640, tools};
+use crate::tools::Tool;
+use crate::{prompts, resources, sep2640};
 
-/// Skills as a server of the protocol. A clone is the same server; each request sees the snapshot of its time.
+/// Skills as a server of the protocol. A clone is the same server to the same client; each request sees the snapshot of its
+/// time.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<Shared>,
+    conversation: Arc<Conversation>,
 }
 
 impl Server {
@@ -28,7 +35,46 @@ impl Server {
     pub fn new(skills: Skills, options: Options) -> Self {
         Self {
             shared: Arc::new(Shared::new(skills, options)),
+            conversation: Arc::default(),
         }
+    }
+
+    /// Returns the same server for another client.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            conversation: Arc::default(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Calls a tool as a client does, without the protocol: arguments and result are JSON. `None` if there is no such tool,
+    /// or the arguments are no object.
+    pub fn call(&self, tool: &str, arguments: &str) -> Option<String> {
+        let offer = self.shared.offer();
+        let tool = Tool::named(&offer, tool)?;
+        let arguments = serde_json::from_str(arguments).ok()?;
+        let result = tool.call(&self.shared, &offer, &self.conversation, arguments);
+        serde_json::to_string(&result).ok()
+    }
+
+    /// Counts what is asked, how it went and how long it took.
+    async fn counted<T>(
+        &self,
+        asked: Asked,
+        answer: impl Future<Output = Result<T, ErrorData>>,
+    ) -> Result<T, ErrorData> {
+        let start = Instant::now();
+        let answer = answer.await;
+        let went = match &answer {
+            Ok(_) => Went::Ok,
+            Err(_) => Went::Refused,
+        };
+        self.shared.metrics.answered(asked, went, start.elapsed());
+        answer
     }
 
     /// Does something that may read files, where no other request has to wait for it.
@@ -76,13 +122,16 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.offer().tools.clone();
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        self.counted(Asked::ListTools, async {
+            let tools = self.shared.offer().tools.clone();
+            Ok(ListToolsResult::with_all_items(tools)
+                .with_ttl_ms(TTL_MS)
+                .with_cache_scope(CacheScope::Private))
+        })
+        .await
     }
 
-    fn get_tool(&self, name: &str) -> Option<Tool> {
+    fn get_tool(&self, name: &str) -> Option<Described> {
         let offer = self.shared.offer();
         offer.tools.iter().find(|tool| tool.name == name).cloned()
     }
@@ -92,15 +141,28 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        let unknown = format!("Unknown tool: {name}");
-        let result = self
-            .blocking(move |shared| tools::call(shared, &name, arguments))
-            .await?;
-        match result {
-            Some(result) => Ok(result.into()),
-            None => Err(ErrorData::invalid_params(unknown, None)),
-        }
+        let (start, offer) = (Instant::now(), self.shared.offer());
+        let Some(tool) = Tool::named(&offer, &request.name) else {
+            let metrics = &self.shared.metrics;
+            metrics.answered(Asked::UnknownTool, Went::Refused, start.elapsed());
+            let unknown = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(unknown, None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let result = if tool.is_quick(&offer) {
+            tool.call(&self.shared, &offer, &self.conversation, arguments)
+        } else {
+            let conversation = Arc::clone(&self.conversation);
+            self.blocking(move |shared| tool.call(shared, &offer, &conversation, arguments))
+                .await?
+        };
+        let went = match result.is_error {
+            Some(true) => Went::Failed,
+            _ => Went::Ok,
+        };
+        let metrics = &self.shared.metrics;
+        metrics.answered(tool.asked(), went, start.elapsed());
+        Ok(result.into())
     }
 
     async fn list_prompts(
@@ -108,10 +170,13 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let cursor = cursor(request)?;
-        Ok(prompts::list(&self.shared, cursor.as_deref())
-            .with_ttl_ms(TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        self.counted(Asked::ListPrompts, async {
+            let cursor = cursor(request)?;
+            Ok(prompts::list(&self.shared, cursor.as_deref())
+                .with_ttl_ms(TTL_MS)
+                .with_cache_scope(CacheScope::Private))
+        })
+        .await
     }
 
     async fn get_prompt(
@@ -120,10 +185,13 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, given) = (request.name, request.arguments.unwrap_or_default());
-        let result = self
-            .blocking(move |shared| prompts::get(shared, &name, &given))
-            .await??;
-        Ok(result.into())
+        self.counted(Asked::GetPrompt, async {
+            let result = self
+                .blocking(move |shared| prompts::get(shared, &name, &given))
+                .await??;
+            Ok(result.into())
+        })
+        .await
     }
 
     async fn list_resources(
@@ -131,8 +199,11 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let cursor = cursor(request)?;
-        Ok(resources::list(&self.shared, cursor.as_deref()))
+        self.counted(Asked::ListResources, async {
+            let cursor = cursor(request)?;
+            Ok(resources::list(&self.shared, cursor.as_deref()))
+        })
+        .await
     }
 
     async fn list_resource_templates(
@@ -140,7 +211,8 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(resources::templates(&self.shared))
+        let templates = async { Ok(resources::templates(&self.shared)) };
+        self.counted(Asked::ListTemplates, templates).await
     }
 
     async fn read_resource(
@@ -148,10 +220,13 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let result = self
-            .blocking(move |shared| resources::read(shared, &request.uri))
-            .await??;
-        Ok(result.into())
+        self.counted(Asked::ReadResource, async {
+            let result = self
+                .blocking(move |shared| resources::read(shared, &request.uri))
+                .await??;
+            Ok(result.into())
+        })
+        .await
     }
 
     async fn on_custom_request(
@@ -160,7 +235,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let version = context.protocol_version();
-        self.blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
-            .await?
+        self.counted(Asked::custom(&request.method), async {
+            self.blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
+                .await?
+        })
+        .await
     }
 }

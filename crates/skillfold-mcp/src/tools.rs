@@ -4,12 +4,14 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use skillfold::core::{Envelope, Error, Filter, Lives};
+use skillfold::core::{Envelope, Error, Filter};
 use skillfold::view::{Failure, FilePart, Instructions};
 
 use crate::answer::{SkillLine, SkillLines, done, failed};
+use crate::conversation::Conversation;
 use crate::definition::ALIAS;
 use crate::media;
+use crate::metrics::{Asked, add};
 use crate::offer::{Offer, Shared};
 use crate::page::page;
 
@@ -22,26 +24,77 @@ const READ_BYTES: u64 = 256 * 1024;
 /// Characters of a query that are looked at.
 const QUERY: usize = 1000;
 
-/// Calls a tool; `None` if there is none of that name.
-pub(crate) fn call(shared: &Shared, name: &str, arguments: JsonObject) -> Option<CallToolResult> {
-    let offer = shared.offer();
-    if offer.tools.is_empty() {
-        return None;
+/// Skills up to which a look at all of them takes less time than another thread to do it.
+const FEW: usize = 2_000;
+
+/// A tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    List,
+    Search,
+    Load,
+    /// Loads too, by its other name.
+    Alias,
+    Read,
+}
+
+impl Tool {
+    /// Returns the tool that a client means.
+    pub(crate) fn named(offer: &Offer, name: &str) -> Option<Self> {
+        if offer.tools.is_empty() {
+            return None;
+        }
+        let [list, search, load, read] = &offer.names;
+        match name {
+            name if name == list => Some(Self::List),
+            name if name == search => Some(Self::Search),
+            ALIAS => Some(Self::Alias),
+            name if name == load => Some(Self::Load),
+            name if name == read => Some(Self::Read),
+            _ => None,
+        }
     }
-    let [list, search, load, read] = &offer.names;
-    let result = match name {
-        name if name == list => with(arguments, |asked| list_skills(&offer, &asked)),
-        name if name == search => with(arguments, |asked| search_skills(&offer, &asked)),
-        name if name == load && name != ALIAS => with(arguments, |asked| {
-            load_skill(shared, &offer, offer.envelope, &asked)
-        }),
-        ALIAS => with(arguments, |asked| {
-            load_skill(shared, &offer, Envelope::ReadSkill, &asked)
-        }),
-        name if name == read => with(arguments, |asked| read_file(shared, &offer, &asked)),
-        _ => return None,
-    };
-    Some(result)
+
+    /// Returns what it is counted as.
+    pub(crate) fn asked(self) -> Asked {
+        match self {
+            Self::List => Asked::ListSkillsTool,
+            Self::Search => Asked::SearchTool,
+            Self::Load | Self::Alias => Asked::LoadTool,
+            Self::Read => Asked::ReadTool,
+        }
+    }
+
+    /// Returns whether a call reads no file and looks at few skills.
+    pub(crate) fn is_quick(self, offer: &Offer) -> bool {
+        match self {
+            Self::List | Self::Search => offer.catalog.len() <= FEW,
+            Self::Load | Self::Alias | Self::Read => false,
+        }
+    }
+
+    /// Calls it.
+    pub(crate) fn call(
+        self,
+        shared: &Shared,
+        offer: &Offer,
+        conversation: &Conversation,
+        arguments: JsonObject,
+    ) -> CallToolResult {
+        let load = |asked: Load| {
+            let envelope = match self {
+                Self::Alias => Envelope::ReadSkill,
+                _ => offer.envelope,
+            };
+            load_skill(shared, offer, conversation, envelope, &asked)
+        };
+        match self {
+            Self::Load | Self::Alias => with(arguments, load),
+            Self::List => with(arguments, |asked| list_skills(offer, &asked)),
+            Self::Search => with(arguments, |asked| search_skills(offer, &asked)),
+            Self::Read => with(arguments, |asked| read_file(shared, offer, &asked)),
+        }
+    }
 }
 
 /// Reads the arguments of a call; what is wrong with them is for the model to correct.
@@ -121,13 +174,21 @@ struct Load {
     arguments: Option<String>,
 }
 
-fn load_skill(shared: &Shared, offer: &Offer, envelope: Envelope, asked: &Load) -> CallToolResult {
+fn load_skill(
+    shared: &Shared,
+    offer: &Offer,
+    conversation: &Conversation,
+    envelope: Envelope,
+    asked: &Load,
+) -> CallToolResult {
     let arguments = asked.arguments.as_deref().unwrap_or_default();
-    let mut session = shared.skills.session(offer.policy.clone(), Lives::History);
-    // The session says what a model may load; the handle puts it into the envelope.
-    let loaded = session
-        .load(&asked.skill_id, arguments)
-        .and_then(|loaded| shared.skills.render(loaded.id(), arguments, envelope));
+    // The conversation says what a model may load; the handle puts it into the envelope.
+    let loaded = conversation
+        .load(&shared.skills, &offer.policy, &asked.skill_id, arguments)
+        .and_then(|(loaded, tokens)| {
+            add(&shared.metrics.loaded_tokens, tokens);
+            shared.skills.render(loaded.id(), arguments, envelope)
+        });
     match loaded {
         Ok(loaded) => done(
             ContentBlock::text(loaded.text.clone()),

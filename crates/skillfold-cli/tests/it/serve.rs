@@ -102,3 +102,88 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     exit 2
     ");
 }
+
+/// A server over HTTP as a process, and where it listens.
+#[cfg(unix)]
+fn serve_http(world: &World, arguments: &[&str]) -> (std::process::Child, String) {
+    use std::io::{BufRead as _, BufReader};
+    let mut server = skillfold(&world.path("app"), &world.path("person"))
+        .args(["serve", "--http", "0"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut heard = BufReader::new(server.stderr.as_mut().unwrap()).lines();
+    let address = heard.find_map(|line| {
+        let line = line.unwrap();
+        let address = line.strip_prefix("Listening on http://")?;
+        Some(address.trim_end_matches("/mcp").to_owned())
+    });
+    (server, address.unwrap())
+}
+
+/// Sends a request, and returns all that comes until the connection is closed.
+#[cfg(unix)]
+fn ask(address: &str, head: &str, body: &str) -> String {
+    use std::io::Read as _;
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let length = body.len();
+    let request = format!(
+        "{head} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[cfg(unix)]
+#[test]
+fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
+    use std::io::Read as _;
+    use std::net::TcpStream;
+    let world = world();
+    let (mut server, address) = serve_http(&world, &["--no-token"]);
+    let initialize = INITIALIZE.lines().next().unwrap();
+    let begun = ask(&address, "POST /mcp", initialize);
+    let id = begun
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap();
+    let mut changes = TcpStream::connect(&address).unwrap();
+    let request = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
+    );
+    changes.write_all(request.as_bytes()).unwrap();
+    changes.read_exact(&mut [0; 12]).unwrap();
+    // One connection that says nothing, and one that is in the middle of a request.
+    let idle = TcpStream::connect(&address).unwrap();
+    let mut asked = TcpStream::connect(&address).unwrap();
+    let (length, (first, rest)) = (initialize.len(), initialize.split_at(20));
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n\r\n{first}"
+    );
+    asked.write_all(head.as_bytes()).unwrap();
+    // The other is the request for this number.
+    while !ask(&address, "GET /metrics", "").contains("\nskillfold_requests_in_flight 2\n") {
+        std::thread::yield_now();
+    }
+    let pid = server.id().to_string();
+    let told = std::process::Command::new("kill").arg(&pid).status();
+    assert!(told.unwrap().success());
+    while TcpStream::connect(&address).is_ok() {
+        std::thread::yield_now();
+    }
+    asked.write_all(rest.as_bytes()).unwrap();
+    let mut answer = String::new();
+    asked.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("\"serverInfo\""), "{answer}");
+    let mut last = String::new();
+    changes.read_to_string(&mut last).unwrap();
+    assert!(server.wait().unwrap().success());
+    drop(idle);
+}

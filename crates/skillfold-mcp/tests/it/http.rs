@@ -6,20 +6,25 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::mpsc;
 use std::thread;
 
-use skillfold_mcp::{Access, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::client::skills;
 
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+
+fn serve(access: Access) -> SocketAddr {
+    serve_within(access, HttpLimits::default())
+}
 
 /// Starts a server that lives as long as the process.
-fn serve(access: Access) -> SocketAddr {
+pub(crate) fn serve_within(access: Access, limits: HttpLimits) -> SocketAddr {
     let options = HttpOptions {
         address: (Ipv4Addr::LOCALHOST, 0).into(),
         access,
         hosts: Vec::new(),
         origins: Vec::new(),
+        limits,
     };
     let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
     let server = Server::new(skills(tree, &[]), Options::default());
@@ -34,7 +39,7 @@ fn serve(access: Access) -> SocketAddr {
 }
 
 /// Posts a message with some headers, and returns the status.
-fn post(address: SocketAddr, headers: &[&str], body: &str) -> String {
+pub(crate) fn post(address: SocketAddr, headers: &[&str], body: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     let mut request = String::from("POST /mcp HTTP/1.1\r\nConnection: close\r\n");
     for header in headers {
@@ -55,7 +60,7 @@ fn status(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&start[9..]).into_owned()
 }
 
-const FORM: [&str; 2] = [
+pub(crate) const FORM: [&str; 2] = [
     "Content-Type: application/json",
     "Accept: application/json, text/event-stream",
 ];
@@ -102,6 +107,141 @@ fn health_needs_no_token_and_says_nothing_else() {
     assert!(answer.ends_with("\r\n\r\nok\n"), "{answer}");
 }
 
+/// Sends a request and returns the answer whole.
+fn ask(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn numbers_are_for_who_shows_the_token() {
+    let address = serve(Access::Token(Token::new(TOKEN).unwrap()));
+    let (host, token) = (
+        format!("Host: {address}"),
+        format!("Authorization: Bearer {TOKEN}"),
+    );
+    assert_eq!(
+        post(address, &[&host, &token, FORM[0], FORM[1]], INITIALIZE),
+        "200"
+    );
+    assert_eq!(post(address, &[&host, FORM[0], FORM[1]], INITIALIZE), "401");
+    let request =
+        format!("GET /metrics HTTP/1.1\r\n{host}\r\n{token}\r\nConnection: close\r\n\r\n");
+    let answer = ask(address, &request);
+    for line in [
+        "content-type: text/plain; version=0.0.4; charset=utf-8",
+        "skillfold_sessions 1",
+        "skillfold_skills 1",
+        "skillfold_http_responses_total{status=\"200\"} 1",
+        "skillfold_http_responses_total{status=\"401\"} 1",
+        "# TYPE skillfold_request_seconds histogram",
+        "skillfold_cache_misses_total 0",
+    ] {
+        assert!(answer.lines().any(|is| is == line), "{line}\n{answer}");
+    }
+    assert!(!answer.contains(TOKEN));
+}
+
+#[test]
+fn requests_are_counted_by_method_and_tool_and_outcome() {
+    let address = serve(Access::Open);
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let call = |tool: &str, arguments: &str| {
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},{meta}}}}}"#
+        );
+        let name = format!("Mcp-Name: {tool}");
+        let headers = [
+            &format!("Host: {address}"),
+            "MCP-Protocol-Version: 2026-07-28",
+            "Mcp-Method: tools/call",
+            &name,
+            FORM[0],
+            FORM[1],
+        ];
+        post(address, &headers, &body)
+    };
+    assert_eq!(call("load_skill", r#"{"skill_id":"pdf"}"#), "200");
+    assert_eq!(call("load_skill", r#"{"skill_id":"pfd"}"#), "200");
+    assert_eq!(call("list_skills", "{}"), "200");
+    assert_eq!(call("evil{tool}", "{}"), "200");
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let answer = ask(address, &request);
+    let counted: Vec<_> = answer
+        .lines()
+        .filter(|line| line.starts_with("skillfold_requests_total") && !line.ends_with(" 0"))
+        .collect();
+    insta::assert_snapshot!(counted.join("\n"), @r#"
+    skillfold_requests_total{method="tools/call",tool="list_skills",outcome="ok"} 1
+    skillfold_requests_total{method="tools/call",tool="load_skill",outcome="ok"} 1
+    skillfold_requests_total{method="tools/call",tool="load_skill",outcome="failed"} 1
+    skillfold_requests_total{method="tools/call",tool="unknown",outcome="refused"} 1
+    "#);
+    assert!(
+        answer.contains("skillfold_loaded_tokens_total 3\n"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
+    let mut limits = HttpLimits::default();
+    limits.sessions = 2;
+    limits.session_idle = std::time::Duration::from_millis(500);
+    let address = serve_within(Access::Open, limits);
+    let host = format!("Host: {address}");
+    let begin = || {
+        let length = INITIALIZE.len();
+        let [kind, accept] = FORM;
+        ask(
+            address,
+            &format!(
+                "POST /mcp HTTP/1.1\r\n{host}\r\n{kind}\r\n{accept}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{INITIALIZE}"
+            ),
+        )
+    };
+    let first = begin();
+    assert!(first.starts_with("HTTP/1.1 200"), "{first}");
+    assert!(begin().starts_with("HTTP/1.1 200"));
+    let third = begin();
+    assert!(third.starts_with("HTTP/1.1 503"), "{third}");
+    assert!(third.contains("\r\nretry-after: 5\r\n"), "{third}");
+    let id = first
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap();
+    let gone = ask(
+        address,
+        &format!(
+            "DELETE /mcp HTTP/1.1\r\n{host}\r\nMcp-Session-Id: {id}\r\nConnection: close\r\n\r\n"
+        ),
+    );
+    assert!(gone.starts_with("HTTP/1.1 2"), "{gone}");
+    assert!(begin().starts_with("HTTP/1.1 200"));
+    // The others are idle and go by themselves.
+    while !begin().starts_with("HTTP/1.1 200") {
+        thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn connection_for_which_there_is_no_room_is_told_so() {
+    let mut limits = HttpLimits::default();
+    limits.connections = 1;
+    let address = serve_within(Access::Open, limits);
+    let first = TcpStream::connect(address).unwrap();
+    let health = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let mut second = TcpStream::connect(address).unwrap();
+    assert_eq!(status(&mut second), "503");
+    drop(first);
+    while !ask(address, &health).starts_with("HTTP/1.1 200") {
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn without_a_token_only_the_loopback_is_served() {
     let address = serve(Access::Open);
@@ -114,6 +254,7 @@ fn without_a_token_only_the_loopback_is_served() {
         access: Access::Open,
         hosts: Vec::new(),
         origins: Vec::new(),
+        limits: HttpLimits::default(),
     };
     assert!(skillfold_mcp::http(server, &options, |_| unreachable!()).is_err());
 }

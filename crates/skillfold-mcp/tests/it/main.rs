@@ -3,6 +3,7 @@
 
 mod client;
 
+mod hostile;
 mod http;
 mod live;
 mod prompts;

@@ -1,0 +1,268 @@
+//! The server over HTTP on the loopback, asked by many clients: first each once a second, whatever became of the request
+//! before (an open loop; latency is from the moment a request should have been sent), then fifty as fast as they can.
+//! Beside it the same calls in process, and a bare server of the same SDK that answers a constant.
+
+mod bare;
+mod client;
+mod process;
+mod question;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use skillfold::{Environment, Host};
+use skillfold_mcp::{Options, Server};
+use tokio::task::JoinSet;
+
+use self::client::{Client, Lifecycle};
+use self::process::Process;
+use self::question::Question;
+use crate::layout;
+use crate::measure::{median, rounded};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Clients at once, each with a connection and a request a second; half of them have sessions
+    #[arg(long, default_value_t = 1000)]
+    clients: usize,
+    /// Seconds of the open loop; the closed loops take as long together
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Skills that are served
+    #[arg(long, default_value_t = 500)]
+    skills: usize,
+    /// The command that is served by; beside this one, if it is not named
+    #[arg(long, value_name = "PATH")]
+    skillfold: Option<PathBuf>,
+    /// Fail below this share of the bare server's requests a second
+    #[arg(long, value_name = "RATIO")]
+    at_least: Option<f64>,
+    /// Be the bare server
+    #[arg(long, hide = true)]
+    bare: bool,
+}
+
+/// Clients of the closed loop.
+const CLOSED: usize = 50;
+/// Closed loops of each server, in turn.
+const ROUNDS: u32 = 5;
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    if arguments.bare {
+        return bare::serve(out);
+    }
+    let folder = tempfile::tempdir()?;
+    let skills = folder.path().join("skills");
+    layout::lay_out(&skills, arguments.skills, None)?;
+    let in_process_p99_us = in_process(&skills, arguments.skills)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let ours = Process::skillfold(arguments.skillfold.as_deref(), folder.path(), &skills)?;
+    let bare = Process::bare()?;
+    let open = runtime.block_on(open_loop(arguments, &ours))?;
+    let slice = Duration::from_secs(arguments.seconds) / (2 * ROUNDS);
+    let (mut rates, mut cpus) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let (mut errors, mut ratios) = (open.errors, Vec::new());
+    for _ in 0..ROUNDS {
+        for (at, server) in [&ours, &bare].into_iter().enumerate() {
+            let closed = runtime.block_on(closed_loop(server, arguments.skills, slice))?;
+            rates[at].push(closed.rate);
+            cpus[at].push(closed.cpu_us);
+            errors += closed.errors;
+        }
+        let newest = |at: usize| rates[at].last().copied().unwrap_or_default();
+        ratios.push(newest(0) / newest(1));
+    }
+    let ratio = median(ratios);
+    let [ours, bare] = rates.map(median);
+    let [ours_cpu, bare_cpu] = cpus.map(median);
+    writeln!(
+        out,
+        "{}",
+        json!({
+            "clients": arguments.clients,
+            "requests": open.requests,
+            "errors": errors,
+            "p50_ms": rounded(open.p50_ms),
+            "p99_ms": rounded(open.p99_ms),
+            "max_ms": rounded(open.max_ms),
+            "closed50_rps": ours.round(),
+            "bare50_rps": bare.round(),
+            "ratio": rounded(ratio),
+            "cpu_us": rounded(ours_cpu),
+            "bare_cpu_us": rounded(bare_cpu),
+            "in_process_p99_us": rounded(in_process_p99_us),
+            "bytes_per_session": open.bytes_per_session,
+            "generator_cpu": rounded(open.generator_cpu),
+        })
+    )?;
+    if errors > 0 {
+        let first = open.first_error.unwrap_or_default();
+        return Err(format!("{errors} requests failed: {first}").into());
+    }
+    match arguments.at_least {
+        Some(bound) if ratio < bound => Err(format!(
+            "{ratio:.2} of the bare server's requests a second, and not {bound}"
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Asks the same without the protocol, and returns the 99th percentile in microseconds.
+fn in_process(skills: &std::path::Path, count: usize) -> Result<f64, Box<dyn Error>> {
+    let home = skills.parent().unwrap_or(skills);
+    let host = Host::new(Environment::new(home)).set("roots", skills.display().to_string());
+    let server = Server::new(host.discover()?, Options::default());
+    let mut times = Vec::new();
+    for number in 0..20_000 {
+        let question = Question::nth(number, count);
+        let arguments = question.arguments.to_string();
+        let start = Instant::now();
+        let answer = server.call(question.tool, &arguments);
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+        let answer = answer.ok_or("there is no such tool")?;
+        if answer.contains("\"isError\":true") {
+            return Err(answer.into());
+        }
+    }
+    Ok(percentile(&mut times, 99))
+}
+
+/// What the open loop found.
+#[derive(Default)]
+struct Open {
+    requests: usize,
+    errors: usize,
+    first_error: Option<String>,
+    p50_ms: f64,
+    p99_ms: f64,
+    max_ms: f64,
+    bytes_per_session: u64,
+    generator_cpu: f64,
+}
+
+async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<dyn Error>> {
+    let mut clients = Vec::new();
+    // What the server holds after its first use is no session's.
+    let mut first = Client::connect(server, Lifecycle::Session).await?;
+    for number in 0..200 {
+        first.ask(&Question::nth(number, arguments.skills)).await?;
+    }
+    let before = server.memory()?;
+    for number in 0..arguments.clients / 2 {
+        let mut client = Client::connect(server, Lifecycle::Session).await?;
+        client.ask(&Question::nth(number, arguments.skills)).await?;
+        clients.push(client);
+    }
+    let sessions = u64::try_from(clients.len().max(1))?;
+    let bytes_per_session = server.memory()?.saturating_sub(before) / sessions;
+    while clients.len() < arguments.clients {
+        clients.push(Client::connect(server, Lifecycle::Request).await?);
+    }
+    let (count, skills, seconds) = (clients.len(), arguments.skills, arguments.seconds);
+    let start = tokio::time::Instant::now() + Duration::from_millis(200);
+    let mut tasks = JoinSet::new();
+    let (joined, sample) = {
+        for (at, mut client) in clients.into_iter().enumerate() {
+            // Sessions and others in turn, evenly over the second.
+            let place = (at * 2) % count + (at * 2) / count;
+            let offset = Duration::from_secs(1) * u32::try_from(place)? / u32::try_from(count)?;
+            tasks.spawn(async move {
+                let (mut times, mut errors) = (Vec::new(), Vec::new());
+                for second in 0..seconds {
+                    let intended = start + offset + Duration::from_secs(second);
+                    tokio::time::sleep_until(intended).await;
+                    let number = at + usize::try_from(second).unwrap_or_default() * 31;
+                    if let Err(error) = client.ask(&Question::nth(number, skills)).await {
+                        errors.push(error.to_string());
+                    }
+                    times.push(intended.elapsed().as_secs_f64() * 1e3);
+                }
+                (times, errors)
+            });
+        }
+        let started = cpu();
+        let joined = tasks.join_all().await;
+        (joined, cpu() - started)
+    };
+    let mut times: Vec<f64> = joined
+        .iter()
+        .flat_map(|(times, _)| times)
+        .copied()
+        .collect();
+    let errors: Vec<&String> = joined.iter().flat_map(|(_, errors)| errors).collect();
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a bench")]
+    let generator_cpu = sample / seconds as f64;
+    Ok(Open {
+        requests: times.len(),
+        errors: errors.len(),
+        first_error: errors.first().map(ToString::to_string),
+        p50_ms: percentile(&mut times, 50),
+        p99_ms: percentile(&mut times, 99),
+        max_ms: percentile(&mut times, 100),
+        bytes_per_session,
+        generator_cpu,
+    })
+}
+
+/// Returns the CPU seconds of this process.
+fn cpu() -> f64 {
+    crate::measure::cpu_time().as_secs_f64()
+}
+
+/// What a closed loop found.
+struct Closed {
+    rate: f64,
+    /// CPU time of the server for a request, in microseconds.
+    cpu_us: f64,
+    errors: usize,
+}
+
+async fn closed_loop(
+    server: &Process,
+    skills: usize,
+    slice: Duration,
+) -> Result<Closed, Box<dyn Error>> {
+    let mut clients = Vec::new();
+    for number in 0..CLOSED {
+        let lifecycle = match number % 2 {
+            0 => Lifecycle::Session,
+            _ => Lifecycle::Request,
+        };
+        clients.push(Client::connect(server, lifecycle).await?);
+    }
+    let (cpu, start) = (server.cpu()?, Instant::now());
+    let mut tasks = JoinSet::new();
+    for (at, mut client) in clients.into_iter().enumerate() {
+        tasks.spawn(async move {
+            let (mut asked, mut errors) = (0_u32, 0_usize);
+            while start.elapsed() < slice {
+                let number = at * 7919 + asked as usize;
+                errors += usize::from(client.ask(&Question::nth(number, skills)).await.is_err());
+                asked += 1;
+            }
+            (asked, errors)
+        });
+    }
+    let joined = tasks.join_all().await;
+    let (took, cpu) = (start.elapsed(), server.cpu()? - cpu);
+    let requests: u32 = joined.iter().map(|(asked, _)| asked).sum();
+    Ok(Closed {
+        rate: f64::from(requests) / took.as_secs_f64(),
+        cpu_us: cpu * 1e6 / f64::from(requests.max(1)),
+        errors: joined.iter().map(|(_, errors)| errors).sum(),
+    })
+}
+
+/// Returns the time that so many of a hundred do not exceed.
+fn percentile(times: &mut [f64], percent: usize) -> f64 {
+    times.sort_by(f64::total_cmp);
+    let last = times.len().saturating_sub(1);
+    let at = (times.len() * percent / 100).min(last);
+    times.get(at).copied().unwrap_or_default()
+}

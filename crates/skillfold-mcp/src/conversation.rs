@@ -1,0 +1,121 @@
+//! What one client was given: an engine's session for each connection that has one.
+//!
+//! The process on stdio is one conversation, and so is a session of HTTP. The protocol of 2026-07-28 has no sessions: there
+//! each request is a conversation of its own, which is gone with the answer. What is asked for is always given whole.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use skillfold::core::{Error, Instructions, Lives, Policy};
+use skillfold::{Session, Skills};
+
+/// Bytes of ids and arguments that one conversation remembers. Above it, it begins anew.
+const BYTES: usize = 64 * 1024;
+
+/// Bytes that a skill takes in memory beside its id and its arguments.
+const EACH: usize = 128;
+
+/// What one client was given. Nothing is made before something is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation(Mutex<Option<Remembered>>);
+
+#[derive(Debug)]
+struct Remembered {
+    session: Session,
+    /// At most so much is held by it.
+    bytes: usize,
+}
+
+impl Conversation {
+    /// Loads a skill that the model asked for, and remembers it. Returns the tokens of it too.
+    pub(crate) fn load(
+        &self,
+        skills: &Skills,
+        policy: &Policy,
+        id: &str,
+        arguments: &str,
+    ) -> Result<(Arc<Instructions>, u64), Error> {
+        let begin = || Remembered {
+            session: skills.session(policy.clone(), Lives::History),
+            bytes: 0,
+        };
+        let cost = id.len() + arguments.len() + EACH;
+        if cost > BYTES {
+            return begin().load(id, arguments);
+        }
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(full) = remembered.take_if(|remembered| remembered.bytes + cost > BYTES) {
+            let spent = full.session.remembered().spent();
+            tracing::info!(spent, "a conversation remembers too much and begins anew");
+        }
+        let remembered = remembered.get_or_insert_with(begin);
+        remembered.bytes += cost;
+        remembered.load(id, arguments)
+    }
+
+    /// Returns the tokens that were given since the conversation began.
+    #[cfg(test)]
+    fn spent(&self) -> u64 {
+        let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = |remembered: &Remembered| remembered.session.remembered().spent();
+        remembered.as_ref().map_or(0, spent)
+    }
+}
+
+impl Remembered {
+    fn load(&mut self, id: &str, arguments: &str) -> Result<(Arc<Instructions>, u64), Error> {
+        let before = self.session.remembered().spent();
+        let loaded = self.session.load(id, arguments)?;
+        let tokens = self.session.remembered().spent() - before;
+        Ok((loaded, tokens))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillfold::core::{Budget, MemorySource, Policy};
+    use skillfold::{Environment, Host, Skills};
+
+    use super::{BYTES, Conversation};
+
+    fn skills() -> Skills {
+        let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
+        let source = MemorySource::new([("pdf/SKILL.md".to_owned(), text.to_owned())]);
+        let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+        host.discover().unwrap()
+    }
+
+    #[test]
+    fn what_is_loaded_again_is_whole_and_counted_again() {
+        let (skills, policy) = (skills(), Policy::hybrid(Budget::tokens(4_000)));
+        let conversation = Conversation::default();
+        let (first, tokens) = conversation.load(&skills, &policy, "pdf", "").unwrap();
+        let (second, _) = conversation.load(&skills, &policy, "pdf", "").unwrap();
+        assert_eq!(first.body(), second.body());
+        assert_eq!(conversation.spent(), 2 * tokens);
+        assert!(conversation.load(&skills, &policy, "other", "").is_err());
+        assert_eq!(conversation.spent(), 2 * tokens);
+    }
+
+    #[test]
+    fn memory_of_a_conversation_is_bounded() {
+        let (skills, policy) = (skills(), Policy::hybrid(Budget::tokens(4_000)));
+        let conversation = Conversation::default();
+        let held = || {
+            let remembered = conversation.0.lock().unwrap();
+            remembered.as_ref().map_or(0, |remembered| remembered.bytes)
+        };
+        for number in 0..1_000 {
+            let arguments = format!("{number} ").repeat(1_000);
+            conversation
+                .load(&skills, &policy, "pdf", &arguments)
+                .unwrap();
+            assert!(held() <= BYTES);
+        }
+        let before = held();
+        let arguments = "a".repeat(BYTES);
+        conversation
+            .load(&skills, &policy, "pdf", &arguments)
+            .unwrap();
+        assert_eq!(held(), before, "what is too long is not remembered");
+    }
+}
