@@ -30,6 +30,9 @@ mod skills;
 
 mod agent;
 
+#[cfg(feature = "watch")]
+mod watch;
+
 mod check;
 mod evaluate;
 #[cfg(feature = "store")]
@@ -63,6 +66,8 @@ pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
+#[cfg(feature = "watch")]
+pub use watch::{WatchStatus, Watching};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

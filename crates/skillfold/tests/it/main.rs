@@ -18,4 +18,6 @@ mod race;
 mod roots;
 mod settings;
 mod snapshots;
+#[cfg(feature = "watch")]
+mod watch;
 mod world;
