@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use skillfold_core::{Hidden, Links, SKILL_FILE};
@@ -113,6 +114,12 @@ pub(super) struct Cover {
     ear: Box<dyn Ear>,
     inbox: Inbox,
     watched: BTreeSet<PathBuf>,
+    /// Folders that are to be watched and looked into, each with its depth below its root.
+    todo: Vec<(PathBuf, usize)>,
+    /// Where all places are gone through: the folders that there are.
+    seen: Option<BTreeSet<PathBuf>>,
+    /// Whether a folder is watched that was not before: what changed there until then was not told.
+    is_newer: bool,
     /// How folders are searched.
     depth: usize,
     hidden: Hidden,
@@ -127,6 +134,9 @@ impl Cover {
             ear,
             inbox,
             watched: BTreeSet::new(),
+            todo: Vec::new(),
+            seen: None,
+            is_newer: false,
             depth: 0,
             hidden: Hidden::default(),
             links: Links::default(),
@@ -138,32 +148,29 @@ impl Cover {
         self.watched.len()
     }
 
-    /// Watches all places, and nothing else.
+    /// Returns whether there are folders to watch.
+    pub(super) fn is_busy(&self) -> bool {
+        self.seen.is_some() || !self.todo.is_empty()
+    }
+
+    /// Begins to watch all places, and nothing else; [`work`](Self::work) does it.
     pub(super) fn all(&mut self, places: &Places, settings: &Settings) {
         self.problem = None;
         self.depth = settings.max_depth.value;
         self.hidden = settings.hidden.value;
         self.links = settings.links.value;
         self.inbox.know_places(places);
-        let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
-        let (mut skills, mut folders) = (Vec::new(), Vec::new());
+        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         // A link on the way may be exchanged, and so may what it leads to.
         for place in places.all() {
             let above = place.ancestors().skip(1).filter(|above| above.is_dir());
-            wanted.extend(above.map(Path::to_owned));
+            seen.extend(above.map(Path::to_owned));
         }
-        for above in wanted.clone() {
-            self.listen(&above, false);
+        for above in &seen {
+            self.listen(above, false);
         }
-        for root in &places.roots {
-            self.below(root, 0, &mut skills, &mut folders);
-        }
-        wanted.extend(folders);
-        let gone: Vec<PathBuf> = self.watched.difference(&wanted).cloned().collect();
-        for folder in &gone {
-            self.forget(folder);
-        }
-        self.inbox.know(None, &skills);
+        self.todo = places.roots.iter().map(|root| (root.clone(), 0)).collect();
+        self.seen = Some(seen);
     }
 
     /// Watches what is at a path and below it, after something happened there, and returns the folder to look at.
@@ -190,32 +197,47 @@ impl Cover {
         for folder in &below {
             self.forget(folder);
         }
-        let depth = folder
-            .strip_prefix(root)
-            .map_or(0, |path| path.components().count());
-        let (mut skills, mut folders) = (Vec::new(), Vec::new());
-        self.below(folder, depth, &mut skills, &mut folders);
-        self.inbox.know(Some(folder), &skills);
+        let inside = folder.strip_prefix(root);
+        let depth = inside.map_or(0, |path| path.components().count());
+        self.todo.push((folder.to_owned(), depth));
+    }
+
+    /// Watches what is to be watched, up to a time. Asking the system may take long where it has much to do.
+    pub(super) fn work(&mut self, until: Instant) {
+        while let Some((folder, depth)) = self.todo.pop() {
+            self.enter(&folder, depth);
+            if Instant::now() >= until {
+                return;
+            }
+        }
+        if let Some(seen) = self.seen.take() {
+            let gone: Vec<PathBuf> = self.watched.difference(&seen).cloned().collect();
+            for folder in &gone {
+                self.forget(folder);
+            }
+        }
+    }
+
+    /// Returns whether folders are watched that were not before, since the last time that this was asked.
+    pub(super) fn take_newer(&mut self) -> bool {
+        std::mem::take(&mut self.is_newer)
     }
 
     /// Watches a folder, then looks what is in it: what comes later is said.
-    fn below(
-        &mut self,
-        folder: &Path,
-        depth: usize,
-        skills: &mut Vec<PathBuf>,
-        folders: &mut Vec<PathBuf>,
-    ) {
-        if depth > self.depth || !folder.is_dir() || self.watched.len() + folders.len() > 2 * MOST {
+    fn enter(&mut self, folder: &Path, depth: usize) {
+        if depth > self.depth || !folder.is_dir() {
             return;
         }
         self.listen(folder, IS_DEEP);
-        folders.push(folder.to_owned());
+        if let Some(seen) = &mut self.seen {
+            seen.insert(folder.to_owned());
+        }
         if IS_DEEP {
             return;
         }
-        if folder.join(SKILL_FILE).symlink_metadata().is_ok() {
-            skills.push(folder.to_owned());
+        let is_skill = folder.join(SKILL_FILE).symlink_metadata().is_ok();
+        self.inbox.know(folder, is_skill);
+        if is_skill {
             return;
         }
         for (name, is_link) in subfolders(folder) {
@@ -224,7 +246,7 @@ impl Cover {
             if is_hidden || is_never || (is_link && self.links != Links::Follow) {
                 continue;
             }
-            self.below(&folder.join(name), depth + 1, skills, folders);
+            self.todo.push((folder.join(name), depth + 1));
         }
     }
 
@@ -239,6 +261,7 @@ impl Cover {
         match self.ear.listen(folder, is_deep) {
             Ok(()) => {
                 self.watched.insert(folder.to_owned());
+                self.is_newer = true;
             }
             // What vanished meanwhile is said by the folder above.
             Err(_) if !folder.is_dir() => {}
@@ -249,5 +272,6 @@ impl Cover {
     fn forget(&mut self, folder: &Path) {
         self.ear.ignore(folder);
         self.watched.remove(folder);
+        self.inbox.know(folder, false);
     }
 }

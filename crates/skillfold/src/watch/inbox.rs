@@ -97,18 +97,14 @@ impl Inbox {
         self.0.woken.notify_all();
     }
 
-    /// Remembers which folders are skills; of those below `at` only these.
-    pub(super) fn know(&self, at: Option<&Path>, skills: &[PathBuf]) {
-        let mut state = self.state();
-        match at {
-            None => state.skills.clear(),
-            // Most often one folder is looked at again.
-            Some(at) if skills.len() <= 1 => {
-                state.skills.remove(at);
-            }
-            Some(at) => state.skills.retain(|skill| !skill.starts_with(at)),
+    /// Remembers whether a folder is a skill.
+    pub(super) fn know(&self, folder: &Path, is_skill: bool) {
+        let skills = &mut self.state().skills;
+        if is_skill {
+            skills.insert(folder.to_owned());
+        } else {
+            skills.remove(folder);
         }
-        state.skills.extend(skills.iter().cloned());
     }
 
     /// Remembers which paths count.
@@ -133,9 +129,9 @@ impl Inbox {
         self.state().skills.contains(folder)
     }
 
-    /// Returns what went wrong with the watcher since the last time.
+    /// Returns what went wrong with the watcher last.
     pub(super) fn problem(&self) -> Option<String> {
-        self.state().problem.take()
+        self.state().problem.clone()
     }
 
     /// Takes what the system says.

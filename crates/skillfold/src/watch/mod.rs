@@ -22,6 +22,8 @@ pub(crate) use cover::Places;
 const SETTLING: Duration = Duration::from_millis(2_050);
 /// Where the system tells of changes, a look at everything is so much rarer: some file systems do not tell.
 const RARER: u32 = 12;
+/// Folders are watched for so long before it is looked whether something changed meanwhile.
+const SLICE: Duration = Duration::from_millis(50);
 /// After a look at everything the next one waits so many times as long as it took, so that a storm of changes leaves the
 /// machine to others.
 const REST: u32 = 3;
@@ -52,6 +54,8 @@ pub struct Watching {
 pub struct WatchStatus {
     /// Folders that the system tells of changes in; 0 where it was not asked.
     pub folders: usize,
+    /// Whether these are all that there are; until then everything is looked at from time to time.
+    pub is_complete: bool,
     /// Time between two looks at everything, if there are any.
     pub poll: Option<Duration>,
     /// Why the system does not tell of all changes, where it was asked.
@@ -102,9 +106,8 @@ impl Watching {
                 Err(problem) => follower.status().problem = Some(problem),
             }
         }
-        follower.cover_all();
         // What changed since the skills were found was not told.
-        if follower.cover.is_some() || settings.settings.poll_seconds.value > 0 {
+        if follower.is_following() {
             inbox.everything();
         }
         let thread = thread::Builder::new()
@@ -172,17 +175,20 @@ impl Follower {
         let mut settle: Option<Instant> = None;
         let mut poll = self.next_poll();
         loop {
-            let until = settle.into_iter().chain(poll).min();
+            let is_busy = self.cover.as_ref().is_some_and(Cover::is_busy);
+            let soon = is_busy.then(Instant::now);
+            let until = soon.into_iter().chain(settle).chain(poll).min();
             let is_settling = settle.is_some() && settle == until;
             match self.inbox.wait(until) {
                 Due::Stop => return,
                 Due::Paths(paths) if !self.is_for_all(&paths) => self.look_at(paths),
+                Due::Time if is_busy => self.work(),
                 Due::Time if is_settling => self.look_again(),
                 Due::Everything | Due::Paths(_) | Due::Time => {
                     let start = Instant::now();
                     self.look_at_everything();
-                    poll = self.next_poll();
                     self.inbox.rest((start.elapsed() * REST).min(SETTLING));
+                    poll = self.next_poll();
                 }
             }
             let is_settled = self.skills.catalog().unsettled_folders().is_empty();
@@ -204,10 +210,9 @@ impl Follower {
 
     fn poll(&self) -> Option<Duration> {
         let seconds = self.skills.report().settings.poll_seconds.value;
-        let is_told = self
-            .cover
-            .as_ref()
-            .is_some_and(|cover| cover.problem.is_none());
+        let cover = self.cover.as_ref();
+        let is_told =
+            cover.is_some_and(|cover| cover.problem.is_none()) && self.inbox.problem().is_none();
         let often = if is_told { RARER } else { 1 };
         let seconds = u32::try_from(seconds)
             .unwrap_or(u32::MAX)
@@ -224,18 +229,32 @@ impl Follower {
         self.is_overlapping || paths.iter().any(|path| self.inbox.is_above(path))
     }
 
-    /// Watches what there is, then looks at everything.
+    /// Looks at everything, and begins to watch what there is now.
     fn look_at_everything(&mut self) {
-        self.cover_all();
-        self.status().looks.1 += 1;
         let refreshed = self.skills.refresh();
         self.tell(refreshed);
-        let places = self.skills.places();
-        // A root that came is watched, and what came into it meanwhile is found.
-        if places != self.places {
-            self.cover_all();
+        self.cover_all();
+        if self.cover.is_some() {
+            self.work();
+        }
+        self.status().looks.1 += 1;
+    }
+
+    /// Watches more folders. When all are watched, what changed in new ones until then has to be looked at.
+    fn work(&mut self) {
+        let Some(cover) = &mut self.cover else {
+            return;
+        };
+        cover.work(Instant::now() + SLICE);
+        let is_newer = !cover.is_busy() && cover.take_newer();
+        self.show_cover();
+        if is_newer {
             let refreshed = self.skills.refresh();
             self.tell(refreshed);
+            // A root may have come to light.
+            if self.skills.places() != self.places {
+                self.cover_all();
+            }
         }
     }
 
@@ -246,19 +265,27 @@ impl Follower {
         if !settings.watch.value {
             self.cover = None;
         }
-        let told = self.inbox.problem();
-        let Some(cover) = &mut self.cover else {
-            self.status().folders = 0;
-            return;
-        };
-        cover.all(&self.places, settings);
-        let (folders, problem) = (cover.len(), cover.problem.clone().or(told));
+        if let Some(cover) = &mut self.cover {
+            cover.all(&self.places, settings);
+        }
+        self.show_cover();
+    }
+
+    /// Shows what is watched.
+    fn show_cover(&self) {
+        let cover = self.cover.as_ref();
         let mut status = self.status();
-        (status.folders, status.problem) = (folders, problem);
+        status.folders = cover.map_or(0, Cover::len);
+        status.is_complete = cover.is_some_and(|cover| !cover.is_busy());
+        if let Some(cover) = cover {
+            let told = self.inbox.problem();
+            status.problem = cover.problem.clone().or(told);
+        }
     }
 
     /// Looks at what is told to have changed.
     fn look_at(&mut self, paths: Vec<PathBuf>) {
+        let was_busy = self.cover.as_ref().is_some_and(Cover::is_busy);
         let mut folders: Vec<PathBuf> = Vec::with_capacity(paths.len());
         for path in paths {
             let path = self.places.named(path);
@@ -271,9 +298,15 @@ impl Follower {
         if folders.is_empty() {
             return;
         }
+        if let Some(cover) = &mut self.cover {
+            cover.work(Instant::now() + SLICE);
+            // What is new of these folders is looked at below, and what is new elsewhere when all is watched.
+            if !cover.is_busy() && cover.take_newer() && was_busy {
+                self.inbox.everything();
+            }
+        }
+        self.show_cover();
         self.look_by(|catalog| chosen(catalog, &folders));
-        let folders = self.cover.as_ref().map_or(0, Cover::len);
-        self.status().folders = folders;
     }
 
     /// Looks at what was not settled when it was looked at last.
@@ -332,3 +365,6 @@ fn chosen(catalog: &Catalog, folders: &[PathBuf]) -> Option<Vec<(usize, String)>
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

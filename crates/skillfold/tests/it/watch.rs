@@ -55,11 +55,20 @@ impl Followed {
             watching,
             news,
         };
-        followed.until("the first look", |followed| {
-            let status = followed.watching.status();
-            status.looks.1 > 0 || (status.poll.is_none() && status.folders == 0)
-        });
-        followed
+        followed.ready()
+    }
+
+    /// Waits for the first look, if there is one.
+    fn ready(self) -> Self {
+        let report = self.skills.report();
+        let (watch, poll) = (&report.settings.watch, &report.settings.poll_seconds);
+        if watch.value || poll.value > 0 {
+            self.until("the first look", |followed| {
+                let status = followed.watching.status();
+                status.looks.1 > 0 && status.is_complete == watch.value
+            });
+        }
+        self
     }
 
     fn told() -> Self {
@@ -206,9 +215,7 @@ fn root_and_skill_that_are_links_are_followed() {
         watching,
         news,
     };
-    followed.until("the first look", |followed| {
-        followed.watching.status().looks.1 > 0
-    });
+    let followed = followed.ready();
     write(
         &followed.world.path("elsewhere/one/mail"),
         "mail",
@@ -263,16 +270,21 @@ fn file_that_is_written_in_two_halves_is_never_shown_broken() {
         let path = followed.world.path("person/.agents/skills/mail/SKILL.md");
         // A writer that keeps the file open, and one that closes it between the halves.
         for (number, closes) in [(1, false), (2, true)] {
+            let start = Instant::now();
             let mut file = fs::File::create(&path).unwrap();
             file.write_all(b"---\nname: mail\ndescr").unwrap();
             if closes {
                 drop(file);
                 file = fs::File::options().append(true).open(&path).unwrap();
             }
-            let start = Instant::now();
             while start.elapsed() < Duration::from_millis(1_500) {
                 let seen = followed.description("mail");
-                assert!(seen.is_some(), "half a file took the skill away");
+                // A file that is left alone for two seconds is as it is.
+                let is_held = start.elapsed() < Duration::from_millis(1_900);
+                assert!(
+                    seen.is_some() || !is_held,
+                    "half a file took the skill away"
+                );
                 std::thread::sleep(Duration::from_millis(5));
             }
             write!(file, "iption: Whole {number}\n---\n").unwrap();
