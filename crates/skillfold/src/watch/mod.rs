@@ -183,7 +183,10 @@ impl Follower {
                 Due::Stop => return,
                 Due::Paths(paths) if !self.is_for_all(&paths) => self.look_at(paths),
                 Due::Time if is_busy => self.work(),
-                Due::Time if is_settling => self.look_again(),
+                Due::Time if is_settling => {
+                    settle = None;
+                    self.look_again();
+                }
                 Due::Everything | Due::Paths(_) | Due::Time => {
                     let start = Instant::now();
                     self.look_at_everything();
@@ -192,7 +195,9 @@ impl Follower {
                 }
             }
             let is_settled = self.skills.catalog().unsettled_folders().is_empty();
-            settle = (!is_settled && self.is_following()).then(|| Instant::now() + SETTLING);
+            // Changes that go on do not put it off.
+            settle = (!is_settled && self.is_following())
+                .then(|| settle.unwrap_or_else(|| Instant::now() + SETTLING));
         }
     }
 

@@ -151,6 +151,20 @@ fn what_one_change_costs_is_a_look_at_one_folder() {
 }
 
 #[test]
+fn loaded_skill_is_the_changed_one_without_clearing_a_cache() {
+    let followed = Followed::told();
+    let file = followed.world.path("person/.agents/skills/mail/SKILL.md");
+    for number in 0..3 {
+        let text = format!("---\nname: mail\ndescription: Says {number}\n---\nSay {number}.\n");
+        fs::write(&file, text).unwrap();
+        followed.until_described("mail", Some(&format!("Says {number}")));
+        let loaded = followed.skills.load("mail", "").unwrap();
+        assert_eq!(loaded.body(), format!("Say {number}.\n"));
+        assert!(loaded.notes().is_empty(), "{:?}", loaded.notes());
+    }
+}
+
+#[test]
 fn root_that_is_made_later_is_found() {
     let followed = Followed::new("", |host| {
         host.set("poll_seconds", "0").set("trust_project", "true")
