@@ -69,6 +69,11 @@ mcp:
     cargo build --release -p skillfold-cli
     cargo run --release -p skillfold-bench -- mcp --clients 1000 --seconds 60
 
+# How soon a change of files is seen, what it costs, and whether storms of changes leave anything stale
+reload:
+    cargo run --release -p skillfold-bench -- reload --skills 10000 --changes 200
+    cargo run --release -p skillfold-bench -- reload --skills 100000 --changes 100 --creations 0 --edits 0 --polls 0
+
 # How many lines of what chooses and discloses run in tests (needs cargo-llvm-cov and the component llvm-tools)
 coverage:
     mkdir -p target
@@ -84,6 +89,7 @@ bench-smoke file=corpus folder=requests:
     cargo run --release -p skillfold-bench -- memory --corpus {{file}} --judge
     cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
     cargo run --release -p skillfold-bench -- sessions --sessions 500 --turns 20 --swaps 20
+    cargo run --release -p skillfold-bench -- reload --skills 2000 --changes 20 --creations 5000 --edits 1000 --polls 1 --at-most 6
     cargo run --release -p skillfold-bench -- disclose --data {{folder}} --turns 100 --judge
     cargo build --release -p skillfold-cli
     cargo run --release -p skillfold-bench -- mcp --clients 100 --seconds 5 --at-least 0.25

@@ -14,6 +14,7 @@ mod matching;
 mod mcp;
 mod measure;
 mod memory;
+mod reload;
 mod sessions;
 mod tokens;
 
@@ -51,6 +52,8 @@ enum Question {
     Mcp(mcp::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
+    /// Change files that are followed, and count how soon it is seen and what it costs
+    Reload(reload::Arguments),
     /// Run many conversations at once while the skills are swapped
     Sessions(sessions::Arguments),
     /// Compare the estimate of tokens with an exact count
@@ -70,6 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
+        Question::Reload(arguments) => reload::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };

@@ -204,7 +204,7 @@ codes! {
         "Replace it with a regular file";
     Vanished "SF505" Warning "A skill vanished while it was read",
         "Nothing, if it was removed on purpose; otherwise look again";
-    Changing "SF506" Warning "A file kept changing while it was read",
+    Changing "SF506" Warning "A file kept changing while it was read, or is being written",
         "Read again when the writer is done";
     BoundReached "SF507" Warning "A bound on the search was reached; the rest was not looked at",
         "Name a smaller folder, or raise the limit";

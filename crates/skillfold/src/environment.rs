@@ -384,3 +384,18 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
 pub(crate) fn is_read_only(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
+
+/// Returns the names of the folders in a folder, and whether each is a link, which may lead to one.
+#[cfg(feature = "watch")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "folders are listed to be watched; nothing is opened by the answer"
+)]
+pub(crate) fn subfolders(folder: &Path) -> Vec<(std::ffi::OsString, bool)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter_map(|entry| {
+        let kind = entry.file_type().ok()?;
+        (kind.is_dir() || kind.is_symlink()).then(|| (entry.file_name(), kind.is_symlink()))
+    });
+    folders.collect()
+}

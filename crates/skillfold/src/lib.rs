@@ -32,6 +32,9 @@ mod skills;
 
 mod agent;
 
+#[cfg(feature = "watch")]
+mod watch;
+
 mod check;
 mod evaluate;
 #[cfg(feature = "store")]
@@ -74,6 +77,8 @@ pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
 #[cfg(feature = "store")]
 pub use trust::{distrust_folder, trust_folder, trustable_folder};
+#[cfg(feature = "watch")]
+pub use watch::{WatchStatus, Watching};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

@@ -245,6 +245,59 @@ impl Skills {
         Ok(())
     }
 
+    /// Looks at some folders alone, as far as that can tell what changed, and otherwise at everything. Settings are not read
+    /// again.
+    #[cfg(feature = "watch")]
+    pub(crate) fn refresh_folders(
+        &self,
+        choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>,
+    ) -> Result<Changes, Error> {
+        let shared = &*self.shared;
+        let one = shared
+            .refreshing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let now_ns = now_ns();
+        let old = shared.now.load_full();
+        let refreshed = choose(&old.catalog).and_then(|folders| {
+            let folders: Vec<_> = folders
+                .iter()
+                .map(|(root, path)| (*root, &**path))
+                .collect();
+            old.catalog.refresh_folders(&folders, now_ns)
+        });
+        let Some(refreshed) = refreshed else {
+            drop(one);
+            return self.refresh();
+        };
+        old.loader.keep(&refreshed.catalog);
+        let Changes { added, removed, .. } = &refreshed.changes;
+        let report = if added.is_empty() && removed.is_empty() {
+            Arc::clone(&old.report)
+        } else {
+            let mut report = Report::clone(&old.report);
+            report.settings.check_patterns(&refreshed.catalog);
+            Arc::new(report)
+        };
+        shared.swap(&old, refreshed.catalog, report, Arc::clone(&old.loader));
+        Ok(refreshed.changes)
+    }
+
+    /// Returns the places that settings and skills come from.
+    #[cfg(feature = "watch")]
+    pub(crate) fn places(&self) -> crate::watch::Places {
+        let now = self.shared.now.load();
+        let environment = &self.shared.host.environment;
+        let roots = now.catalog.roots().iter();
+        let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
+        let roots: Vec<_> = roots.collect();
+        let searched = now.report.roots.iter().map(|root| root.path.clone());
+        let mut others: Vec<_> = searched.filter(|path| !roots.contains(path)).collect();
+        others.extend(environment.user_settings());
+        others.push(environment.project_settings());
+        crate::watch::Places { roots, others }
+    }
+
     /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
     ///
     /// Where settings cannot be followed, the snapshot stays as it was and the error says why.
@@ -266,15 +319,22 @@ impl Skills {
         } else {
             loader(&report)
         };
-        shared.now.store(Arc::new(State {
-            catalog: Arc::new(refreshed.catalog),
-            report: Arc::new(report),
+        shared.swap(&old, refreshed.catalog, Arc::new(report), loader);
+        Ok(refreshed.changes)
+    }
+}
+
+impl Shared {
+    /// Shows readers another state.
+    fn swap(&self, old: &State, catalog: Catalog, report: Arc<Report>, loader: Arc<Loader>) {
+        self.now.store(Arc::new(State {
+            catalog: Arc::new(catalog),
+            report,
             loader,
             matcher: OnceLock::new(),
             earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
         }));
-        shared.counting.refreshed();
-        Ok(refreshed.changes)
+        self.counting.refreshed();
     }
 }
 

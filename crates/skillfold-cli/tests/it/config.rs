@@ -29,6 +29,8 @@ fn explain_names_the_origin_of_each_value() {
     breadcrumb       on                                 default
     fallback         none                               default
     log_content      false                              default
+    watch            on                                 default
+    poll_seconds     5                                  default
     agents           none                               default
     exit 0
     ");

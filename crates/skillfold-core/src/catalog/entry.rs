@@ -154,9 +154,9 @@ impl<'a> Entry<'a> {
 
     /// Returns the skills of the same name that this one won it from.
     pub fn shadows(&self) -> impl Iterator<Item = Entry<'a>> {
-        let (catalog, at) = (self.catalog, self.at);
-        let losers = catalog.tables.group(at).len().saturating_sub(1);
-        (at + 1..).take(losers).map(|other| catalog.entry(other))
+        let catalog = self.catalog;
+        let losers = self.node().losers.iter();
+        losers.map(|other| catalog.entry(*other))
     }
 
     /// Returns what the catalog has to say about the skill, beside what was odd about its file.
@@ -233,7 +233,7 @@ impl<'a> Entry<'a> {
     }
 
     fn node(&self) -> &'a Node {
-        &self.catalog.tables.nodes()[self.at as usize]
+        self.catalog.tables.node(self.at)
     }
 }
 

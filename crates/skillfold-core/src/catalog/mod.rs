@@ -12,6 +12,8 @@ pub(crate) mod enablement;
 pub(crate) mod tables;
 
 pub(crate) mod entry;
+mod folders;
+mod hold;
 mod log;
 pub(crate) mod marks;
 pub(crate) mod refresh;

@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
+use crate::catalog::hold::hold;
 use crate::catalog::log;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::snapshot::{Catalog, Rules};
 use crate::catalog::tables::{Item, Tables};
 use crate::read::discover::{Discovery, Earlier, Found, Refused, Skill, discover_with};
-use crate::read::source::{Listed, Revision, Source};
+use crate::read::source::{Folder, Listed, Revision, Source};
 
 /// A new snapshot, and how it differs from the one before.
 #[derive(Clone, Debug)]
@@ -72,6 +73,7 @@ impl Catalog {
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let mut known = Known::new(self, &roots, &rules);
         let mut found = discover_with(&sources, &rules.reading, &mut known);
+        hold(self, &known, &mut found, now_ns);
         keep_equal(self, &mut found);
         let is_alike = self.rules.precedence == rules.precedence
             && self.rules.enablement == rules.enablement
@@ -90,7 +92,7 @@ impl Catalog {
 }
 
 /// What the old snapshot knows.
-struct Known<'a> {
+pub(super) struct Known<'a> {
     old: &'a Catalog,
     /// For each root now: the root it was, and the places of that.
     root_of: Vec<Option<(usize, Range<usize>)>>,
@@ -99,7 +101,7 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(old: &'a Catalog, roots: &[Root], rules: &Rules) -> Self {
+    pub(super) fn new(old: &'a Catalog, roots: &[Root], rules: &Rules) -> Self {
         let places = old.tables.places();
         let range_of = |at: usize| {
             let end_of = |at: usize| places.partition_point(|item| old.tables.place(*item).0 < at);
@@ -115,6 +117,21 @@ impl<'a> Known<'a> {
             .map(|known| known.as_ref().map_or(0, |(_, places)| places.start))
             .collect();
         Self { old, root_of, next }
+    }
+
+    /// Returns the skill that stood in a folder, as one of the root of now.
+    pub(super) fn skill_at(
+        &self,
+        old: &Catalog,
+        root: usize,
+        folder: &Folder,
+    ) -> Option<Arc<Skill>> {
+        let (was, _) = self.root_of.get(root)?.as_ref()?;
+        let at = old.tables.find_place(*was, folder).ok()?;
+        match old.tables.places()[at] {
+            Item::Skill(at) => Some(moved(&old.tables.node(at).skill, *was, root)),
+            Item::Refused(_) => None,
+        }
     }
 
     /// Returns what stood in a folder. Folders come nearly in order, so that the next place is looked at first.
@@ -150,11 +167,11 @@ impl Earlier for Known<'_> {
         let is_equal = |revision: Option<Revision>| revision == Some(listed.revision);
         match item {
             Item::Skill(at) => {
-                let skill = &tables.nodes()[at as usize].skill;
+                let skill = &tables.node(at).skill;
                 is_equal(Some(skill.revision)).then(|| Found::Skill(moved(skill, was, source)))
             }
             Item::Refused(at) => {
-                let refused = &tables.refused()[at as usize];
+                let refused = tables.refused_at(at);
                 is_equal(refused.revision).then(|| {
                     Found::Refused(if was == source {
                         Arc::clone(refused)
@@ -187,7 +204,7 @@ fn keep_equal(old: &Catalog, found: &mut Discovery) {
         let place = old.tables.place(*item);
         match item {
             Item::Skill(at) => {
-                let known = &old.tables.nodes()[*at as usize].skill;
+                let known = &old.tables.node(*at).skill;
                 let skills = &mut found.skills;
                 if let Ok(at) = skills.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
                     && skills[at] == *known
@@ -196,7 +213,7 @@ fn keep_equal(old: &Catalog, found: &mut Discovery) {
                 }
             }
             Item::Refused(at) => {
-                let known = &old.tables.refused()[*at as usize];
+                let known = old.tables.refused_at(*at);
                 let refused = &mut found.refused;
                 if let Ok(at) =
                     refused.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
@@ -214,11 +231,11 @@ fn is_same(old: &Tables, found: &Discovery) -> bool {
     let (mut skills, mut refused) = (found.skills.iter(), found.refused.iter());
     let all_known = old.places().iter().all(|item| match item {
         Item::Skill(at) => {
-            let known = &old.nodes()[*at as usize].skill;
+            let known = &old.node(*at).skill;
             skills.next().is_some_and(|new| Arc::ptr_eq(new, known))
         }
         Item::Refused(at) => {
-            let known = &old.refused()[*at as usize];
+            let known = old.refused_at(*at);
             refused.next().is_some_and(|new| Arc::ptr_eq(new, known))
         }
     });
@@ -227,8 +244,18 @@ fn is_same(old: &Tables, found: &Discovery) -> bool {
 
 /// Compares two snapshots, id by id.
 fn changes(old: &Catalog, new: &Catalog) -> Changes {
+    let mut changes = changes_between(old.entries(), new.entries());
+    compare_refused((old, old.refused()), (new, new.refused()), &mut changes);
+    changes
+}
+
+/// Compares skills of two snapshots, both ordered by id.
+pub(super) fn changes_between<'o, 'n>(
+    before: impl Iterator<Item = Entry<'o>>,
+    after: impl Iterator<Item = Entry<'n>>,
+) -> Changes {
     let mut changes = Changes::default();
-    let (mut before, mut after) = (old.entries().peekable(), new.entries().peekable());
+    let (mut before, mut after) = (before.peekable(), after.peekable());
     loop {
         let order = match (before.peek(), after.peek()) {
             (None, None) => break,
@@ -247,21 +274,24 @@ fn changes(old: &Catalog, new: &Catalog) -> Changes {
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
-    compare_refused(old, new, &mut changes);
     changes
 }
 
-fn compare_refused(old: &Catalog, new: &Catalog, changes: &mut Changes) {
+/// Compares refused folders of two snapshots.
+pub(super) fn compare_refused(
+    (old, gone): (&Catalog, &[Arc<Refused>]),
+    (new, come): (&Catalog, &[Arc<Refused>]),
+    changes: &mut Changes,
+) {
     let place = |catalog: &Catalog, refused: &Refused| {
         let label = catalog.roots[refused.source].label();
         (Box::<str>::from(label), refused.folder.to_string())
     };
-    let mut known: HashMap<_, _> = old
-        .refused()
+    let mut known: HashMap<_, _> = gone
         .iter()
         .map(|refused| (place(old, refused), refused))
         .collect();
-    for refused in new.refused() {
+    for refused in come {
         let is_known = known.remove(&place(new, refused)).is_some_and(|known| {
             known.revision == refused.revision && known.diagnostics == refused.diagnostics
         });

@@ -61,6 +61,8 @@ pub struct Catalog {
     findings: Arc<[SourceFinding]>,
     /// What has to be compared by content when it is looked at again, in order.
     pub(crate) unsettled: Arc<[Item]>,
+    /// Whether a skill was found over a link.
+    pub(crate) has_links: bool,
     /// Which snapshot this is, of all that were made.
     serial: u64,
     /// What the visible skills say of themselves, from when it is asked for the first time.
@@ -101,6 +103,11 @@ impl Catalog {
         let are_settled = skills
             .chain(refused)
             .all(|(revision, diagnostics)| is_settled(revision, diagnostics, now_ns));
+        let has_links = found.skills.iter().any(|skill| skill.folder.is_linked())
+            || found
+                .refused
+                .iter()
+                .any(|refused| refused.folder.is_linked());
         let tables = Tables::new(found, &roots, rules.precedence, &rules.enablement);
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
@@ -114,6 +121,7 @@ impl Catalog {
             tables: Arc::new(tables),
             findings: findings.into(),
             unsettled: unsettled.into(),
+            has_links,
             serial: next_serial(),
             marks: Arc::default(),
         }
@@ -135,19 +143,46 @@ impl Catalog {
             unsettled: unsettled
                 .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
                 .collect(),
+            has_links: self.has_links,
             serial: next_serial(),
             marks: Arc::clone(&self.marks),
         }
     }
 
+    /// Returns the same skills, some of which were looked at again.
+    pub(super) fn same_skills(&self, looked_at: &[Item], others: Vec<Item>, now_ns: i64) -> Self {
+        Self {
+            unsettled: unsettled(&self.tables, looked_at, others, now_ns),
+            serial: next_serial(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns other skills of the same roots, some of which were looked at just now.
+    pub(super) fn with_tables(
+        &self,
+        tables: Tables,
+        looked_at: &[Item],
+        others: Vec<Item>,
+        now_ns: i64,
+    ) -> Self {
+        Self {
+            unsettled: unsettled(&tables, looked_at, others, now_ns),
+            tables: Arc::new(tables),
+            serial: next_serial(),
+            marks: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// Returns the number of skills.
     pub fn len(&self) -> usize {
-        self.tables.nodes().len()
+        self.tables.len()
     }
 
     /// Returns whether there are no skills.
     pub fn is_empty(&self) -> bool {
-        self.tables.nodes().is_empty()
+        self.tables.len() == 0
     }
 
     /// Returns the skills, ordered by id.
@@ -174,7 +209,7 @@ impl Catalog {
     pub fn find(&self, id: &str) -> Lookup<'_> {
         match self.tables.find(&self.roots, id) {
             Some(Item::Skill(at)) => Lookup::Skill(self.entry(at)),
-            Some(Item::Refused(at)) => Lookup::Refused(&self.tables.refused()[at as usize]),
+            Some(Item::Refused(at)) => Lookup::Refused(self.tables.refused_at(at)),
             None => Lookup::Nothing,
         }
     }
@@ -237,14 +272,27 @@ fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now_ns: i6
         && !diagnostics.iter().any(is_changing)
 }
 
+/// Returns what has to be compared by content: of what was looked at just now what is not settled, and others.
+fn unsettled(
+    tables: &Tables,
+    looked_at: &[Item],
+    mut others: Vec<Item>,
+    now_ns: i64,
+) -> Arc<[Item]> {
+    let looked_at = looked_at.iter().copied();
+    others.extend(looked_at.filter(|item| !is_item_settled(tables, *item, now_ns)));
+    others.sort_unstable();
+    others.into()
+}
+
 fn is_item_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
     match item {
         Item::Skill(at) => {
-            let skill = &tables.nodes()[at as usize].skill;
+            let skill = &tables.node(at).skill;
             is_settled(Some(skill.revision), &skill.diagnostics, now_ns)
         }
         Item::Refused(at) => {
-            let refused = &tables.refused()[at as usize];
+            let refused = tables.refused_at(at);
             is_settled(refused.revision, &refused.diagnostics, now_ns)
         }
     }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::catalog::entry::Entry;
+use crate::catalog::entry::{Entry, Standing};
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::message::Message;
-use crate::choose::part::{GONE, Part, Place, Reason};
+use crate::choose::part::{GONE, Part, Reason};
 use crate::choose::patterns::{compiled, window};
 use crate::choose::signal::Signal;
 use crate::choose::trigger::trigger_text;
@@ -75,15 +75,10 @@ pub struct Candidate<'a> {
 impl Matcher {
     /// Compiles the triggers of all skills that a model may start.
     pub fn new(catalog: &Catalog) -> Self {
-        let all: Vec<_> = startable(catalog).collect();
-        let base = Part::new(
-            all.iter().map(|(_, skill)| Arc::clone(skill)).collect(),
-            &all,
-        );
         Self {
             catalog: catalog.clone(),
-            base,
-            delta: Part::new(Vec::new(), &[]),
+            base: Part::new(startable(catalog)),
+            delta: Part::new([]),
             with_triggers: OnceLock::new(),
         }
     }
@@ -91,28 +86,54 @@ impl Matcher {
     /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
+        if catalog.tables.comes_from(&self.catalog.tables) {
+            return self.followed(catalog);
+        }
         let all: Vec<_> = startable(catalog).collect();
         let base = self.base.moved(&all);
         let known: HashSet<*const Skill> = base.live().map(Arc::as_ptr).collect();
-        let newer: Vec<Arc<Skill>> = all
-            .iter()
-            .filter(|(_, skill)| !known.contains(&Arc::as_ptr(skill)))
-            .map(|(_, skill)| Arc::clone(skill))
-            .collect();
+        let newer = all
+            .into_iter()
+            .filter(|(_, skill)| !known.contains(&Arc::as_ptr(skill)));
+        self.with(catalog, base, newer.collect())
+    }
+
+    /// Returns the same for a snapshot that was made from this one by changes: skills have the same numbers.
+    fn followed(&self, catalog: &Catalog) -> Self {
+        let (before, now) = (&self.catalog.tables, &catalog.tables);
+        let mut gone: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
+        gone.sort_unstable();
+        let is_there = |at: &u32| gone.binary_search(at).is_err();
+        let is_seen = |entry: &Entry<'_>| {
+            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
+        };
+        let delta = self.delta.places.iter().copied();
+        let newer = delta
+            .chain(before.next_number()..now.next_number())
+            .filter(|at| *at != GONE && is_there(at))
+            .map(|at| catalog.entry(at))
+            .filter(is_seen)
+            .map(|entry| (entry.at(), Arc::clone(entry.skill())));
+        self.with(catalog, self.base.without(&gone), newer.collect())
+    }
+
+    fn with(&self, catalog: &Catalog, base: Part, newer: Vec<(u32, Arc<Skill>)>) -> Self {
         let gone = base.places.iter().filter(|place| **place == GONE).count();
-        if (newer.len() + gone) > LEAST.max(all.len() / SHARE) {
+        if (newer.len() + gone) > LEAST.max(base.places.len() / SHARE) {
             return Self::new(catalog);
         }
-        let delta = self.delta.moved(&all);
-        let is_same = delta.live().count() == newer.len() && delta.places.len() == newer.len();
+        let compiled = self.delta.compiled.skills.iter();
+        let is_same = self.delta.places.len() == newer.len()
+            && compiled.zip(&newer).all(|(a, (_, b))| Arc::ptr_eq(a, b));
+        let delta = if is_same {
+            self.delta.moved(&newer)
+        } else {
+            Part::new(newer)
+        };
         Self {
             catalog: catalog.clone(),
             base,
-            delta: if is_same {
-                delta
-            } else {
-                Part::new(newer, &all)
-            },
+            delta,
             with_triggers: OnceLock::new(),
         }
     }
@@ -142,10 +163,10 @@ impl Matcher {
                 }
             }
         }
-        found.sort_by_key(|(place, _)| place.order);
+        found.sort_by_key(|(at, _)| self.catalog.tables.order(*at));
         let entries = found.into_iter();
         entries
-            .map(|(place, finding)| (self.catalog.entry(place.at), finding))
+            .map(|(at, finding)| (self.catalog.entry(at), finding))
             .collect()
     }
 
@@ -156,12 +177,13 @@ impl Matcher {
         for part in [&self.base, &self.delta] {
             part.find(&message, &mut hits);
         }
-        hits.sort_unstable_by_key(|hit| hit.place.order);
+        let order = |at: u32| self.catalog.tables.order(at);
+        hits.sort_unstable_by_key(|hit| order(hit.at));
         let candidates = hits.into_iter().map(|hit| Candidate {
-            entry: self.catalog.entry(hit.place.at),
+            entry: self.catalog.entry(hit.at),
             signal: hit.signal,
             reason: hit.reason,
-            order: hit.place.order,
+            order: order(hit.at),
         });
         Matched {
             candidates: candidates.collect(),
@@ -188,13 +210,10 @@ impl std::fmt::Debug for Matcher {
     }
 }
 
-/// Returns the skills that a model may start, with their places.
-fn startable(catalog: &Catalog) -> impl Iterator<Item = (Place, Arc<Skill>)> {
-    let numbered = (0_u32..).zip(catalog.visible());
-    numbered.map(|(order, entry)| {
-        let at = entry.at();
-        (Place { at, order }, Arc::clone(entry.skill()))
-    })
+/// Returns the skills that a model may start, with their numbers.
+fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
+    let visible = catalog.visible();
+    visible.map(|entry| (entry.at(), Arc::clone(entry.skill())))
 }
 
 impl<'a> Candidate<'a> {

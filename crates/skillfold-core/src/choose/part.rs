@@ -13,25 +13,14 @@ use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
 
-/// Where a skill stands in a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) at: u32,
-    /// How many skills come before it, by id.
-    pub(super) order: u32,
-}
-
-/// The place of a skill that the snapshot does not have any more.
-pub(super) const GONE: Place = Place {
-    at: u32::MAX,
-    order: u32::MAX,
-};
+/// The number of a skill that the snapshot does not have any more.
+pub(super) const GONE: u32 = u32::MAX;
 
 /// Skills, compiled together.
 pub(super) struct Part {
     pub(super) compiled: Arc<Compiled>,
-    /// Where each skill stands in the snapshot.
-    pub(super) places: Vec<Place>,
+    /// The number of each skill in the snapshot.
+    pub(super) places: Vec<u32>,
 }
 
 pub(super) struct Compiled {
@@ -46,7 +35,7 @@ pub(super) struct Compiled {
 /// The best reason that was found for a skill.
 #[derive(Clone, Copy)]
 pub(super) struct Hit {
-    pub(super) place: Place,
+    pub(super) at: u32,
     pub(super) signal: Signal,
     pub(super) reason: Reason,
 }
@@ -62,25 +51,40 @@ pub(super) enum Reason {
 }
 
 impl Part {
-    pub(super) fn new(skills: Vec<Arc<Skill>>, all: &[(Place, Arc<Skill>)]) -> Self {
-        let part = Self {
+    /// Compiles skills, each with its number.
+    pub(super) fn new(all: impl IntoIterator<Item = (u32, Arc<Skill>)>) -> Self {
+        let (places, skills) = all.into_iter().unzip();
+        Self {
             compiled: Arc::new(Compiled::new(skills)),
-            places: Vec::new(),
-        };
-        part.moved(all)
+            places,
+        }
     }
 
-    /// Returns the same skills where they stand in another snapshot.
-    pub(super) fn moved(&self, all: &[(Place, Arc<Skill>)]) -> Self {
-        let places: HashMap<*const Skill, Place> = all
+    /// Returns the same skills with their numbers in another snapshot.
+    pub(super) fn moved(&self, all: &[(u32, Arc<Skill>)]) -> Self {
+        let places: HashMap<*const Skill, u32> = all
             .iter()
-            .map(|(place, skill)| (Arc::as_ptr(skill), *place))
+            .map(|(at, skill)| (Arc::as_ptr(skill), *at))
             .collect();
         let skills = self.compiled.skills.iter();
         Self {
             places: skills
                 .map(|skill| places.get(&Arc::as_ptr(skill)).copied().unwrap_or(GONE))
                 .collect(),
+            compiled: Arc::clone(&self.compiled),
+        }
+    }
+
+    /// Returns the same skills without some numbers, which are in order.
+    pub(super) fn without(&self, gone: &[u32]) -> Self {
+        let mut places = self.places.clone();
+        for at in &mut places {
+            if gone.binary_search(at).is_ok() {
+                *at = GONE;
+            }
+        }
+        Self {
+            places,
             compiled: Arc::clone(&self.compiled),
         }
     }
@@ -97,8 +101,8 @@ impl Part {
     pub(super) fn with_triggers(&self) -> impl Iterator<Item = u32> {
         let places = self.places.iter().zip(&self.compiled.has_triggers);
         places
-            .filter(|(place, has_triggers)| **has_triggers && **place != GONE)
-            .map(|(place, _)| place.at)
+            .filter(|(at, has_triggers)| **has_triggers && **at != GONE)
+            .map(|(at, _)| *at)
     }
 
     /// Returns whether a skill has a pattern that is used.
@@ -110,18 +114,14 @@ impl Part {
     pub(super) fn find(&self, message: &Message<'_>, hits: &mut Vec<Hit>) {
         let mut best: Vec<u32> = vec![u32::MAX; self.places.len()];
         let mut take = |slot: u32, signal: Signal, reason: Reason| {
-            let place = self.places[slot as usize];
-            if place == GONE {
+            let at = self.places[slot as usize];
+            if at == GONE {
                 return;
             }
             let known = &mut best[slot as usize];
             if *known == u32::MAX {
                 *known = u32::try_from(hits.len()).unwrap_or(u32::MAX);
-                hits.push(Hit {
-                    place,
-                    signal,
-                    reason,
-                });
+                hits.push(Hit { at, signal, reason });
             } else if hits[*known as usize].signal < signal {
                 let hit = &mut hits[*known as usize];
                 (hit.signal, hit.reason) = (signal, reason);

@@ -105,30 +105,48 @@ pub(crate) fn discover_with(
     reading: &Reading,
     earlier: &mut dyn Earlier,
 ) -> Discovery {
-    let mut search = Search {
-        reading,
-        earlier,
-        found: Discovery::default(),
-        known: HashTable::new(),
-        hasher: RandomState::new(),
-        reported: 0,
-        unreported: 0,
-    };
+    let mut search = Search::new(reading, earlier);
     for (index, source) in sources.iter().enumerate() {
         search.source(index, *source);
         search.end_source(index);
     }
     let mut found = search.found;
     found.skills.shrink_to_fit();
-    // The walk leaves a few long stretches in order, which a stable sort only has to merge.
-    let by_place = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
+    found.put_in_order();
     found
-        .skills
-        .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
-    found
-        .refused
-        .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
-    found
+}
+
+/// Finds the skills of one folder of a source and below, and reads again only what `earlier` does not know. Returns nothing
+/// where only a search of all can tell.
+pub(crate) fn discover_at(
+    (index, source): (usize, &dyn Source),
+    path: &str,
+    reading: &Reading,
+    earlier: &mut dyn Earlier,
+) -> Option<Discovery> {
+    let mut search = Search::new(reading, earlier);
+    let mut buffer = Vec::new();
+    let findings = source.survey_at(&reading.walk, path, &mut |listed| {
+        search.listed(index, source, listed, &mut buffer);
+    })?;
+    for finding in findings {
+        search.finding(index, finding);
+    }
+    search.end_source(index);
+    let mut found = search.found;
+    found.put_in_order();
+    Some(found)
+}
+
+impl Discovery {
+    fn put_in_order(&mut self) {
+        // The walk leaves a few long stretches in order, which a stable sort only has to merge.
+        let by_place = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
+        self.skills
+            .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+        self.refused
+            .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+    }
 }
 
 /// What an earlier search found.
@@ -145,6 +163,22 @@ pub(crate) trait Earlier {
 pub(crate) enum Found {
     Skill(Arc<Skill>),
     Refused(Arc<Refused>),
+}
+
+impl Found {
+    pub(crate) fn source(&self) -> usize {
+        match self {
+            Self::Skill(skill) => skill.source,
+            Self::Refused(refused) => refused.source,
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        match self {
+            Self::Skill(skill) => &skill.folder,
+            Self::Refused(refused) => &refused.folder,
+        }
+    }
 }
 
 /// What is known of a folder's file.
@@ -187,19 +221,26 @@ enum Place {
     Nowhere,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(reading: &'a Reading, earlier: &'a mut dyn Earlier) -> Self {
+        Self {
+            reading,
+            earlier,
+            found: Discovery::default(),
+            known: HashTable::new(),
+            hasher: RandomState::new(),
+            reported: 0,
+            unreported: 0,
+        }
+    }
+
     fn source(&mut self, index: usize, source: &dyn Source) {
         let walk = &self.reading.walk;
         let head_bytes = walk.limits.head_bytes.max(1);
         let findings = if self.earlier.knows(index) {
             let mut buffer = Vec::new();
             source.survey(walk, &mut |listed| {
-                if let Some(found) = self.earlier.unchanged(index, &listed) {
-                    return self.take(index, listed, |_, _| Ok(Content::Known(found)));
-                }
-                buffer.clear();
-                let state = source.head(&listed.folder, head_bytes, &mut buffer);
-                self.scanned(index, source, Scanned::new(listed, state, &buffer));
+                self.listed(index, source, listed, &mut buffer);
             })
         } else {
             source.scan(walk, head_bytes, &mut |scanned| {
@@ -215,6 +256,17 @@ impl Search<'_> {
                 self.finding(index, Finding::new(Code::FolderUnreadable, "", &what));
             }
         }
+    }
+
+    /// Takes a folder that was listed, and reads its file unless it is known.
+    fn listed(&mut self, index: usize, source: &dyn Source, listed: Listed, buffer: &mut Vec<u8>) {
+        if let Some(found) = self.earlier.unchanged(index, &listed) {
+            return self.take(index, listed, |_, _| Ok(Content::Known(found)));
+        }
+        buffer.clear();
+        let head_bytes = self.reading.walk.limits.head_bytes.max(1);
+        let state = source.head(&listed.folder, head_bytes, buffer);
+        self.scanned(index, source, Scanned::new(listed, state, buffer));
     }
 
     /// Reports a finding about a source, or counts it if there are too many.

@@ -22,6 +22,7 @@ mod envelope;
 mod explain;
 mod files;
 mod fix;
+mod folders;
 mod lint;
 mod load;
 mod log;

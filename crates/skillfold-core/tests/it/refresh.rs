@@ -463,3 +463,71 @@ fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
     assert!(new.changes.is_empty());
     assert_eq!(everything(&new.catalog), everything(&catalog));
 }
+
+/// A file with this text, last written at a time.
+fn written(text: &str, at: i64) -> File {
+    let mut file = File::new("a", "");
+    text.clone_into(&mut file.text);
+    file.with(|revision| {
+        revision.size = text.len() as u64;
+        (revision.modified_ns, revision.changed_ns) = (at, at);
+    })
+}
+
+#[test]
+fn skill_whose_file_is_being_written_stays_until_the_file_is_left_alone() {
+    for half in [
+        "",
+        "---\nname: a\ndesc",
+        "---\nname: a\ndescription: half\n",
+    ] {
+        let told = told(&["a", "b"]);
+        let old = told.discover(NOW);
+        told.put("a", written(half, NOW + SECOND));
+        let new = told.refresh(&old, NOW + SECOND + SECOND / 10);
+        assert_eq!(description(&new.catalog, "a"), "old", "{half:?}");
+        assert!(new.changes.is_empty(), "{half:?}");
+        // It is said, and somebody has to look again.
+        let said = &new.catalog.findings()[0].finding;
+        assert_eq!(said.diagnostic.code.to_string(), "SF506");
+        assert_eq!(new.catalog.unsettled_folders(), [(0, "a")]);
+        // The rest is written after a pause.
+        let whole = "---\nname: a\ndescription: whole\n---\n";
+        told.put("a", written(whole, NOW + 2 * SECOND));
+        let new = told.refresh(&new.catalog, NOW + 2 * SECOND + SECOND / 10);
+        assert_eq!(shown(&new.changes), "changed a\n");
+        assert_eq!(description(&new.catalog, "a"), "whole");
+        assert!(new.catalog.findings().is_empty());
+    }
+}
+
+#[test]
+fn broken_file_that_is_left_alone_is_shown_as_it_is() {
+    let told = told(&["a"]);
+    let old = told.discover(NOW);
+    told.put("a", written("no frontmatter", NOW + SECOND));
+    let held = told.refresh(&old, NOW + SECOND).catalog;
+    assert!(held.get("a").is_some());
+    let new = told.refresh(&held, NOW + 4 * SECOND);
+    assert_eq!(shown(&new.changes), "removed a\nrefused a\n");
+    assert!(new.catalog.unsettled_folders().is_empty());
+}
+
+#[test]
+fn time_in_the_future_holds_nothing_for_ever() {
+    let told = told(&["a"]);
+    let old = told.discover(NOW);
+    let broken = written("no frontmatter", NOW + SECOND);
+    told.put(
+        "a",
+        broken.with(|revision| revision.modified_ns = NOW + 3600 * SECOND),
+    );
+    let held = told.refresh(&old, NOW + SECOND).catalog;
+    assert!(held.get("a").is_some());
+    assert!(
+        told.refresh(&held, NOW + 4 * SECOND)
+            .catalog
+            .get("a")
+            .is_none()
+    );
+}

@@ -55,6 +55,8 @@ pub(super) enum Name {
     Breadcrumb,
     Fallback,
     LogContent,
+    Watch,
+    PollSeconds,
     Agents,
 }
 
@@ -266,6 +268,22 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Watch,
+        name: "watch",
+        meaning: "Whether the system tells of changes of files, where they are followed",
+        form: "`on` or `off`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::PollSeconds,
+        name: "poll_seconds",
+        meaning: "Seconds between two looks for changes where nobody tells of them",
+        form: "a whole number; 0 for never",
+        kind: Form::Number,
+        reach: Reach::Person,
+    },
+    Key {
         id: Name::Agents,
         name: "agents",
         meaning: "Agents, and the skills that each uses and sees",
@@ -350,6 +368,10 @@ impl Key {
             Name::Arguments => one(&settings.arguments, Dialect::to_string),
             Name::Strict => one(&settings.strict, bool::to_string),
             Name::LogContent => one(&settings.log_content, bool::to_string),
+            Name::Watch => one(&settings.watch, |watch| {
+                if *watch { "on" } else { "off" }.to_owned()
+            }),
+            Name::PollSeconds => one(&settings.poll_seconds, usize::to_string),
             Name::Freshness => one(&settings.freshness, |freshness| match freshness {
                 Freshness::Snapshot => "snapshot".to_owned(),
                 _ => "checked".to_owned(),

@@ -31,6 +31,8 @@ pub(crate) struct Layer {
     pub(super) arguments: Option<Setting<Dialect>>,
     pub(super) strict: Option<Setting<bool>>,
     pub(super) log_content: Option<Setting<bool>>,
+    pub(super) watch: Option<Setting<bool>>,
+    pub(super) poll_seconds: Option<Setting<usize>>,
     pub(super) freshness: Option<Setting<Freshness>>,
     pub(super) cache_entries: Option<Setting<usize>>,
     pub(super) cache_bytes: Option<Setting<usize>>,
@@ -53,6 +55,8 @@ const MODES: [(&str, Mode); 3] = [
 ];
 
 const BREADCRUMBS: [(&str, Breadcrumb); 2] = [("on", Breadcrumb::On), ("off", Breadcrumb::Off)];
+
+const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 const FALLBACKS: [(&str, Fallback); 3] = [
     ("none", Fallback::None),
@@ -162,6 +166,8 @@ impl Layer {
             }
             Name::Strict => self.strict = Some(place.set(written.boolean()?)),
             Name::LogContent => self.log_content = Some(place.set(written.boolean()?)),
+            Name::Watch => self.watch = Some(place.set(one_of(written, &SWITCH)?)),
+            Name::PollSeconds => self.poll_seconds = Some(place.set(written.number()?)),
             Name::Freshness => {
                 let choices = [
                     ("checked", Freshness::Checked),

@@ -65,6 +65,10 @@ const AGENTS_MEANT: usize = 3;
 
 /// Patterns that switch nothing and are reported.
 const PATTERNS: usize = 20;
+/// The end of the message about the rest.
+const MORE_PATTERNS: &str = " more patterns match nothing";
+/// Seconds between two looks for changes, where nobody says otherwise.
+const POLL_SECONDS: usize = 5;
 
 /// A value, and where it was set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +179,10 @@ pub struct Settings {
     pub fallback: Setting<Fallback>,
     /// Whether logs hold requests and what models are told.
     pub log_content: Setting<bool>,
+    /// Whether the system tells of changes of files, where they are followed.
+    pub watch: Setting<bool>,
+    /// Seconds between two looks for changes where nobody tells of them; 0 for never.
+    pub poll_seconds: Setting<usize>,
     /// Agents, in the order in which they are written.
     pub agents: Vec<ConfiguredAgent>,
     /// What is wrong with the settings.
@@ -214,6 +222,8 @@ impl Settings {
         put(&mut self.arguments, layer.arguments);
         put(&mut self.strict, layer.strict);
         put(&mut self.log_content, layer.log_content);
+        put(&mut self.watch, layer.watch);
+        put(&mut self.poll_seconds, layer.poll_seconds);
         put(&mut self.freshness, layer.freshness);
         put(&mut self.cache_entries, layer.cache_entries);
         put(&mut self.cache_bytes, layer.cache_bytes);
@@ -296,6 +306,11 @@ impl Settings {
     /// Reports the patterns that switch on or off what is not there, and skills of agents that are not there. What is in the person's file is for many projects, and
     /// only good to know in one.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
+        // What an earlier catalog did not have, this one may.
+        self.findings.retain(|finding| {
+            let Diagnostic { code, message, .. } = &finding.diagnostic;
+            *code != Code::PatternMatchesNothing && !message.ends_with(MORE_PATTERNS)
+        });
         let is_missing = |pattern: &str| match pattern.strip_suffix(":*") {
             Some(qualifier) => {
                 let qualifier = canonical(qualifier);
@@ -331,7 +346,7 @@ impl Settings {
             findings.push(finding);
         }
         if let Some((_, origin)) = missing.get(PATTERNS) {
-            let message = format!("{} more patterns match nothing", missing.len() - PATTERNS);
+            let message = format!("{}{MORE_PATTERNS}", missing.len() - PATTERNS);
             findings.push(finding(Code::MoreFindings, origin, None, message));
         }
         self.findings.extend(findings);
@@ -370,6 +385,8 @@ impl Default for Settings {
             arguments: Setting::default(loading.dialect),
             strict: Setting::default(loading.strictness == Strictness::Strict),
             log_content: Setting::default(policy.logged == Logged::Content),
+            watch: Setting::default(true),
+            poll_seconds: Setting::default(POLL_SECONDS),
             freshness: Setting::default(loading.freshness),
             cache_entries: Setting::default(loading.cache_entries),
             cache_bytes: Setting::default(loading.cache_bytes),

@@ -22,4 +22,6 @@ mod setup;
 mod snapshots;
 #[cfg(feature = "store")]
 mod trust;
+#[cfg(feature = "watch")]
+mod watch;
 mod world;

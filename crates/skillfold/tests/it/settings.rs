@@ -78,6 +78,8 @@ fn each_layer_wins_over_the_one_before() {
     breadcrumb = on (default)
     fallback = none (default)
     log_content = false (default)
+    watch = on (default)
+    poll_seconds = 5 (default)
     agents = none (default)
     ");
     assert!(settings.findings.is_empty());
@@ -165,6 +167,42 @@ fn project_may_not_set_what_counts_for_the_person() {
     let many: Vec<_> = (0..33).map(|number| format!("\"r{number}\"")).collect();
     let found = findings(&format!("roots = [{}]", many.join(", ")));
     assert!(found.contains("at most 32 roots"), "{found}");
+}
+
+#[test]
+fn how_files_are_followed_is_for_the_person_to_say() {
+    let world = World::new(
+        "
+        //- person/app/.skillfold/config.toml
+        watch = \"off\"
+        poll_seconds = 0
+        ",
+    );
+    let settings = world.skills().report().settings.clone();
+    assert_eq!(
+        (settings.watch.value, settings.poll_seconds.value),
+        (true, 5)
+    );
+    insta::assert_snapshot!(world.findings(&world.skills().report()), @"
+    /person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `watch`
+    /person/app/.skillfold/config.toml:2 error[SF703]: A project may not set `poll_seconds`
+    ");
+    for (key, value) in [
+        ("watch", "sometimes"),
+        ("poll_seconds", "-1"),
+        ("poll_seconds", "five"),
+    ] {
+        assert!(
+            world.host().set(key, value).discover().is_err(),
+            "{key} {value}"
+        );
+    }
+    let skills = world.host().set("watch", "off").set("poll_seconds", "0");
+    let settings = skills.discover().unwrap().report().settings.clone();
+    assert_eq!(
+        (settings.watch.value, settings.poll_seconds.value),
+        (false, 0)
+    );
 }
 
 #[test]

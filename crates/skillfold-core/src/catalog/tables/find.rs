@@ -6,7 +6,7 @@ use crate::catalog::enablement::Choice;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
-use crate::catalog::tables::{Item, Node, Tables, index, is_usable, rank};
+use crate::catalog::tables::{Item, Node, Tables, is_usable, rank};
 
 impl Tables {
     /// Returns what an id, a name or a folder's name leads to.
@@ -19,7 +19,7 @@ impl Tables {
             .and_then(|(qualifier, rest)| self.qualified(roots, qualifier, rest));
         qualified.or_else(|| {
             let key = canonical(id);
-            let aliased = || self.aliases.get(&*key)?.first().copied();
+            let aliased = || self.aliased(&key).first().copied();
             match self.winner(&key) {
                 // A name that may not be used hides no folder that may.
                 Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
@@ -34,7 +34,7 @@ impl Tables {
     pub(super) fn is_usable(&self, roots: &[Root], item: Item) -> bool {
         match item {
             Item::Skill(at) => {
-                let node = &self.nodes[at as usize];
+                let node = self.node(at);
                 is_usable(&roots[node.skill.source], node.choice)
             }
             Item::Refused(_) => false,
@@ -63,7 +63,7 @@ impl Tables {
             .winner(&key)
             .and_then(|winner| self.first_of(roots, winner, &meant));
         named.or_else(|| {
-            let mut aliased = self.aliases.get(&*key)?.iter().copied();
+            let mut aliased = self.aliased(&key).iter().copied();
             aliased.find(|item| meant.contains(&self.place(*item).0))
         })
     }
@@ -71,7 +71,8 @@ impl Tables {
     /// Returns the first skill of a name that is of some of the roots. Those of one name are ordered by rank and root, and
     /// a root has two ranks: of what may be used of it, and of what may not.
     fn first_of(&self, roots: &[Root], winner: u32, meant: &[usize]) -> Option<Item> {
-        let group = self.group(winner);
+        let winning = self.node(winner);
+        let losers = &winning.losers;
         let place = |node: &Node| {
             let root = &roots[node.skill.source];
             (rank(root, node.choice, self.precedence), node.skill.source)
@@ -81,10 +82,14 @@ impl Tables {
                 .map(|choice| (rank(&roots[*at], choice, self.precedence), *at))
         });
         let firsts = ranks.filter_map(|wanted| {
-            let first = group.partition_point(|node| place(node) < wanted);
-            (group.get(first).map(place) == Some(wanted)).then_some(first)
+            if place(winning) == wanted {
+                return Some((0, winner));
+            }
+            let first = losers.partition_point(|at| place(self.node(*at)) < wanted);
+            let at = *losers.get(first)?;
+            (place(self.node(at)) == wanted).then_some((first + 1, at))
         });
-        firsts.min().map(|first| Item::Skill(winner + index(first)))
+        firsts.min().map(|(_, first)| Item::Skill(first))
     }
 
     /// Returns what stands in a folder of a root.
@@ -97,7 +102,7 @@ impl Tables {
     }
 
     pub(super) fn winner(&self, key: &str) -> Option<u32> {
-        let name = |at: &u32| self.nodes[*at as usize].name();
+        let name = |at: &u32| self.node(*at).name();
         let hash = self.hasher.hash_one(key);
         // Most names are written as they are looked up.
         let is_it = |at: &u32| name(at) == key || canonical(name(at)) == key;

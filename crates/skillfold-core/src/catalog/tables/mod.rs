@@ -4,9 +4,11 @@ mod find;
 
 mod ids;
 
+mod patch;
+
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -17,35 +19,60 @@ use crate::catalog::scope::{Precedence, Scope};
 use crate::read::discover::{Discovery, Refused, Skill};
 use crate::read::source::Folder;
 
-/// Skills and refused folders, and the ways to find each.
+pub(crate) use patch::Patched;
+
+/// Skills and refused folders, and the ways to find each: what was arranged together, and what is newer. A skill keeps its
+/// number while the base is the same; what is gone leaves its number unused.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    /// Ordered by canonical name; of those with one name the winner stands first, and the others follow by rank.
-    nodes: Box<[Node]>,
-    refused: Box<[Arc<Refused>]>,
+    base: Arc<Base>,
+    /// Skills that are newer than the base; their numbers follow those of the base.
+    newer: Vec<Node>,
+    /// The same for refused folders.
+    newer_refused: Vec<Arc<Refused>>,
+    /// What the newer ones changed of the base's other words.
+    newer_aliases: HashMap<Box<str>, Vec<Item>>,
+    /// The numbers of skills that are gone, in the order in which they went.
+    gone: Vec<u32>,
+    /// The refused folders, ordered by root and folder.
+    refused: Arc<[Arc<Refused>]>,
     /// The nodes ordered by id.
-    by_id: Box<[u32]>,
+    by_id: Vec<u32>,
     /// All folders, ordered by root and folder.
-    places: Box<[Item]>,
-    /// The first node of each name, by its hash: the names themselves are in the nodes.
+    places: Vec<Item>,
+    /// The winner of each name, by its hash: the names themselves are in the nodes.
     names: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Other words for a skill or a refused folder: the names of folders.
-    aliases: HashMap<Box<str>, Vec<Item>>,
+    /// Skills with a colon in their name, whose ids depend on other names than their own.
+    colons: Vec<u32>,
     /// Ids that are not made of names and places alone; there are hardly ever any.
     numbered: HashMap<Box<str>, u32>,
+    /// How many skills come before each by id, from when it is asked for the first time.
+    orders: OnceLock<Box<[u32]>>,
     precedence: Precedence,
 }
 
+/// What was arranged together.
+#[derive(Clone, Debug)]
+struct Base {
+    /// Ordered by canonical name; of those with one name the winner stands first, and the others follow by rank.
+    nodes: Vec<Node>,
+    refused: Arc<[Arc<Refused>]>,
+    /// Other words for a skill or a refused folder: the names of folders.
+    aliases: HashMap<Box<str>, Vec<Item>>,
+}
+
 /// A skill in the catalog.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) skill: Arc<Skill>,
     /// The id, where it is not the name.
-    pub(crate) id: Option<Box<str>>,
+    pub(crate) id: Option<Arc<str>>,
     /// The node that won the name.
     pub(crate) winner: u32,
     pub(crate) choice: Choice,
+    /// The others of the name, by rank, if this one won it.
+    pub(crate) losers: Box<[u32]>,
 }
 
 impl Node {
@@ -96,16 +123,30 @@ impl Tables {
             id: None,
             winner: 0,
             choice: facts[*at as usize].choice,
+            losers: Box::default(),
         });
+        let nodes: Vec<Node> = nodes.collect();
+        let places = places(&skills, &refused, &node_of);
+        let refused: Arc<[_]> = refused.into();
+        let base = Base {
+            nodes,
+            refused: Arc::clone(&refused),
+            aliases: HashMap::new(),
+        };
         let mut tables = Self {
-            nodes: nodes.collect(),
-            places: places(&skills, &refused, &node_of),
-            refused: refused.into(),
-            by_id: Box::default(),
+            base: Arc::new(base),
+            newer: Vec::new(),
+            newer_refused: Vec::new(),
+            newer_aliases: HashMap::new(),
+            gone: Vec::new(),
+            refused,
+            by_id: Vec::new(),
+            places,
             names: HashTable::with_capacity(skills.len()),
             hasher: DefaultHashBuilder::default(),
-            aliases: HashMap::new(),
+            colons: Vec::new(),
             numbered: HashMap::new(),
+            orders: OnceLock::new(),
             precedence,
         };
         tables.enter_names(&facts, &order);
@@ -115,8 +156,26 @@ impl Tables {
         tables
     }
 
-    pub(crate) fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// Returns the number of skills.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub(crate) fn node(&self, at: u32) -> &Node {
+        let at = at as usize;
+        match self.base.nodes.get(at) {
+            Some(node) => node,
+            None => &self.newer[at - self.base.nodes.len()],
+        }
+    }
+
+    /// Returns the refused folder of a number.
+    pub(crate) fn refused_at(&self, at: u32) -> &Arc<Refused> {
+        let at = at as usize;
+        match self.base.refused.get(at) {
+            Some(refused) => refused,
+            None => &self.newer_refused[at - self.base.refused.len()],
+        }
     }
 
     pub(crate) fn refused(&self) -> &[Arc<Refused>] {
@@ -131,38 +190,62 @@ impl Tables {
         &self.places
     }
 
+    /// Returns how many skills come before one, by id.
+    pub(crate) fn order(&self, at: u32) -> u32 {
+        let orders = self.orders.get_or_init(|| {
+            let mut orders = vec![u32::MAX; self.next_number() as usize];
+            for (order, at) in (0..).zip(&self.by_id) {
+                orders[*at as usize] = order;
+            }
+            orders.into()
+        });
+        orders[at as usize]
+    }
+
+    /// Returns the other words for skills and refused folders.
+    fn aliased(&self, key: &str) -> &[Item] {
+        let newer = self.newer_aliases.get(key);
+        let items = newer.or_else(|| self.base.aliases.get(key));
+        items.map_or(&[], Vec::as_slice)
+    }
+
     /// Returns the root and folder of an item.
     pub(crate) fn place(&self, item: Item) -> (usize, &Folder) {
         match item {
             Item::Skill(at) => {
-                let skill = &self.nodes[at as usize].skill;
+                let skill = &self.node(at).skill;
                 (skill.source, &skill.folder)
             }
             Item::Refused(at) => {
-                let refused = &self.refused[at as usize];
+                let refused = self.refused_at(at);
                 (refused.source, &refused.folder)
             }
         }
     }
 
-    /// Returns the skills of one name, the winner first.
-    pub(crate) fn group(&self, winner: u32) -> &[Node] {
-        let rest = &self.nodes[winner as usize..];
-        let length = rest.partition_point(|node| node.winner == winner);
-        &rest[..length]
+    /// Returns the skills of one name, by rank, if this is the winner.
+    pub(crate) fn group(&self, winner: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::once(winner).chain(self.node(winner).losers.iter().copied())
     }
 
     /// Finds the winner of each name, and enters it under its hash.
     fn enter_names(&mut self, facts: &[Facts<'_>], order: &[u32]) {
         let key = |node: usize| &facts[order[node] as usize].key;
-        let hash = |node: &u32| self.hasher.hash_one(key(*node as usize).as_str());
-        let mut winner = 0;
-        for node in 0..self.nodes.len() {
+        let hasher = self.hasher.clone();
+        let hash = |node: &u32| hasher.hash_one(key(*node as usize).as_str());
+        let nodes = &mut Arc::make_mut(&mut self.base).nodes;
+        let mut start = 0;
+        for node in 0..nodes.len() {
             if node == 0 || key(node) != key(node - 1) {
-                winner = index(node);
-                self.names.insert_unique(hash(&winner), winner, hash);
+                start = node;
+                self.names
+                    .insert_unique(hash(&index(node)), index(node), hash);
             }
-            self.nodes[node].winner = winner;
+            nodes[node].winner = index(start);
+            let is_last = node + 1 == nodes.len() || key(node + 1) != key(node);
+            if is_last && start < node {
+                nodes[start].losers = (index(start + 1)..=index(node)).collect();
+            }
         }
     }
 
@@ -176,12 +259,14 @@ impl Tables {
         aliased.sort_unstable();
         let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
         let refused = (0..index(self.refused.len())).map(Item::Refused);
+        let mut words: HashMap<Box<str>, Vec<Item>> = HashMap::new();
         for item in skills.chain(refused) {
             let alias: Box<str> = canonical(self.place(item).1.name()).into();
             if !alias.is_empty() {
-                self.aliases.entry(alias).or_default().push(item);
+                words.entry(alias).or_default().push(item);
             }
         }
+        Arc::make_mut(&mut self.base).aliases = words;
     }
 }
 
@@ -195,6 +280,7 @@ struct Facts<'a> {
     has_alias: bool,
     /// Whether its name leads to it, if it is the winner of the name.
     is_plain: bool,
+    has_colon: bool,
 }
 
 impl<'a> Facts<'a> {
@@ -202,12 +288,13 @@ impl<'a> Facts<'a> {
         let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
         let key = Key::new(canonical(name));
         let is_other = folder != name && !folder.is_empty();
-        let depth = skill.folder.path().matches('/').count();
+        let has_colon = name.contains(':');
         Self {
-            rank: packed(rank(root, choice, precedence), skill.source, depth),
+            rank: rank_of(skill, root, choice, precedence),
             choice,
             has_alias: is_other && canonical(folder) != key.as_str(),
-            is_plain: !name.contains(':') && is_usable(root, choice),
+            is_plain: !has_colon && is_usable(root, choice),
+            has_colon,
             key,
         }
     }
@@ -216,6 +303,11 @@ impl<'a> Facts<'a> {
 /// How a skill stands among those of its name, the smallest first: by scope, by root, and by depth in the root, in one
 /// number.
 type Rank = u64;
+
+fn rank_of(skill: &Skill, root: &Root, choice: Choice, precedence: Precedence) -> Rank {
+    let depth = skill.folder.path().matches('/').count();
+    packed(rank(root, choice, precedence), skill.source, depth)
+}
 
 /// Packs a rank; roots and depths are far fewer than there is room for.
 fn packed(rank: usize, source: usize, depth: usize) -> Rank {
@@ -249,7 +341,7 @@ fn by_name(facts: &[Facts<'_>]) -> Vec<u32> {
 }
 
 /// Returns all folders, ordered by root and folder, from two lists that are.
-fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> Box<[Item]> {
+fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> Vec<Item> {
     let mut places = Vec::with_capacity(skills.len() + refused.len());
     let mut refused = (0..).zip(refused).peekable();
     for (at, skill) in skills.iter().enumerate() {
@@ -261,7 +353,7 @@ fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> B
         places.push(Item::Skill(node_of[at]));
     }
     places.extend(refused.map(|(at, _)| Item::Refused(at)));
-    places.into()
+    places
 }
 
 /// Returns a place as it is kept. A catalog has fewer skills than four thousand million: each root is capped.

@@ -72,6 +72,11 @@ impl Folder {
         }
     }
 
+    /// Returns whether the folder was found over a link.
+    pub(crate) fn is_linked(&self) -> bool {
+        self.way == Way::Linked
+    }
+
     /// Returns how the folder was found.
     pub(super) fn way(&self) -> Way {
         self.way

@@ -81,6 +81,18 @@ pub trait Source: fmt::Debug + Send + Sync {
         }
     }
 
+    /// Lists the skill folders at and below one path, as [`survey`](Self::survey) would if all else was as it is. Returns
+    /// what was passed over there, or nothing where only a survey of the whole source can tell.
+    fn survey_at(
+        &self,
+        walk: &Walk,
+        path: &str,
+        found: &mut dyn FnMut(Listed),
+    ) -> Option<Vec<Finding>> {
+        let _ = (walk, path, found);
+        None
+    }
+
     /// Returns the state of a folder's `SKILL.md` without reading it.
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         Ok(self.head(folder, 0, &mut Vec::new())?.revision)

@@ -32,6 +32,17 @@ impl Revision {
         let limit = now_ns.saturating_sub(Self::SETTLING_NS);
         self.modified_ns <= limit && self.changed_ns <= limit
     }
+
+    /// Returns whether the file was changed within 2 seconds around `now_ns`: somebody may be writing it.
+    pub(crate) fn is_recent(&self, now_ns: i64) -> bool {
+        // A person may set any time for the content, and none for the file.
+        let last = if self.changed_ns == 0 {
+            self.modified_ns
+        } else {
+            self.changed_ns
+        };
+        last != 0 && now_ns.abs_diff(last) < Self::SETTLING_NS.unsigned_abs()
+    }
 }
 
 #[cfg(test)]

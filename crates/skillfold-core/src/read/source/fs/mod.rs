@@ -194,6 +194,17 @@ impl Source for FsSource {
         .map_err(|error| Error::read(self.path.to_string_lossy(), error))
     }
 
+    fn survey_at(
+        &self,
+        walk: &Walk,
+        path: &str,
+        found: &mut dyn FnMut(Listed),
+    ) -> Option<Vec<Finding>> {
+        let is_inside = !path.is_empty() && Folder::new(path).is_ok();
+        is_inside.then_some(())?;
+        walk::walk_at(&*self.tree, walk, path, &mut walk::Stat { found })
+    }
+
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
         let state = steady(into, |into| self.tree.head(folder, bytes, into));
         state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))

@@ -92,6 +92,10 @@ impl Tree for PortableTree {
         })
     }
 
+    fn lstat(&self, path: &str) -> io::Result<EntryKind> {
+        Ok(kind(&self.root.join(path).symlink_metadata()?))
+    }
+
     fn target(&self, path: &str) -> Option<EntryKind> {
         self.root
             .join(path)

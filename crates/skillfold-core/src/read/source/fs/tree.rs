@@ -28,6 +28,9 @@ pub(super) trait Tree: Send + Sync {
     /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
     fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened>;
 
+    /// Returns what stands at a path; a link is a link.
+    fn lstat(&self, path: &str) -> io::Result<EntryKind>;
+
     /// Returns what a path leads to, if anything. Links are followed.
     fn target(&self, path: &str) -> Option<EntryKind>;
 

@@ -159,6 +159,11 @@ impl Tree for UnixTree {
         self.with_identity(&found, folder)
     }
 
+    fn lstat(&self, path: &str) -> io::Result<EntryKind> {
+        let stat = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(kind(FileType::from_raw_mode(stat.st_mode)))
+    }
+
     fn target(&self, path: &str) -> Option<EntryKind> {
         let stat = statat(&self.root, path, AtFlags::empty()).ok()?;
         Some(kind(FileType::from_raw_mode(stat.st_mode)))

@@ -24,18 +24,7 @@ pub(super) fn walk(
     walk: &Walk,
     taker: &mut dyn Taker,
 ) -> io::Result<Vec<Finding>> {
-    let mut search = Search {
-        tree,
-        walk,
-        taker,
-        findings: Vec::new(),
-        visited: HashSet::new(),
-        skills: 0,
-        folders: 0,
-        entries: 0,
-        unreported: 0,
-        cut: None,
-    };
+    let mut search = Search::new(tree, walk, taker);
     if !search.take_skill(&Place::root(root_name)) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
@@ -44,16 +33,72 @@ pub(super) fn walk(
             depth: 0,
             way: Way::Direct,
         };
-        let mut open = search.folder(&root, entries);
-        while let Some(next) = open.pop() {
-            if search.is_done(&next.path) {
-                break;
-            }
-            open.extend(search.descend(&next));
-        }
+        let open = search.folder(&root, entries);
+        search.search(open);
     }
     search.finish();
     Ok(search.findings)
+}
+
+/// Searches one folder of the tree and what is below it, as [`walk`] does on its way; returns nothing where only a walk of
+/// the whole can tell what belongs there.
+pub(super) fn walk_at(
+    tree: &dyn Tree,
+    walk: &Walk,
+    path: &str,
+    taker: &mut dyn Taker,
+) -> Option<Vec<Finding>> {
+    let mut search = Search::new(tree, walk, taker);
+    let ends = path.match_indices('/').map(|(at, _)| at);
+    let ways: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
+    let mut above = "";
+    for (depth, way) in (1..).zip(&ways) {
+        // Below a skill there is no other, and a file that only looks like one ends the search too.
+        match tree.stat(above) {
+            Err(error) if is_absent(&error) => {}
+            _ => return None,
+        }
+        let kind = match tree.lstat(way) {
+            Ok(kind) => kind,
+            Err(error) if is_absent(&error) => return Some(Vec::new()),
+            Err(_) => return None,
+        };
+        let is_last = depth == ways.len();
+        let name = way.rsplit('/').next().unwrap_or_default();
+        let entry = RawEntry::new(name.into(), Encoding::Utf8, kind);
+        if kind == EntryKind::Link {
+            return None;
+        }
+        if !search.is_wanted(&entry, way) {
+            // What is above was reported when it was searched.
+            search
+                .findings
+                .truncate(if is_last { usize::MAX } else { 0 });
+            return Some(search.findings);
+        }
+        if is_last {
+            let place = Place {
+                path: way,
+                root_name: None,
+                way: Way::Direct,
+            };
+            if !search.take_skill(&place) {
+                let mut open = Vec::new();
+                search.open(way, depth, Way::Direct, &mut open);
+                search.search(open);
+            }
+        }
+        above = way;
+    }
+    search.finish();
+    Some(search.findings)
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 /// A folder that may be a skill.
@@ -200,7 +245,46 @@ struct Search<'a> {
     cut: Option<Finding>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(tree: &'a dyn Tree, walk: &'a Walk, taker: &'a mut dyn Taker) -> Self {
+        Self {
+            tree,
+            walk,
+            taker,
+            findings: Vec::new(),
+            visited: HashSet::new(),
+            skills: 0,
+            folders: 0,
+            entries: 0,
+            unreported: 0,
+            cut: None,
+        }
+    }
+
+    /// Searches folders that are no skills, the last one first.
+    fn search(&mut self, mut open: Vec<Open>) {
+        while let Some(next) = open.pop() {
+            if self.is_done(&next.path) {
+                break;
+            }
+            open.extend(self.descend(&next));
+        }
+    }
+
+    /// Notes a folder that is to be searched, unless it is too deep.
+    fn open(&mut self, path: &str, depth: usize, way: Way, next: &mut Vec<Open>) {
+        if depth >= self.walk.limits.walk_depth {
+            self.report(
+                Code::BoundReached,
+                path,
+                "Folder is nested too deep and was not searched:",
+            );
+        } else {
+            let path = path.to_owned();
+            next.push(Open { path, depth, way });
+        }
+    }
+
     /// Lists a folder that is no skill, and returns the folders to search next, last one first.
     fn descend(&mut self, open: &Open) -> Vec<Open> {
         let path = &*open.path;
@@ -267,16 +351,7 @@ impl Search<'_> {
             if self.take_skill(&place) || !self.leads_on(&entry, &full) {
                 continue;
             }
-            if depth >= self.walk.limits.walk_depth {
-                self.report(
-                    Code::BoundReached,
-                    &full,
-                    "Folder is nested too deep and was not searched:",
-                );
-            } else {
-                let path = full.clone();
-                next.push(Open { path, depth, way });
-            }
+            self.open(&full, depth, way, &mut next);
         }
         next.reverse();
         next

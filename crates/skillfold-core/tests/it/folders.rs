@@ -1,0 +1,369 @@
+//! Looking at the folders that changed gives what looking at everything gives.
+#![expect(clippy::disallowed_methods, reason = "tests lay out folders")]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Catalog, Changes, FsSource, Lookup, Matcher, PluginName, Root, Rules, Scope, Trust,
+};
+use tempfile::TempDir;
+
+/// A time at which all files were left alone long ago.
+const LATER: i64 = i64::MAX / 2;
+
+/// Names that meet each other: by case, by qualifier, by the names of folders.
+const NAMES: [&str; 8] = [
+    "pdf",
+    "PDF",
+    "mail",
+    "user:pdf",
+    "acme:mail",
+    "sheet",
+    "a_b",
+    "project:pdf",
+];
+const FOLDERS: [&str; 9] = [
+    "pdf",
+    "mail",
+    "sheet",
+    "a-b",
+    "group/pdf",
+    "group/mail",
+    "group",
+    "group-x/pdf",
+    "deep/er/pdf",
+];
+const ROOTS: usize = 3;
+
+/// One thing that happens to the files of a root.
+#[derive(Clone, Debug)]
+enum Act {
+    Write {
+        root: usize,
+        folder: usize,
+        name: usize,
+    },
+    Break {
+        root: usize,
+        folder: usize,
+    },
+    Remove {
+        root: usize,
+        folder: usize,
+    },
+    Rename {
+        root: usize,
+        from: usize,
+        to: usize,
+    },
+    Beside {
+        root: usize,
+        folder: usize,
+    },
+    Hidden {
+        root: usize,
+    },
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let root = 0..ROOTS;
+    let folder = 0..FOLDERS.len();
+    let written = (root.clone(), folder.clone(), 0..NAMES.len());
+    prop_oneof![
+        6 => written.prop_map(|(root, folder, name)| Act::Write { root, folder, name }),
+        2 => (root.clone(), folder.clone()).prop_map(|(root, folder)| Act::Break { root, folder }),
+        2 => (root.clone(), folder.clone()).prop_map(|(root, folder)| Act::Remove { root, folder }),
+        2 => (root.clone(), folder.clone(), folder.clone())
+            .prop_map(|(root, from, to)| Act::Rename { root, from, to }),
+        1 => (root.clone(), folder).prop_map(|(root, folder)| Act::Beside { root, folder }),
+        1 => root.prop_map(|root| Act::Hidden { root }),
+    ]
+}
+
+/// Three roots on disk.
+struct World {
+    folder: TempDir,
+    /// Each text is longer than the one before, so that no two look alike.
+    written: usize,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for root in 0..ROOTS {
+            fs::create_dir(folder.path().join(root.to_string())).unwrap();
+        }
+        Self { folder, written: 0 }
+    }
+
+    fn path(&self, root: usize) -> PathBuf {
+        self.folder.path().join(root.to_string())
+    }
+
+    fn roots(&self) -> Vec<Root> {
+        let source = |root: usize| FsSource::open(self.path(root)).unwrap();
+        let acme: PluginName = "acme".parse().unwrap();
+        vec![
+            Root::new(Scope::User, "mine", source(0)),
+            Root::plugin(acme, "theirs", source(1)),
+            Root::new(Scope::Project, "ours", source(2)).with_trust(Trust::Untrusted),
+        ]
+    }
+
+    fn discover(&self) -> Catalog {
+        Catalog::discover(self.roots(), Rules::default(), LATER)
+    }
+
+    fn put(&mut self, folder: &Path, text: &str) {
+        self.written += 1;
+        let longer = "x".repeat(self.written);
+        if fs::create_dir_all(folder).is_ok() {
+            fs::write(folder.join("SKILL.md"), text.replace("LONGER", &longer)).unwrap();
+        }
+    }
+
+    /// Does it, and returns the folders that changed.
+    fn act(&mut self, act: &Act) -> Vec<(usize, &'static str)> {
+        match *act {
+            Act::Write { root, folder, name } => {
+                let name = NAMES[name];
+                let text = format!(
+                    "---\nname: '{name}'\ndescription: LONGER\ntriggers: [say {name}]\n---\n"
+                );
+                self.put(&self.path(root).join(FOLDERS[folder]), &text);
+                vec![(root, FOLDERS[folder])]
+            }
+            Act::Break { root, folder } => {
+                self.put(&self.path(root).join(FOLDERS[folder]), "LONGER");
+                vec![(root, FOLDERS[folder])]
+            }
+            Act::Remove { root, folder } => {
+                let _ = fs::remove_dir_all(self.path(root).join(FOLDERS[folder]));
+                vec![(root, FOLDERS[folder])]
+            }
+            Act::Rename { root, from, to } => {
+                let path = self.path(root);
+                let _ = fs::rename(path.join(FOLDERS[from]), path.join(FOLDERS[to]));
+                vec![(root, FOLDERS[from]), (root, FOLDERS[to])]
+            }
+            Act::Beside { root, folder } => {
+                let references = self.path(root).join(FOLDERS[folder]).join("references");
+                self.put(&references, "not one LONGER");
+                vec![(root, FOLDERS[folder])]
+            }
+            Act::Hidden { root } => {
+                let _ = fs::create_dir_all(self.path(root).join(".hidden/pdf"));
+                vec![(root, ".hidden/pdf"), (root, ".hidden")]
+            }
+        }
+    }
+}
+
+/// Everything that can be asked of a snapshot.
+fn shown(catalog: &Catalog) -> String {
+    let mut out = String::new();
+    for entry in catalog.entries() {
+        let shadows: Vec<_> = entry.shadows().map(|entry| entry.id()).collect();
+        let notes: Vec<_> = entry.notes().into_iter().map(|note| note.message).collect();
+        let shadowed_by = entry.shadowed_by().map(|entry| entry.id());
+        writeln!(
+            out,
+            "{} {:?} {} {} {:?} {:?} {shadowed_by:?} {shadows:?} {notes:?}",
+            entry.id(),
+            entry.standing(),
+            entry.root().label(),
+            entry.skill().folder,
+            entry.skill().revision,
+            entry.alias(),
+        )
+        .unwrap();
+        assert_eq!(catalog.get(entry.id()), Some(entry), "an id leads back");
+    }
+    for refused in catalog.refused() {
+        writeln!(
+            out,
+            "{} {} {:?}",
+            refused.source, refused.folder, refused.revision
+        )
+        .unwrap();
+    }
+    let findings: BTreeSet<_> = catalog
+        .findings()
+        .iter()
+        .map(|of| format!("{} {}", of.source, of.finding.diagnostic.message))
+        .collect();
+    writeln!(out, "{findings:?}").unwrap();
+    let words = NAMES.iter().chain(&FOLDERS).flat_map(|word| {
+        let word = word.rsplit('/').next().unwrap();
+        ["", "user:", "acme:", "project:"].map(|scope| format!("{scope}{word}"))
+    });
+    for word in words {
+        let found = match catalog.find(&word) {
+            Lookup::Skill(entry) => entry.id().to_owned(),
+            Lookup::Refused(refused) => format!("refused {} {}", refused.source, refused.folder),
+            _ => "nothing".to_owned(),
+        };
+        writeln!(out, "{word} -> {found}").unwrap();
+    }
+    out
+}
+
+fn matched(matcher: &Matcher) -> Vec<String> {
+    let found = matcher.matches("say pdf, say mail, say sheet, say a_b and say user:pdf");
+    let candidates = found.candidates.iter();
+    candidates
+        .map(|candidate| format!("{} {}", candidate.entry.id(), candidate.evidence()))
+        .collect()
+}
+
+/// Follows what happens by folder, and compares each step with a look at everything. Returns how many steps were followed.
+fn follow(acts: &[Act]) -> usize {
+    let mut world = World::new();
+    let mut catalog = world.discover();
+    let mut matcher = Matcher::new(&catalog);
+    let mut followed = 0;
+    for act in acts {
+        let changed = world.act(act);
+        let whole = catalog.refresh(world.roots(), Rules::default(), LATER);
+        let next = match catalog.refresh_folders(&changed, LATER) {
+            Some(next) => {
+                assert_eq!(next.changes, whole.changes, "{act:?} in {acts:?}");
+                followed += 1;
+                next.catalog
+            }
+            None => whole.catalog.clone(),
+        };
+        assert_eq!(
+            shown(&next),
+            shown(&world.discover()),
+            "{act:?} in {acts:?}"
+        );
+        // Every other step is skipped by the matcher, as one that nobody asks is.
+        if followed % 2 == 0 {
+            matcher = matcher.refresh(&next);
+            assert_eq!(matched(&matcher), matched(&Matcher::new(&next)), "{acts:?}");
+        }
+        catalog = next;
+    }
+    followed
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn following_folders_gives_what_looking_at_everything_gives(
+        acts in proptest::collection::vec(act(), 1..24),
+    ) {
+        follow(&acts);
+    }
+}
+
+#[test]
+fn edits_additions_and_removals_are_followed_without_a_look_at_everything() {
+    let write = |folder, name| Act::Write {
+        root: 0,
+        folder,
+        name,
+    };
+    let acts = [
+        write(0, 0),
+        write(1, 2),
+        Act::Write {
+            root: 1,
+            folder: 0,
+            name: 1,
+        },
+        write(0, 0),
+        write(0, 5),
+        Act::Break { root: 0, folder: 1 },
+        write(1, 2),
+        Act::Rename {
+            root: 0,
+            from: 1,
+            to: 5,
+        },
+        Act::Remove { root: 1, folder: 0 },
+    ];
+    assert_eq!(follow(&acts), acts.len());
+}
+
+#[test]
+fn many_changes_are_put_together_anew_and_none_is_lost() {
+    let acts: Vec<Act> = (0..200)
+        .map(|number| Act::Write {
+            root: number % 2,
+            folder: number % 4,
+            name: number % NAMES.len(),
+        })
+        .collect();
+    let followed = follow(&acts);
+    assert!(followed > 180, "{followed} of 200 were followed");
+    assert!(followed < 200, "the delta grows for ever");
+}
+
+#[test]
+fn change_of_one_skill_reads_one_file() {
+    let mut world = World::new();
+    for number in 0..50 {
+        let folder = world.path(0).join(format!("skill-{number}"));
+        let text = format!("---\nname: skill-{number}\ndescription: LONGER\n---\n");
+        world.put(&folder, &text);
+    }
+    let catalog = world.discover();
+    let text = "---\nname: skill-7\ndescription: other LONGER\n---\n";
+    world.put(&world.path(0).join("skill-7"), text);
+    // Whoever looks at everything would see that this one is gone.
+    fs::remove_dir_all(world.path(0).join("skill-9")).unwrap();
+    let next = catalog.refresh_folders(&[(0, "skill-7")], LATER).unwrap();
+    assert_eq!(next.changes.changed, ["skill-7".into()]);
+    assert!(next.catalog.get("skill-9").is_some());
+    for entry in next
+        .catalog
+        .entries()
+        .filter(|entry| entry.id() != "skill-7")
+    {
+        let before = catalog.get(entry.id()).unwrap();
+        assert!(std::sync::Arc::ptr_eq(before.skill(), entry.skill()));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn where_links_lead_to_skills_everything_is_looked_at() {
+    let mut world = World::new();
+    let text = "---\nname: pdf\ndescription: LONGER\n---\n";
+    world.put(&world.path(0).join("pdf"), text);
+    std::os::unix::fs::symlink(world.path(0).join("pdf"), world.path(1).join("linked")).unwrap();
+    let catalog = world.discover();
+    world.put(&world.path(0).join("pdf"), text);
+    assert!(catalog.refresh_folders(&[(0, "pdf")], LATER).is_none());
+    // A link that is new says so itself.
+    let world = World::new();
+    let catalog = world.discover();
+    std::os::unix::fs::symlink("/nowhere", world.path(1).join("new")).unwrap();
+    assert!(catalog.refresh_folders(&[(1, "new")], LATER).is_none());
+}
+
+#[test]
+fn folder_that_is_nowhere_changes_nothing() {
+    let mut world = World::new();
+    world.put(
+        &world.path(0).join("pdf"),
+        "---\nname: pdf\ndescription: LONGER\n---\n",
+    );
+    let catalog = world.discover();
+    let none = |folders: &[(usize, &str)]| catalog.refresh_folders(folders, LATER);
+    assert_eq!(
+        none(&[(0, "a/b"), (0, "c")]).unwrap().changes,
+        Changes::default()
+    );
+    assert!(none(&[(9, "a")]).is_none(), "there is no such root");
+    assert!(none(&[(0, "")]).is_none());
+    assert!(none(&[(0, "../0/pdf")]).is_none());
+    assert!(none(&[(0, "/etc")]).is_none());
+}

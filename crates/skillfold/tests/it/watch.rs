@@ -1,0 +1,396 @@
+//! A change of files is seen without a refresh.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests change files as editors do"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use skillfold::core::Changes;
+use skillfold::{Host, Skills, Watching};
+
+use crate::world::World;
+
+/// Time after which a test gives up; what is waited for takes a fraction of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const WORLD: &str = "
+//- person/.agents/skills/mail/SKILL.md
+---
+name: mail
+description: Writes mails
+---
+//- person/.agents/skills/group/pdf/SKILL.md
+---
+name: pdf
+description: Fills in forms
+---
+";
+
+/// Skills that are followed, and what is told of them.
+struct Followed {
+    world: World,
+    skills: Skills,
+    watching: Watching,
+    news: Receiver<Result<Changes, String>>,
+}
+
+impl Followed {
+    fn new(tree: &str, with: impl FnOnce(Host) -> Host) -> Self {
+        let world = World::new(tree);
+        let skills = with(world.host()).discover().unwrap();
+        let (sender, news) = channel();
+        let watching = skills
+            .watch(move |told| {
+                let told = told.cloned().map_err(ToString::to_string);
+                let _ = sender.send(told);
+            })
+            .unwrap();
+        let followed = Self {
+            world,
+            skills,
+            watching,
+            news,
+        };
+        followed.ready()
+    }
+
+    /// Waits for the first look, if there is one.
+    fn ready(self) -> Self {
+        let report = self.skills.report();
+        let (watch, poll) = (&report.settings.watch, &report.settings.poll_seconds);
+        if watch.value || poll.value > 0 {
+            self.until("the first look", |followed| {
+                let status = followed.watching.status();
+                status.looks.1 > 0 && status.is_complete == watch.value
+            });
+        }
+        self
+    }
+
+    fn told() -> Self {
+        Self::new(WORLD, |host| host.set("poll_seconds", "0"))
+    }
+
+    fn polled() -> Self {
+        Self::new(WORLD, |host| {
+            host.set("watch", "off").set("poll_seconds", "1")
+        })
+    }
+
+    #[track_caller]
+    fn until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !is_so(self) {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{what} never happens: {:?}",
+                self.watching
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn description(&self, id: &str) -> Option<String> {
+        let catalog = self.skills.catalog();
+        Some(catalog.get(id)?.manifest().description().to_owned())
+    }
+
+    #[track_caller]
+    fn until_described(&self, id: &str, description: Option<&str>) {
+        self.until(&format!("{id} is {description:?}"), |followed| {
+            followed.description(id).as_deref() == description
+        });
+    }
+
+    fn write(&self, path: &str, name: &str, description: &str) {
+        write(&self.world.path(path), name, description);
+    }
+}
+
+fn write(folder: &Path, name: &str, description: &str) {
+    fs::create_dir_all(folder).unwrap();
+    let text = format!("---\nname: {name}\ndescription: {description}\n---\n");
+    fs::write(folder.join("SKILL.md"), text).unwrap();
+}
+
+#[test]
+fn change_addition_and_removal_are_seen_and_told() {
+    for followed in [Followed::told(), Followed::polled()] {
+        followed.write("person/.agents/skills/mail", "mail", "Reads mails");
+        followed.until_described("mail", Some("Reads mails"));
+        let told = followed.news.recv_timeout(PATIENCE).unwrap().unwrap();
+        assert_eq!(told.changed, ["mail".into()]);
+        followed.write("person/.agents/skills/new/er/sheet", "sheet", "Adds up");
+        followed.until_described("sheet", Some("Adds up"));
+        fs::remove_dir_all(followed.world.path("person/.agents/skills/group")).unwrap();
+        followed.until_described("pdf", None);
+        fs::rename(
+            followed.world.path("person/.agents/skills/new/er"),
+            followed.world.path("person/.agents/skills/group"),
+        )
+        .unwrap();
+        followed.write("person/.agents/skills/group/sheet", "sheet", "Counts");
+        followed.until_described("sheet", Some("Counts"));
+    }
+}
+
+#[test]
+fn what_one_change_costs_is_a_look_at_one_folder() {
+    let followed = Followed::told();
+    let everything = followed.watching.status().looks.1;
+    for number in 0..5 {
+        let description = format!("Number {number}");
+        followed.write("person/.agents/skills/mail", "mail", &description);
+        followed.until_described("mail", Some(&description));
+    }
+    assert_eq!(followed.watching.status().looks.1, everything);
+}
+
+#[test]
+fn loaded_skill_is_the_changed_one_without_clearing_a_cache() {
+    let followed = Followed::told();
+    let file = followed.world.path("person/.agents/skills/mail/SKILL.md");
+    for number in 0..3 {
+        let text = format!("---\nname: mail\ndescription: Says {number}\n---\nSay {number}.\n");
+        fs::write(&file, text).unwrap();
+        followed.until_described("mail", Some(&format!("Says {number}")));
+        let loaded = followed.skills.load("mail", "").unwrap();
+        assert_eq!(loaded.body(), format!("Say {number}.\n"));
+        assert!(loaded.notes().is_empty(), "{:?}", loaded.notes());
+    }
+}
+
+#[test]
+fn root_that_is_made_later_is_found() {
+    let followed = Followed::new("", |host| {
+        host.set("poll_seconds", "0").set("trust_project", "true")
+    });
+    followed.write("person/.claude/skills/mail", "mail", "Writes mails");
+    followed.until_described("mail", Some("Writes mails"));
+    followed.write("person/app/.agents/skills/mail", "mail", "Writes ours");
+    followed.until_described("mail", Some("Writes ours"));
+    followed.write("person/app/.agents/skills/mail", "mail", "Writes theirs");
+    followed.until_described("mail", Some("Writes theirs"));
+}
+
+#[test]
+fn root_that_takes_the_place_of_another_is_followed() {
+    let followed = Followed::told();
+    write(
+        &followed.world.path("person/.next/skills/mail"),
+        "mail",
+        "Another",
+    );
+    fs::rename(
+        followed.world.path("person/.agents"),
+        followed.world.path("person/.last"),
+    )
+    .unwrap();
+    followed.until_described("mail", None);
+    fs::rename(
+        followed.world.path("person/.next"),
+        followed.world.path("person/.agents"),
+    )
+    .unwrap();
+    followed.until_described("mail", Some("Another"));
+    followed.write("person/.agents/skills/mail", "mail", "Changed");
+    followed.until_described("mail", Some("Changed"));
+}
+
+#[cfg(unix)]
+#[test]
+fn root_and_skill_that_are_links_are_followed() {
+    use std::os::unix::fs::symlink;
+    let world = World::new("");
+    write(&world.path("elsewhere/one/mail"), "mail", "One");
+    write(&world.path("elsewhere/two/mail"), "mail", "Two");
+    write(&world.path("elsewhere/three/pdf"), "pdf", "Three");
+    fs::create_dir_all(world.path("person/.agents")).unwrap();
+    symlink(
+        world.path("elsewhere/one"),
+        world.path("person/.agents/skills"),
+    )
+    .unwrap();
+    symlink(
+        world.path("elsewhere/three/pdf"),
+        world.path("elsewhere/two/pdf"),
+    )
+    .unwrap();
+    let skills = world.host().set("poll_seconds", "0").discover().unwrap();
+    let watching = skills.watch(|_| {}).unwrap();
+    let (_, news) = channel();
+    let followed = Followed {
+        world,
+        skills,
+        watching,
+        news,
+    };
+    let followed = followed.ready();
+    write(
+        &followed.world.path("elsewhere/one/mail"),
+        "mail",
+        "One more",
+    );
+    followed.until_described("mail", Some("One more"));
+    // The link leads elsewhere from one moment to the next.
+    symlink(
+        followed.world.path("elsewhere/two"),
+        followed.world.path("person/.agents/new"),
+    )
+    .unwrap();
+    fs::rename(
+        followed.world.path("person/.agents/new"),
+        followed.world.path("person/.agents/skills"),
+    )
+    .unwrap();
+    followed.until_described("mail", Some("Two"));
+    followed.until_described("pdf", Some("Three"));
+    write(
+        &followed.world.path("elsewhere/three/pdf"),
+        "pdf",
+        "Three more",
+    );
+    followed.until_described("pdf", Some("Three more"));
+}
+
+#[test]
+fn settings_are_followed_and_a_broken_one_is_told_once() {
+    let followed = Followed::told();
+    let settings = followed.world.path("person/.config/skillfold/config.toml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "disable = ['mail']\n").unwrap();
+    let standing = |followed: &Followed| {
+        let catalog = followed.skills.catalog();
+        catalog.get("mail").unwrap().standing().to_string()
+    };
+    followed.until("mail is off", |followed| standing(followed) == "disabled");
+    while followed.news.try_recv().is_ok() {}
+    fs::write(&settings, "disable = ['mail'\n").unwrap();
+    let told = followed.news.recv_timeout(PATIENCE).unwrap();
+    assert!(told.is_err(), "{told:?}");
+    assert_eq!(standing(&followed), "disabled", "what was off stays off");
+    fs::write(&settings, "").unwrap();
+    followed.until("mail is on", |followed| standing(followed) == "active");
+}
+
+#[test]
+fn file_that_is_written_in_two_halves_is_never_shown_broken() {
+    use std::io::Write as _;
+    for followed in [Followed::told(), Followed::polled()] {
+        let path = followed.world.path("person/.agents/skills/mail/SKILL.md");
+        // A writer that keeps the file open, and one that closes it between the halves.
+        for (number, closes) in [(1, false), (2, true)] {
+            let start = Instant::now();
+            let mut file = fs::File::create(&path).unwrap();
+            file.write_all(b"---\nname: mail\ndescr").unwrap();
+            if closes {
+                drop(file);
+                file = fs::File::options().append(true).open(&path).unwrap();
+            }
+            while start.elapsed() < Duration::from_millis(1_500) {
+                let seen = followed.description("mail");
+                // A file that is left alone for two seconds is as it is.
+                let is_held = start.elapsed() < Duration::from_millis(1_900);
+                assert!(
+                    seen.is_some() || !is_held,
+                    "half a file took the skill away"
+                );
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            write!(file, "iption: Whole {number}\n---\n").unwrap();
+            drop(file);
+            followed.until_described("mail", Some(&format!("Whole {number}")));
+        }
+        // What stays broken is shown as it is, in the end.
+        fs::write(&path, "---\nname: mail\ndescr").unwrap();
+        followed.until_described("mail", None);
+        assert_eq!(followed.skills.catalog().refused().len(), 1);
+    }
+}
+
+#[test]
+fn many_edits_of_one_size_leave_nothing_stale() {
+    let followed = Followed::told();
+    for number in 1_000..2_000 {
+        followed.write("person/.agents/skills/mail", "mail", &number.to_string());
+        followed.write(
+            "person/.agents/skills/group/pdf",
+            "pdf",
+            &number.to_string(),
+        );
+    }
+    followed.until_described("mail", Some("1999"));
+    followed.until_described("pdf", Some("1999"));
+}
+
+#[test]
+fn many_new_skills_at_once_are_all_found() {
+    let followed = Followed::told();
+    for number in 0..2_000 {
+        let name = format!("made-{number}");
+        followed.write(&format!("person/.agents/skills/{name}"), &name, "Made");
+    }
+    followed.until("all are found", |followed| {
+        followed.skills.catalog().len() == 2_002
+    });
+    // Each of them is followed.
+    followed.write("person/.agents/skills/made-1999", "made-1999", "Changed");
+    followed.until_described("made-1999", Some("Changed"));
+    fs::remove_dir_all(followed.world.path("person/.agents/skills")).unwrap();
+    followed.until("all are gone", |followed| {
+        followed.skills.catalog().is_empty()
+    });
+}
+
+#[test]
+fn with_both_switched_off_nothing_is_followed() {
+    let followed = Followed::new(WORLD, |host| {
+        host.set("watch", "off").set("poll_seconds", "0")
+    });
+    let status = followed.watching.status();
+    assert_eq!((status.folders, status.poll), (0, None));
+    followed.write("person/.agents/skills/mail", "mail", "Reads mails");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(
+        followed.description("mail").as_deref(),
+        Some("Writes mails")
+    );
+    followed.watching.look();
+    followed.until_described("mail", Some("Reads mails"));
+}
+
+#[test]
+fn dropping_the_guard_ends_the_thread() {
+    let followed = Followed::told();
+    let Followed {
+        world,
+        skills,
+        watching,
+        news,
+    } = followed;
+    drop(watching);
+    // The other end is gone with the thread.
+    assert!(matches!(
+        news.recv_timeout(PATIENCE),
+        Err(std::sync::mpsc::RecvTimeoutError::Disconnected)
+    ));
+    write(
+        &world.path("person/.agents/skills/mail"),
+        "mail",
+        "Reads mails",
+    );
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(
+        skills
+            .catalog()
+            .get("mail")
+            .unwrap()
+            .manifest()
+            .description(),
+        "Writes mails"
+    );
+}
