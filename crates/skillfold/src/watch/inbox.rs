@@ -163,6 +163,10 @@ impl Inbox {
         let mut state = self.state();
         loop {
             let now = Instant::now();
+            // Changes that go on put off what waits for a time, and not for ever.
+            if !state.is_stopped && until.is_some_and(|until| until + LONGEST <= now) {
+                return Due::Time;
+            }
             if let Some(due) = state.due(now) {
                 return due;
             }
