@@ -1,14 +1,46 @@
 // Asks `skillfold serve` for everything by the official TypeScript client, over HTTP and over stdio.
 //
-//     node client.mjs URL SERVE...
+//     node client.mjs URL FOLDER SERVE...
 //
-// URL is that of a running server; SERVE is the command that serves the same skills by stdin and stdout.
+// URL is that of a running server; FOLDER is one of the folders of skills that it serves, where skills come and go; SERVE is
+// the command that serves the same skills by stdin and stdout.
 
 import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-async function check(name, transport) {
+/** A skill comes and goes; the client is told, and sees it. */
+async function reload(client, folder) {
+  const skill = join(folder, 'comes-and-goes');
+  let hear = () => {};
+  client.setNotificationHandler('notifications/tools/list_changed', () => hear());
+  if (client.getNegotiatedProtocolVersion() >= '2026') {
+    await client.listen({ toolsListChanged: true });
+  }
+  const change = async (act, seen) => {
+    const late = AbortSignal.timeout(30_000);
+    const heard = new Promise((resolve, reject) => {
+      hear = resolve;
+      late.addEventListener('abort', () => reject(new Error('no notice came')));
+    });
+    await act();
+    await heard;
+    const found = await client.callTool({ name: 'list_skills', arguments: { query: 'comes-and-goes' } });
+    assert.deepEqual(
+      found.structuredContent.skills.map((skill) => skill.id),
+      seen,
+    );
+  };
+  await change(async () => {
+    await mkdir(skill);
+    await writeFile(join(skill, 'SKILL.md'), '---\nname: comes-and-goes\ndescription: Here for a while\n---\nBe brief.\n');
+  }, ['comes-and-goes']);
+  await change(() => rm(skill, { recursive: true }), []);
+}
+
+async function check(name, transport, folder) {
   const client = new Client({ name: 'conformance', version: '1.0.0' });
   await client.connect(transport);
   assert.equal(client.getServerVersion().name, 'skillfold');
@@ -40,10 +72,11 @@ async function check(name, transport) {
   assert.match(prompt.messages[0].content.text, /Say hello to Ada\./);
   const read = await client.readResource({ uri: 'skill://pdf-forms/SKILL.md' });
   assert.equal(read.contents[0].mimeType, 'text/markdown');
+  await reload(client, folder);
   await client.close();
   console.log(`TypeScript client over ${name}: passed`);
 }
 
-const [url, command, ...args] = process.argv.slice(2);
-await check('HTTP', new StreamableHTTPClientTransport(new URL(url)));
-await check('stdio', new StdioClientTransport({ command, args, stderr: 'ignore' }));
+const [url, folder, command, ...args] = process.argv.slice(2);
+await check('HTTP', new StreamableHTTPClientTransport(new URL(url)), folder);
+await check('stdio', new StdioClientTransport({ command, args, stderr: 'ignore' }), folder);

@@ -1,12 +1,15 @@
 """Asks `skillfold serve` for everything by the official Python client, over both transports and both lifecycles.
 
-    python client.py URL SERVE...
+    python client.py URL FOLDER SERVE...
 
-URL is that of a running server; SERVE is the command that serves the same skills by stdin and stdout.
+URL is that of a running server; FOLDER is one of the folders of skills that it serves, where skills come and go; SERVE is the
+command that serves the same skills by stdin and stdout.
 """
 
 import asyncio
 import hashlib
+import pathlib
+import shutil
 import sys
 
 from mcp import Client, MCPError, StdioServerParameters
@@ -102,22 +105,63 @@ async def skills(client):
             raise AssertionError(f"{uri} was read")
 
 
-async def check(name, server, mode):
-    async with Client(server, mode=mode) as client:
+async def reload(client, heard, folder):
+    """A skill comes and goes; the client is told, and sees it."""
+    skill = pathlib.Path(folder) / "comes-and-goes"
+
+    async def seen():
+        found = await client.call_tool("list_skills", {"query": "comes-and-goes"})
+        return [one["id"] for one in found.structured_content["skills"]]
+
+    async def change_and_hear():
+        if client.protocol_version < "2026":
+            heard.clear()
+            yield
+            for _ in range(600):
+                if {"tools", "prompts", "resources"} <= heard:
+                    return
+                await asyncio.sleep(0.05)
+            raise AssertionError(f"only {heard} was heard")
+        everything = {"tools_list_changed": True, "prompts_list_changed": True, "resources_list_changed": True}
+        async with client.listen(**everything) as events:
+            yield
+            for _ in range(3):
+                await asyncio.wait_for(anext(aiter(events)), 30)
+
+    assert await seen() == []
+    async for _ in change_and_hear():
+        skill.mkdir()
+        (skill / "SKILL.md").write_text("---\nname: comes-and-goes\ndescription: Here for a while\n---\nBe brief.\n")
+    assert await seen() == ["comes-and-goes"]
+    async for _ in change_and_hear():
+        shutil.rmtree(skill)
+    assert await seen() == []
+
+
+async def check(name, server, mode, folder):
+    heard = set()
+
+    async def hear(message):
+        method = getattr(message, "method", "")
+        if method.endswith("/list_changed"):
+            heard.add(method.split("/")[1])
+
+    async with Client(server, mode=mode, message_handler=hear) as client:
         assert client.server_info.name == "skillfold", client.server_info
         assert "load_skill" in client.instructions and "welcome" in client.instructions, client.instructions
         await tools(client)
         await prompts(client)
         await skills(client)
+        await reload(client, heard, folder)
         print(f"Python client over {name}, protocol {client.protocol_version}: passed")
 
 
 async def main():
-    url, *serve = sys.argv[1:]
+    url, folder, *serve = sys.argv[1:]
     stdio = StdioServerParameters(command=serve[0], args=serve[1:])
     for mode in ["auto", "legacy"]:
-        await check("HTTP", url, mode)
-        await check("stdio", stdio, mode)
+        await check("HTTP", url, mode, folder)
+        await check("stdio", stdio, mode, folder)
 
 
 asyncio.run(main())

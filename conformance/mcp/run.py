@@ -127,8 +127,8 @@ def clients(node, modules, python, url, serve, folder):
     inspector = [node, modules / ".bin" / "mcp-inspector", "--cli"]
     verify = ["--method", "skills/list", "--verify", "--require-digests"]
     runs = {
-        "the Python client": [python, HERE / "client.py", url, *serve],
-        "the TypeScript client": [node, script, url, *serve],
+        "the Python client": [python, HERE / "client.py", url, folder / "more", *serve],
+        "the TypeScript client": [node, script, url, folder / "more", *serve],
         "the inspector over HTTP": [*inspector, url, "--transport", "http", *verify],
         "the inspector over stdio": [*inspector, *serve, *verify],
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skillfold::Skills;
+use skillfold::{Skills, Watching};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
@@ -21,7 +21,8 @@ pub(crate) fn run(
     let names = names(&options.tool)?;
     let skills = host::skills(global, output)?;
     say_what_is_served(&skills, output);
-    let server = Server::new(skills, names);
+    let server = Server::new(skills.clone(), names);
+    let _watching = follow(&skills, &server)?;
     let Some(address) = options.http else {
         if io::stdin().is_terminal() {
             output.say("Waiting for a client on stdin; most often an agent starts this command");
@@ -48,6 +49,22 @@ fn limits(options: &Serve) -> HttpLimits {
     limits.sessions = options.max_sessions.get();
     limits.session_idle = Duration::from_secs(options.session_idle.get());
     limits
+}
+
+/// Follows the files of the skills, and tells clients of each change.
+fn follow(skills: &Skills, server: &Server) -> Result<Watching, Failure> {
+    let server = server.clone();
+    let watching = skills.watch(move |news| match news {
+        Ok(_) => server.changed(),
+        Err(error) => tracing::warn!(why = error.with_cause(), "the skills stay as they were"),
+    })?;
+    if let Some(problem) = watching.status().problem {
+        tracing::warn!(
+            problem,
+            "the system does not tell of changes; files are looked at from time to time"
+        );
+    }
+    Ok(watching)
 }
 
 /// Returns the names of the tools.

@@ -18,6 +18,8 @@ mod answer;
 mod definition;
 
 mod conversation;
+mod notices;
+
 mod offer;
 
 mod prompts;

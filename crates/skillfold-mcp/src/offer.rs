@@ -9,6 +9,7 @@ use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
 
 use crate::definition::{ALIAS, definitions};
 use crate::metrics::Metrics;
+use crate::notices::Notices;
 use crate::options::Options;
 
 /// What all connections share.
@@ -16,6 +17,7 @@ use crate::options::Options;
 pub(crate) struct Shared {
     pub(crate) skills: Skills,
     pub(crate) metrics: Metrics,
+    pub(crate) notices: Notices,
     options: Options,
     offer: Mutex<Option<Arc<Offer>>>,
 }
@@ -39,6 +41,7 @@ impl Shared {
         Self {
             skills,
             metrics: Metrics::default(),
+            notices: Notices::default(),
             options,
             offer: Mutex::new(None),
         }

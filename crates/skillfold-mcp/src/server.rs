@@ -8,14 +8,15 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    Tool as Described,
+    SubscriptionFilter, Tool as Described,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skillfold::Skills;
 
 use crate::conversation::Conversation;
 use crate::metrics::{Asked, Went};
+use crate::notices::accepted;
 use crate::offer::Shared;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
@@ -45,6 +46,11 @@ impl Server {
             shared: Arc::clone(&self.shared),
             conversation: Arc::default(),
         }
+    }
+
+    /// Tells all clients that the skills changed. A host calls it after each change of the snapshot.
+    pub fn changed(&self) {
+        self.shared.notices.changed();
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -103,8 +109,11 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_prompts()
+            .enable_prompts_list_changed()
             .enable_resources()
+            .enable_resources_list_changed()
             .enable_extensions_with(sep2640::capability())
             .build();
         let name = Implementation::new("skillfold", env!("CARGO_PKG_VERSION"))
@@ -115,6 +124,22 @@ impl ServerHandler for Server {
             Some(instructions) => info.with_instructions(instructions.clone()),
             None => info,
         }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.shared.notices.tell(context.peer);
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(accepted(requested))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.shared.notices.follow(subscription).await;
+        Ok(())
     }
 
     async fn list_tools(
