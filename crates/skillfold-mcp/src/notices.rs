@@ -47,7 +47,7 @@ impl Notices {
         loop {
             tokio::select! {
                 () = subscription.cancelled() => return,
-                changed = changes.changed() => if changed.is_err() { return },
+                news = changes.changed() => if news.is_err() { return },
             }
             let told = async {
                 if accepted.tools_list_changed == Some(true) {
@@ -79,7 +79,7 @@ pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 async fn is_changed(changes: &mut Receiver<u64>, peer: &Peer<RoleServer>) -> bool {
     loop {
         match tokio::time::timeout(GLANCE, changes.changed()).await {
-            Ok(changed) => return changed.is_ok(),
+            Ok(news) => return news.is_ok(),
             Err(_) if peer.is_transport_closed() => return false,
             Err(_) => {}
         }
