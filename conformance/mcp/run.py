@@ -25,6 +25,17 @@ TYPESCRIPT_CLIENT = "@modelcontextprotocol/client@2.4.0"
 PYTHON_CLIENT = "mcp==2.3.0"
 VERSIONS = ["2025-11-25", "2026-07-28"]
 EXTENSION = ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"]
+# What the inspector asks for, and what is in the answer.
+INSPECTED = {
+    "tools/list": "read_skill_resource",
+    "tools/call --tool-name list_skills --tool-arg query=welcome": "welcome",
+    "tools/call --tool-name search_skills --tool-arg query=form": "pdf-forms",
+    "tools/call --tool-name load_skill --tool-arg skill_id=welcome --tool-arg arguments=Ada": "Say hello to Ada.",
+    "tools/call --tool-name read_skill_resource --tool-arg skill_id=pdf-forms --tool-arg path=references/fields.md": "# Fields",
+    "prompts/list": "person-only",
+    "prompts/get --prompt-name welcome --prompt-args arguments=Ada": "Say hello to Ada.",
+    "resources/read --uri skill://pdf-forms/SKILL.md": "text/markdown",
+}
 # More than one page of fifty.
 FILLERS = 60
 
@@ -133,8 +144,16 @@ def clients(node, modules, python, url, serve, folder):
         "the inspector over stdio": [*inspector, *serve, *verify],
     }
     wrong = []
+    environment = with_node(node, HOME=str(folder))
+    for way, server in {"HTTP": [url, "--transport", "http"], "stdio": serve}.items():
+        for asked, wanted in INSPECTED.items():
+            command = [*inspector, *server, "--method", *asked.split(" ")]
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+            if done.returncode != 0 or wanted not in done.stdout:
+                wrong.append(f"the inspector over {way}: {asked}: {done.returncode}\n{done.stdout[-1000:]}\n{done.stderr[-1000:]}")
+        print(f"Inspector over {way}: {len(INSPECTED)} questions asked")
     for name, command in runs.items():
-        done = subprocess.run(command, cwd=folder, env=with_node(node, HOME=str(folder)), capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
         lines = [line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.endswith(": passed") or line.startswith("Verified ")]
         print("\n".join(lines or [f"{name}: nothing to show"]))
         if done.returncode != 0 or not lines:
