@@ -1,9 +1,15 @@
 //! The server follows the skills: each request sees the snapshot of its time, and of it what a model may see.
 
+use std::time::Duration;
+
+use rmcp::service::NotificationContext;
+use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
 use serde_json::json;
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Options, Server};
 use skillfold_testkit::{files, folder, write};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
 
 use crate::client::Client;
 
@@ -71,4 +77,45 @@ async fn each_request_sees_the_snapshot_of_its_time() {
         .call("load_skill", json!({ "skill_id": "new" }))
         .await;
     assert_eq!(loaded["isError"], false, "{loaded}");
+}
+
+/// A client that notes what it is told.
+struct Ear(UnboundedSender<&'static str>);
+
+impl ClientHandler for Ear {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.send("tools").unwrap();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.send("prompts").unwrap();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.send("resources").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn client_with_a_handshake_is_told_of_each_change() {
+    let server = Server::new(crate::client::skills("", &[]), Options::default());
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let serving = server.clone();
+    tokio::spawn(async move {
+        let service = serving.serve(there).await.expect("a client came");
+        service.waiting().await.expect("nothing panicked");
+    });
+    let (told, mut heard) = unbounded_channel();
+    let _client = Ear(told).serve(here).await.unwrap();
+    // The end of the handshake is noted by the server in its own time; from then on each change is told.
+    let mut first = None;
+    while first.is_none() {
+        server.changed();
+        first = timeout(Duration::from_millis(200), heard.recv()).await.ok();
+    }
+    let mut kinds = vec![first.unwrap().unwrap()];
+    for _ in 1..3 {
+        kinds.push(heard.recv().await.unwrap());
+    }
+    assert_eq!(kinds, ["tools", "prompts", "resources"]);
 }
