@@ -92,7 +92,7 @@ bench-smoke file=corpus folder=requests:
     cargo run --release -p skillfold-bench -- reload --skills 2000 --changes 20 --creations 5000 --edits 1000 --polls 1 --at-most 6
     cargo run --release -p skillfold-bench -- disclose --data {{folder}} --turns 100 --judge
     cargo build --release -p skillfold-cli
-    cargo run --release -p skillfold-bench -- mcp --clients 100 --seconds 5 --at-least 0.25
+    cargo run --release -p skillfold-bench -- mcp --clients 100 --seconds 5 --at-least 0.15
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
 agreement file=corpus every="1" python="python3":
