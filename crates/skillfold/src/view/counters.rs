@@ -15,13 +15,13 @@ pub struct Counters {
     pub matched_turns: u64,
     /// Skills that matched, in all requests.
     pub matched: u64,
-    /// Skills whose instructions were given for a request.
+    /// Skills whose instructions were given for a request, or again.
     pub given: u64,
     /// Skills that matched and did not fit the budget.
     pub no_room: u64,
     /// Skills that matched and could not be loaded.
     pub failed: u64,
-    /// Tokens that requests added.
+    /// Tokens that requests added, and that were given again.
     pub tokens: u64,
     /// Loads and reads that a rule refused.
     pub refused: u64,
