@@ -7,6 +7,8 @@ mod capability;
 mod literals;
 mod patterns;
 
+mod layers;
+
 pub(crate) mod signal;
 
 pub(crate) mod part;
@@ -16,3 +18,5 @@ pub(crate) mod matcher;
 pub(crate) mod near;
 
 pub(crate) mod rank;
+
+pub(crate) mod search;

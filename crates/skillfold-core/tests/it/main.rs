@@ -35,6 +35,7 @@ mod render;
 mod repair;
 mod resources;
 mod scale;
+mod search;
 mod session;
 mod show;
 mod snippet;

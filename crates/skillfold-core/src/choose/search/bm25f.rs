@@ -1,0 +1,119 @@
+//! How well a document answers a term: BM25F, one saturation over weighted fields.
+//!
+//! A sum of one score per field lets a word that stands in each of them count several times; here a field only says how
+//! much an occurrence is worth.
+
+use crate::choose::search::document::{Counts, Document, FIELDS, Lengths};
+
+/// What an occurrence in each field is worth.
+const WEIGHTS: [f32; FIELDS] = [4.0, 3.0, 2.0, 2.0, 1.0, 0.5];
+/// How much a long field takes from an occurrence in it.
+const LENGTHS: [f32; FIELDS] = [0.3, 0.6, 0.5, 0.5, 0.5, 0.7];
+/// From how many weighted occurrences on the next one adds less than half.
+const SATURATION: f32 = 1.2;
+
+/// What is known of all documents together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    documents: u64,
+    /// How many terms each field has, over all documents.
+    lengths: [u64; FIELDS],
+    /// How many documents have each field.
+    having: [u64; FIELDS],
+}
+
+impl Statistics {
+    /// Takes a document in.
+    pub fn add(&mut self, document: &Document) {
+        self.documents += 1;
+        for (field, length) in document.lengths().iter().enumerate() {
+            self.lengths[field] += u64::from(*length);
+            self.having[field] += u64::from(*length > 0);
+        }
+    }
+
+    /// Takes a document out that was taken in before.
+    pub fn remove(&mut self, document: &Document) {
+        self.documents = self.documents.saturating_sub(1);
+        for (field, length) in document.lengths().iter().enumerate() {
+            self.lengths[field] = self.lengths[field].saturating_sub(u64::from(*length));
+            self.having[field] = self.having[field].saturating_sub(u64::from(*length > 0));
+        }
+    }
+
+    /// Returns how many documents there are.
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Returns how long each field is in the middle, over the documents that have it.
+    pub(super) fn averages(&self) -> Averages {
+        Averages(std::array::from_fn(|field| {
+            real(self.lengths[field]) / real(self.having[field].max(1))
+        }))
+    }
+}
+
+impl<'a> FromIterator<&'a Document> for Statistics {
+    fn from_iter<I: IntoIterator<Item = &'a Document>>(documents: I) -> Self {
+        let mut statistics = Self::default();
+        for document in documents {
+            statistics.add(document);
+        }
+        statistics
+    }
+}
+
+impl std::iter::Sum for Statistics {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            documents: sum.documents + one.documents,
+            lengths: std::array::from_fn(|field| sum.lengths[field] + one.lengths[field]),
+            having: std::array::from_fn(|field| sum.having[field] + one.having[field]),
+        })
+    }
+}
+
+/// How long each field is in the middle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Averages([f32; FIELDS]);
+
+/// How much each occurrence counts in one document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth([f32; FIELDS]);
+
+impl Worth {
+    pub(super) fn new(lengths: &Lengths, averages: &Averages) -> Self {
+        Self(std::array::from_fn(|field| {
+            let average = averages.0[field];
+            let relative = if average > 0.0 {
+                f32::from(lengths[field]) / average
+            } else {
+                1.0
+            };
+            WEIGHTS[field] / (1.0 - LENGTHS[field] + LENGTHS[field] * relative)
+        }))
+    }
+
+    /// Returns how well a document answers a term that stands in it so often, between 0 and 1.
+    pub(super) fn answers(&self, counts: Counts) -> f32 {
+        let worth: f32 = (self.0.iter().zip(counts))
+            .map(|(worth, count)| worth * f32::from(count))
+            .sum();
+        worth / (SATURATION + worth)
+    }
+}
+
+/// Returns how much a term says, which so many of all documents have.
+pub(super) fn rarity(documents: u64, with_term: u64) -> f32 {
+    let (all, with_term) = (real(documents), real(with_term));
+    (1.0 + (all - with_term + 0.5).max(0.0) / (with_term + 0.5)).ln()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of documents and terms; a millionth does not matter"
+)]
+pub(super) fn real(count: u64) -> f32 {
+    count as f32
+}

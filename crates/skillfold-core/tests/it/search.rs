@@ -1,0 +1,156 @@
+//! Search finds skills by the words of a request, the best first.
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Catalog, Covers, Document, Documents, MemorySource, Query, Root, Rules, Scope, SearchIndex,
+    Texts,
+};
+
+use crate::told::{File, NOW, SECOND, Told};
+
+fn skill(name: &str, fields: &str, body: &str) -> (String, String) {
+    let text = format!("---\nname: {name}\n{fields}\n---\n{body}");
+    (format!("{name}/SKILL.md"), text)
+}
+
+fn catalog(skills: &[(String, String)]) -> Catalog {
+    let files = skills.iter().map(|(path, text)| (&**path, &**text));
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    Catalog::discover(vec![root], Rules::default(), 0)
+}
+
+fn office() -> Catalog {
+    catalog(&[
+        skill(
+            "pdf-forms",
+            "description: Fills in documents",
+            "# Signing\nSigns with a seal.\n",
+        ),
+        skill(
+            "mail",
+            "description: Writes letters\ntags: [correspondence]",
+            "Dear customer\n",
+        ),
+        skill(
+            "tables",
+            "description: Sums up numbers\ntriggers: [spreadsheet]",
+            "Ask for the file.\n",
+        ),
+        skill("weather", "description: 查询天气预报", ""),
+    ])
+}
+
+fn ids(index: &SearchIndex, request: &str) -> String {
+    let found = index.search(&Query::new(request), 10, |_| true);
+    let ids: Vec<_> = found.hits.iter().map(|hit| hit.entry.id()).collect();
+    ids.join(" ")
+}
+
+#[test]
+fn every_field_of_a_skill_finds_it() {
+    let index = SearchIndex::new(&office(), Covers::Bodies);
+    assert_eq!(ids(&index, "I have a PDF form"), "pdf-forms");
+    assert_eq!(ids(&index, "fill this document"), "pdf-forms");
+    assert_eq!(ids(&index, "answer my correspondence"), "mail");
+    assert_eq!(ids(&index, "Spreadsheets!"), "tables");
+    assert_eq!(ids(&index, "it has to be signed"), "pdf-forms");
+    assert_eq!(ids(&index, "dear customers"), "mail");
+    assert_eq!(ids(&index, "明天天气怎么样"), "weather");
+    assert_eq!(ids(&index, "what is this about?"), "");
+}
+
+#[test]
+fn a_search_says_what_it_covered() {
+    let metadata = SearchIndex::new(&office(), Covers::Metadata);
+    let found = metadata.search(&Query::new("customer"), 10, |_| true);
+    assert_eq!((found.hits.len(), found.covers), (0, Covers::Metadata));
+    let bodies = SearchIndex::new(&office(), Covers::Bodies);
+    let found = bodies.search(&Query::new("customer"), 10, |_| true);
+    assert_eq!((found.hits.len(), found.covers), (1, Covers::Bodies));
+}
+
+#[test]
+fn a_word_in_a_name_says_more_than_one_in_a_body() {
+    let index = SearchIndex::new(
+        &catalog(&[
+            skill("a", "description: First", "Charts, charts and charts.\n"),
+            skill("charts", "description: Second", ""),
+            skill("c", "description: Makes charts", ""),
+        ]),
+        Covers::Bodies,
+    );
+    assert_eq!(ids(&index, "chart"), "charts c a");
+}
+
+#[test]
+fn what_may_not_be_seen_takes_nobodys_place() {
+    let skills: Vec<_> = (0..300)
+        .map(|number| skill(&format!("chart-{number}"), "description: A chart", ""))
+        .collect();
+    let index = SearchIndex::new(&catalog(&skills), Covers::Metadata);
+    let found = index.search(&Query::new("chart"), 10, |entry| entry.id() == "chart-299");
+    assert_eq!(found.hits.len(), 1);
+}
+
+#[test]
+fn a_request_that_is_too_long_is_looked_at_from_both_ends() {
+    let index = SearchIndex::new(&office(), Covers::Metadata);
+    let request = format!("letters {} numbers", "and so on ".repeat(4_000));
+    let found = index.search(&Query::new(&request), 10, |_| true);
+    assert_eq!(found.hits.len(), 2);
+    assert!(found.unread.is_some());
+}
+
+#[test]
+fn a_refreshed_index_finds_what_a_new_one_finds() {
+    let told = Told::default();
+    for name in ["a", "b", "c"] {
+        told.put(name, File::new(name, &format!("Handles {name} things")));
+    }
+    let old = told.discover(NOW);
+    let index = SearchIndex::new(&old, Covers::Bodies);
+    told.put("b", File::new("b", "Handles other matters entirely"));
+    told.put("d", File::new("d", "Handles things"));
+    told.remove("c");
+    let new = told.refresh(&old, NOW + SECOND).catalog;
+    told.reads();
+    let refreshed = index.refresh(&new);
+    assert_eq!(ids(&refreshed, "things"), "a d");
+    assert_eq!(ids(&refreshed, "matters"), "b");
+    for request in ["things", "matters", "handle", "b", "c"] {
+        assert_eq!(
+            ids(&refreshed, request),
+            ids(&SearchIndex::new(&new, Covers::Bodies), request)
+        );
+    }
+}
+
+fn document(name: &str, description: &str, body: &str) -> Document {
+    Documents::new().of(&Texts {
+        name,
+        description,
+        body: Some(body),
+        ..Texts::default()
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_document_is_read_as_it_was_written(name in "[a-z-]{1,20}", description in "\\PC{0,80}", body in "\\PC{0,200}") {
+        let document = document(&name, &description, &body);
+        prop_assert_eq!(Document::from_bytes(&document.to_bytes()), Some(document));
+    }
+
+    #[test]
+    fn bytes_that_are_no_document_are_nothing_and_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        if let Some(document) = Document::from_bytes(&bytes) {
+            prop_assert_eq!(document.to_bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn any_request_is_answered_in_one_order(request in "\\PC{0,200}") {
+        let index = SearchIndex::new(&office(), Covers::Bodies);
+        prop_assert_eq!(ids(&index, &request), ids(&index, &request));
+    }
+}
