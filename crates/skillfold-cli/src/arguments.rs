@@ -100,6 +100,8 @@ impl Color {
 pub(crate) enum Command {
     /// List the skills that are found from here
     List(List),
+    /// Find the skills that answer a request, the best first
+    Search(Search),
     /// Show all that is known of a skill
     Show(Show),
     /// Print the instructions of a skill as a model gets them
@@ -167,6 +169,19 @@ pub(crate) struct List {
 fn scope(text: &str) -> Result<Scope, String> {
     text.parse()
         .map_err(|error: skillfold::core::InvalidScope| error.to_string())
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    /// What is wanted, in any words
+    #[arg(required = true)]
+    pub(crate) request: Vec<String>,
+    /// At most so many
+    #[arg(long, value_name = "NUMBER", default_value = "10")]
+    pub(crate) limit: NonZeroUsize,
+    /// Those too that a model may not see: shadowed, switched off, not trusted, for people only
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Args, Debug)]

@@ -22,6 +22,7 @@ mod load;
 mod new;
 mod prompt;
 mod read;
+mod search;
 mod serve;
 mod setup;
 mod shell;
@@ -53,6 +54,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
     trace::begin(arguments)?;
     match &arguments.command {
         Command::List(options) => list::run(global, options, output),
+        Command::Search(options) => search::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),
         Command::Load(options) => load::run(global, options, output),
         Command::Files(options) => files::run(global, options, output),

@@ -80,7 +80,7 @@ pub use choose::near::{Near, TriggerKind};
 pub use choose::part::check_triggers;
 pub use choose::rank::rank;
 pub use choose::search::bm25f::Statistics;
-pub use choose::search::document::{Document, Documents, Field, Texts};
+pub use choose::search::document::{Document, Documents, Texts};
 pub use choose::search::index::{Covers, Found, SearchHit, SearchIndex};
 pub use choose::search::query::{Query, Weighed};
 pub use choose::search::rank::{CANDIDATES, Ranked};

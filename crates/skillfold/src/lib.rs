@@ -27,6 +27,7 @@ mod roots;
 
 mod counters;
 
+mod search;
 mod session;
 mod skills;
 
@@ -62,6 +63,7 @@ pub use exact::O200k;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};
+pub use search::{Hit, Search};
 pub use session::Session;
 pub use settings::{
     ConfiguredAgent, ConfiguredRoot, KEYS, Key, Matching, Origin, Setting, SettingFinding, Settings,

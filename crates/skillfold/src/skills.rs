@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
-    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root, Scope,
-    Session as Remembered, Source, Turn,
+    Agent, CacheStats, Catalog, Changes, Composed, Covers, Cursor, Entry, Envelope, Error,
+    FileContent, Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
+    Root, Scope, SearchIndex, Session as Remembered, Source, Turn,
 };
 
 use crate::counters::{Counters, Counting};
@@ -57,6 +57,10 @@ struct State {
     matcher: OnceLock<Arc<Matcher>>,
     /// That of an earlier state, from which the next is made for less.
     earlier: Option<Arc<Matcher>>,
+    /// Made when something is searched for the first time.
+    index: OnceLock<Arc<SearchIndex>>,
+    /// That of an earlier state.
+    earlier_index: Option<Arc<SearchIndex>>,
 }
 
 impl State {
@@ -65,6 +69,15 @@ impl State {
             Arc::new(match &self.earlier {
                 Some(earlier) => earlier.refresh(&self.catalog),
                 None => Matcher::new(&self.catalog),
+            })
+        })
+    }
+
+    fn index(&self) -> &Arc<SearchIndex> {
+        self.index.get_or_init(|| {
+            Arc::new(match &self.earlier_index {
+                Some(earlier) => earlier.refresh(&self.catalog),
+                None => SearchIndex::new(&self.catalog, Covers::Bodies),
             })
         })
     }
@@ -208,6 +221,12 @@ impl Skills {
         act(now.matcher(), &now.loader)
     }
 
+    /// Does something with what searches the snapshot of now.
+    pub(crate) fn with_index<T>(&self, act: impl FnOnce(&SearchIndex, &Arc<Catalog>) -> T) -> T {
+        let now = self.shared.now.load();
+        act(now.index(), &now.catalog)
+    }
+
     /// Returns what was done since the skills were found, in numbers.
     pub fn counters(&self) -> Counters {
         self.shared.counting.now(self.cache_stats())
@@ -333,6 +352,8 @@ impl Shared {
             loader,
             matcher: OnceLock::new(),
             earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
+            index: OnceLock::new(),
+            earlier_index: old.index.get().or(old.earlier_index.as_ref()).cloned(),
         }));
         self.counting.refreshed();
     }
@@ -417,6 +438,8 @@ impl Host {
             report: Arc::new(report),
             matcher: OnceLock::new(),
             earlier: None,
+            index: OnceLock::new(),
+            earlier_index: None,
         };
         Skills {
             shared: Arc::new(Shared {

@@ -222,7 +222,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns the snapshot that the skill is of.
-    pub(crate) fn catalog(&self) -> &'a Catalog {
+    pub fn catalog(&self) -> &'a Catalog {
         self.catalog
     }
 

@@ -6,6 +6,7 @@ mod check;
 mod counters;
 mod evaluation;
 mod failure;
+mod search;
 mod settings;
 mod setup;
 mod trust;
@@ -19,6 +20,7 @@ pub use counters::Counters;
 pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
 pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
+pub use search::{FoundSkill, Search, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::Setup;
 pub use skillfold_core::view::{
@@ -48,6 +50,8 @@ pub struct View {
 pub enum Document {
     /// A page of skills.
     Skills(Listing),
+    /// What was found for a request.
+    Search(Search),
     /// All about one skill.
     Skill(Box<Skill>),
     /// The instructions of a skill, loaded.

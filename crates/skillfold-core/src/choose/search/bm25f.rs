@@ -3,14 +3,15 @@
 //! A sum of one score per field lets a word that stands in each of them count several times; here a field only says how
 //! much an occurrence is worth.
 
-use crate::choose::search::document::{Counts, Document, FIELDS, Lengths};
+use crate::choose::search::document::{Counts, Document, Lengths};
+use crate::choose::search::parts::FIELDS;
 
 /// What an occurrence in each field is worth.
-const WEIGHTS: [f32; FIELDS] = [4.0, 3.0, 2.0, 2.0, 1.0, 0.5];
+const WEIGHTS: [f32; FIELDS] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
 /// How much a long field takes from an occurrence in it.
-const LENGTHS: [f32; FIELDS] = [0.3, 0.6, 0.5, 0.5, 0.5, 0.7];
+const LENGTHS: [f32; FIELDS] = [0.3, 0.5, 0.5, 0.3, 0.7, 0.3, 0.3, 0.9, 0.5, 0.7];
 /// From how many weighted occurrences on the next one adds less than half.
-const SATURATION: f32 = 1.2;
+const SATURATION: f32 = 1.5;
 
 /// What is known of all documents together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +19,6 @@ pub struct Statistics {
     documents: u64,
     /// How many terms each field has, over all documents.
     lengths: [u64; FIELDS],
-    /// How many documents have each field.
-    having: [u64; FIELDS],
 }
 
 impl Statistics {
@@ -28,7 +27,6 @@ impl Statistics {
         self.documents += 1;
         for (field, length) in document.lengths().iter().enumerate() {
             self.lengths[field] += u64::from(*length);
-            self.having[field] += u64::from(*length > 0);
         }
     }
 
@@ -37,7 +35,6 @@ impl Statistics {
         self.documents = self.documents.saturating_sub(1);
         for (field, length) in document.lengths().iter().enumerate() {
             self.lengths[field] = self.lengths[field].saturating_sub(u64::from(*length));
-            self.having[field] = self.having[field].saturating_sub(u64::from(*length > 0));
         }
     }
 
@@ -46,10 +43,10 @@ impl Statistics {
         self.documents
     }
 
-    /// Returns how long each field is in the middle, over the documents that have it.
+    /// Returns how long each field is in the middle.
     pub(super) fn averages(&self) -> Averages {
         Averages(std::array::from_fn(|field| {
-            real(self.lengths[field]) / real(self.having[field].max(1))
+            real(self.lengths[field]) / real(self.documents.max(1))
         }))
     }
 }
@@ -69,7 +66,6 @@ impl std::iter::Sum for Statistics {
         all.fold(Self::default(), |sum, one| Self {
             documents: sum.documents + one.documents,
             lengths: std::array::from_fn(|field| sum.lengths[field] + one.lengths[field]),
-            having: std::array::from_fn(|field| sum.having[field] + one.having[field]),
         })
     }
 }
@@ -80,27 +76,46 @@ pub(super) struct Averages([f32; FIELDS]);
 
 /// How much each occurrence counts in one document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worth([f32; FIELDS]);
+pub(super) struct Worth {
+    /// By the length of each field.
+    lengths: [f32; FIELDS],
+    /// By the length and the weight of each field.
+    weighted: [f32; FIELDS],
+}
 
 impl Worth {
     pub(super) fn new(lengths: &Lengths, averages: &Averages) -> Self {
-        Self(std::array::from_fn(|field| {
+        let lengths: [f32; FIELDS] = std::array::from_fn(|field| {
             let average = averages.0[field];
             let relative = if average > 0.0 {
                 f32::from(lengths[field]) / average
             } else {
                 1.0
             };
-            WEIGHTS[field] / (1.0 - LENGTHS[field] + LENGTHS[field] * relative)
-        }))
+            1.0 / (1.0 - LENGTHS[field] + LENGTHS[field] * relative)
+        });
+        Self {
+            lengths,
+            weighted: std::array::from_fn(|field| WEIGHTS[field] * lengths[field]),
+        }
     }
 
     /// Returns how well a document answers a term that stands in it so often, between 0 and 1.
     pub(super) fn answers(&self, counts: Counts) -> f32 {
-        let worth: f32 = (self.0.iter().zip(counts))
-            .map(|(worth, count)| worth * f32::from(count))
+        let counts = counts.each().into_iter();
+        let worth: f32 = (counts.zip(self.weighted))
+            .map(|(count, worth)| worth * f32::from(count))
             .sum();
         worth / (SATURATION + worth)
+    }
+
+    /// Returns how well each field answers a term on its own, between 0 and 1.
+    pub(super) fn each_answers(&self, counts: Counts) -> [f32; FIELDS] {
+        let counts = counts.each();
+        std::array::from_fn(|field| {
+            let worth = self.lengths[field] * f32::from(counts[field]);
+            worth / (1.0 + worth)
+        })
     }
 }
 

@@ -1,39 +1,44 @@
 //! A skill as search sees it: which terms stand in which field, how often.
 
+use crate::choose::search::parts::{ALL, FIELDS, Field, each_of_body, each_of_description};
 use crate::choose::search::words::{Term, Terms};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::limits::start_of;
 use crate::read::manifest::Manifest;
 
-/// A part of a skill that is searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Field {
-    /// The name.
-    Name,
-    /// The description.
-    Description,
-    /// The tags.
-    Tags,
-    /// The triggers.
-    Triggers,
-    /// The headings of the instructions.
-    Headings,
-    /// The rest of the instructions.
-    Body,
-}
-
-/// How many fields there are.
-pub(super) const FIELDS: usize = 6;
 /// Bytes of the instructions that are searched. The longest of real skills are manuals, whose start says what they are for.
 pub(super) const BODY_BYTES: usize = 8 * 1024;
-/// Different terms of a skill at most; a body of so many bytes has fewer, only a description can have more.
-const TERMS: usize = u16::MAX as usize;
-/// Terms of a name and a description that are kept in order.
-const OPENING: usize = 96;
+/// Bytes of a description that are searched.
+const DESCRIPTION_BYTES: usize = 8 * 1024;
+/// Different terms of a skill at most, so that each has a number.
+const TERMS: usize = u16::MAX as usize - 1;
+/// Terms of the instructions that are kept in their order.
+const SEQUENCE: usize = 700;
+/// What stands between two texts in a sequence.
+pub(super) const BREAK: u16 = u16::MAX;
 
-/// How often a term stands in each field; above 255 nothing is gained.
-pub(super) type Counts = [u8; FIELDS];
+/// How often a term stands in each field, up to 15: from there on nothing is gained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts([u8; FIELDS / 2]);
+
+impl Counts {
+    fn add(&mut self, field: Field) {
+        if self.of(field) < 15 {
+            self.0[field as usize / 2] += 1 << (field as usize % 2 * 4);
+        }
+    }
+
+    /// Returns how often it stands in a field.
+    pub(super) fn of(self, field: Field) -> u8 {
+        self.0[field as usize / 2] >> (field as usize % 2 * 4) & 15
+    }
+
+    /// Returns how often it stands in each field.
+    pub(super) fn each(self) -> [u8; FIELDS] {
+        ALL.map(|field| self.of(field))
+    }
+}
+
 /// How many terms each field has.
 pub(super) type Lengths = [u16; FIELDS];
 
@@ -44,10 +49,10 @@ pub struct Document {
     terms: Box<[Term]>,
     counts: Box<[Counts]>,
     lengths: Lengths,
-    /// The terms of the name and the description, in the order of the text.
-    opening: Box<[Term]>,
-    /// How many of the opening are the name's.
-    name_terms: u16,
+    /// Texts as places of their terms above: the name, what describes it, the instructions.
+    sequence: Box<[u16]>,
+    /// Where the first two of these texts end.
+    ends: [u16; 2],
 }
 
 impl Document {
@@ -56,15 +61,15 @@ impl Document {
         &self.terms
     }
 
-    /// Returns how often a term stands in each field, if it does.
-    pub(super) fn counts(&self, term: Term) -> Option<&Counts> {
+    /// Returns the place of a term and how often it stands in each field, if it does.
+    pub(super) fn find(&self, term: Term) -> Option<(u16, Counts)> {
         let at = self.terms.binary_search(&term).ok()?;
-        Some(&self.counts[at])
+        Some((u16::try_from(at).ok()?, self.counts[at]))
     }
 
     /// Returns how often each term stands in each field.
-    pub(super) fn all_counts(&self) -> impl Iterator<Item = (Term, &Counts)> {
-        self.terms.iter().copied().zip(&self.counts)
+    pub(super) fn all_counts(&self) -> impl Iterator<Item = (Term, Counts)> {
+        self.terms.iter().copied().zip(self.counts.iter().copied())
     }
 
     /// Returns how many terms each field has.
@@ -72,64 +77,61 @@ impl Document {
         &self.lengths
     }
 
-    /// Returns the terms of the name, in its order.
-    pub(super) fn name(&self) -> &[Term] {
-        &self.opening[..usize::from(self.name_terms)]
+    /// Returns the name, what describes the skill and its instructions as places of terms.
+    pub(super) fn texts(&self) -> [&[u16]; 3] {
+        let [name, described] = self.ends.map(usize::from);
+        let texts = &self.sequence;
+        [&texts[..name], &texts[name..described], &texts[described..]]
     }
 
-    /// Returns the terms of the description, in its order.
-    pub(super) fn description(&self) -> &[Term] {
-        &self.opening[usize::from(self.name_terms)..]
-    }
-
-    /// Writes it down: everything as numbers of fixed width, the smallest first.
+    /// Writes it down: everything as numbers of fixed width, their least byte first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes());
-        for count in [
-            self.terms.len(),
-            self.opening.len(),
-            usize::from(self.name_terms),
-        ] {
+        let [name, described] = self.ends.map(usize::from);
+        for count in [self.terms.len(), self.sequence.len(), name, described] {
             bytes.extend(u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes());
         }
         bytes.extend(self.lengths.iter().flat_map(|length| length.to_le_bytes()));
-        let terms = self.terms.iter().chain(&self.opening);
-        bytes.extend(terms.flat_map(|term| term.number().to_le_bytes()));
-        bytes.extend(self.counts.iter().flatten());
+        bytes.extend(
+            self.terms
+                .iter()
+                .flat_map(|term| term.number().to_le_bytes()),
+        );
+        bytes.extend(self.counts.iter().flat_map(|counts| counts.0));
+        bytes.extend(self.sequence.iter().flat_map(|at| at.to_le_bytes()));
         bytes
     }
 
     /// Reads what was written down; nothing, if it is not that.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (head, rest) = bytes.split_at_checked(6 + 2 * FIELDS)?;
-        let mut head = head
-            .chunks_exact(2)
-            .map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-        let (terms, opening, name_terms) = (head.next()?, head.next()?, head.next()?);
+        let number = |pair: &[u8]| u16::from_le_bytes([pair[0], pair[1]]);
+        let (head, rest) = bytes.split_at_checked(8 + 2 * FIELDS)?;
+        let mut head = head.chunks_exact(2).map(number);
+        let (terms, sequence) = (usize::from(head.next()?), usize::from(head.next()?));
+        let ends = [head.next()?, head.next()?];
         let mut lengths = Lengths::default();
-        lengths
-            .iter_mut()
-            .zip(head)
-            .for_each(|(length, read)| *length = read);
-        let all = usize::from(terms) + usize::from(opening);
-        let (numbers, counts) = rest.split_at_checked(4 * all)?;
-        let mut numbers = numbers
-            .chunks_exact(4)
-            .map(|four| Term::new(u32::from_le_bytes([four[0], four[1], four[2], four[3]])));
-        let terms: Box<[Term]> = numbers.by_ref().take(usize::from(terms)).collect();
-        let is_sound = counts.len() == FIELDS * terms.len()
-            && name_terms <= opening
-            && terms.is_sorted_by(|a, b| a < b);
-        let counts = counts.chunks_exact(FIELDS);
-        is_sound.then(|| Self {
-            terms,
+        (lengths.iter_mut().zip(head)).for_each(|(length, read)| *length = read);
+        let (numbers, rest) = rest.split_at_checked(4 * terms)?;
+        let (counts, places) = rest.split_at_checked(FIELDS / 2 * terms)?;
+        let numbers = numbers.chunks_exact(4);
+        let numbers = numbers.map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+        let counts = counts.chunks_exact(FIELDS / 2);
+        let document = Self {
+            terms: numbers.map(Term::new).collect(),
             counts: counts
-                .map(|of_term| std::array::from_fn(|field| of_term[field]))
+                .map(|of| Counts(std::array::from_fn(|at| of[at])))
                 .collect(),
             lengths,
-            opening: numbers.collect(),
-            name_terms,
-        })
+            sequence: places.chunks_exact(2).map(number).collect(),
+            ends,
+        };
+        let is_place = |at: &u16| usize::from(*at) < terms || *at == BREAK;
+        let is_sound = places.len() == 2 * sequence
+            && ends[0] <= ends[1]
+            && usize::from(ends[1]) <= sequence
+            && document.terms.is_sorted_by(|a, b| a < b)
+            && document.sequence.iter().all(is_place);
+        is_sound.then_some(document)
     }
 
     /// Returns the bytes that it takes.
@@ -137,108 +139,7 @@ impl Document {
         size_of::<Self>()
             + size_of_val(&*self.terms)
             + size_of_val(&*self.counts)
-            + size_of_val(&*self.opening)
-    }
-}
-
-/// Makes documents, and remembers the words of those it made.
-pub struct Documents {
-    words: Terms,
-    entries: Vec<(Term, Field)>,
-}
-
-impl Documents {
-    /// Begins.
-    pub fn new() -> Self {
-        Self {
-            words: Terms::new(),
-            entries: Vec::new(),
-        }
-    }
-
-    /// Returns a skill as search sees it: by what it says of itself, and by its instructions where they are at hand.
-    pub fn document(&mut self, manifest: &Manifest, body: Option<&str>) -> Document {
-        let tags: Vec<&str> = manifest.tags().iter().map(|tag| &**tag).collect();
-        let words = triggers(manifest).filter_map(|trigger| match trigger {
-            Trigger::Part(text) | Trigger::Word(text) => Some(text),
-            Trigger::Pattern(_) => None,
-        });
-        let words: Vec<&str> = words.collect();
-        self.of(&Texts {
-            name: manifest.name().as_str(),
-            description: manifest.description(),
-            tags: &tags,
-            triggers: &words,
-            body,
-        })
-    }
-
-    /// Returns texts as search sees them.
-    pub fn of(&mut self, texts: &Texts<'_>) -> Document {
-        self.entries.clear();
-        let mut opening = self.add(texts.name, Field::Name);
-        let name_terms = u16::try_from(opening.len()).unwrap_or(u16::MAX);
-        opening.extend(self.add(texts.description, Field::Description));
-        opening.truncate(OPENING.max(usize::from(name_terms)));
-        for tag in texts.tags {
-            self.add(tag, Field::Tags);
-        }
-        for trigger in texts.triggers {
-            self.add(trigger, Field::Triggers);
-        }
-        for (line, field) in lines(start_of(texts.body.unwrap_or_default(), BODY_BYTES)) {
-            self.add(line, field);
-        }
-        self.counted(opening.into(), name_terms)
-    }
-
-    fn add(&mut self, text: &str, field: Field) -> Vec<Term> {
-        let mut order = Vec::new();
-        let entries = &mut self.entries;
-        self.words.each(text, |term, _| {
-            entries.push((term, field));
-            order.push(term);
-        });
-        order
-    }
-
-    fn counted(&mut self, opening: Box<[Term]>, name_terms: u16) -> Document {
-        self.entries.sort_unstable_by_key(|(term, _)| *term);
-        let (mut terms, mut counts) = (Vec::new(), Vec::<Counts>::new());
-        let mut lengths = Lengths::default();
-        for (term, field) in &self.entries {
-            if terms.last() != Some(term) {
-                if terms.len() == TERMS {
-                    break;
-                }
-                terms.push(*term);
-                counts.push(Counts::default());
-            }
-            let field = *field as usize;
-            lengths[field] = lengths[field].saturating_add(1);
-            if let Some(counts) = counts.last_mut() {
-                counts[field] = counts[field].saturating_add(1);
-            }
-        }
-        Document {
-            terms: terms.into(),
-            counts: counts.into(),
-            lengths,
-            opening,
-            name_terms,
-        }
-    }
-}
-
-impl std::fmt::Debug for Documents {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Documents").finish_non_exhaustive()
-    }
-}
-
-impl Default for Documents {
-    fn default() -> Self {
-        Self::new()
+            + size_of_val(&*self.sequence)
     }
 }
 
@@ -261,22 +162,115 @@ pub struct Texts<'a> {
     pub body: Option<&'a str>,
 }
 
-/// Returns the lines of instructions, each with its field.
-fn lines(body: &str) -> impl Iterator<Item = (&str, Field)> {
-    let mut is_code = false;
-    body.lines().map(move |line| {
-        let text = line.trim_start();
-        if text.starts_with("```") || text.starts_with("~~~") {
-            is_code = !is_code;
+/// Makes documents, and remembers the words of those it made.
+pub struct Documents {
+    words: Terms,
+    /// The terms of the texts of each field, in their order.
+    texts: [Vec<Term>; FIELDS],
+}
+
+impl Documents {
+    /// Begins.
+    pub fn new() -> Self {
+        Self {
+            words: Terms::new(),
+            texts: Default::default(),
         }
-        let is_heading = !is_code && text.starts_with('#');
-        (
-            line,
-            if is_heading {
-                Field::Headings
-            } else {
-                Field::Body
-            },
-        )
-    })
+    }
+
+    /// Returns a skill as search sees it: by what it says of itself, and by its instructions where they are at hand.
+    pub fn document(&mut self, manifest: &Manifest, body: Option<&str>) -> Document {
+        let tags: Vec<&str> = manifest.tags().iter().map(|tag| &**tag).collect();
+        let words = triggers(manifest).filter_map(|trigger| match trigger {
+            Trigger::Part(text) | Trigger::Word(text) => Some(text),
+            Trigger::Pattern(_) => None,
+        });
+        let words: Vec<&str> = words.collect();
+        self.of(&Texts {
+            name: manifest.name().as_str(),
+            description: manifest.description(),
+            tags: &tags,
+            triggers: &words,
+            body,
+        })
+    }
+
+    /// Returns texts as search sees them.
+    pub fn of(&mut self, texts: &Texts<'_>) -> Document {
+        for text in &mut self.texts {
+            text.clear();
+        }
+        self.add(texts.name, Field::Name);
+        let description = start_of(texts.description, DESCRIPTION_BYTES);
+        each_of_description(description, |text, field| self.add(text, field));
+        for text in texts.tags.iter().chain(texts.triggers) {
+            self.add(text, Field::Tags);
+        }
+        let body = start_of(texts.body.unwrap_or_default(), BODY_BYTES);
+        each_of_body(body, |text, field| self.add(text, field));
+        self.made()
+    }
+
+    fn add(&mut self, text: &str, field: Field) {
+        let terms = &mut self.texts[field as usize];
+        self.words.each(text, |term, _| terms.push(term));
+    }
+
+    fn made(&self) -> Document {
+        let mut terms: Vec<Term> = self.texts.iter().flatten().copied().collect();
+        terms.sort_unstable();
+        terms.dedup();
+        terms.truncate(TERMS);
+        let mut counts = vec![Counts::default(); terms.len()];
+        for field in ALL {
+            for term in &self.texts[field as usize] {
+                if let Ok(at) = terms.binary_search(term) {
+                    counts[at].add(field);
+                }
+            }
+        }
+        let lengths = |field: usize| u16::try_from(self.texts[field].len()).unwrap_or(u16::MAX);
+        let mut sequence = self.sequence(&terms, &[Field::Name]);
+        let name = sequence.len();
+        sequence.extend(self.sequence(&terms, &[Field::Description, Field::Tags, Field::Excluded]));
+        let described = sequence.len();
+        let instructions = [Field::Opening, Field::Purpose, Field::Headings, Field::Rest];
+        let instructions = self.sequence(&terms, &instructions);
+        sequence.extend(instructions.into_iter().take(SEQUENCE));
+        sequence.truncate(usize::from(u16::MAX));
+        let end = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        Document {
+            counts: counts.into(),
+            lengths: std::array::from_fn(lengths),
+            ends: [end(name), end(described)],
+            sequence: sequence.into(),
+            terms: terms.into(),
+        }
+    }
+
+    /// Returns the texts of some fields as places of terms.
+    fn sequence(&self, terms: &[Term], fields: &[Field]) -> Vec<u16> {
+        let mut sequence = Vec::new();
+        for field in fields {
+            if !sequence.is_empty() {
+                sequence.push(BREAK);
+            }
+            let text = self.texts[*field as usize].iter();
+            let places = text.filter_map(|term| terms.binary_search(term).ok());
+            sequence.extend(places.filter_map(|at| u16::try_from(at).ok()));
+        }
+        sequence
+    }
+}
+
+impl std::fmt::Debug for Documents {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Documents").finish_non_exhaustive()
+    }
+}
+
+impl Default for Documents {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -2,11 +2,15 @@
 
 pub(crate) mod words;
 
+mod parts;
+
 pub(crate) mod document;
 
 pub(crate) mod bm25f;
 
 pub(crate) mod query;
+
+mod features;
 
 pub(crate) mod rank;
 

@@ -5,30 +5,25 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::choose::message::Looked;
-use crate::choose::search::bm25f::{Averages, Statistics, Worth, rarity};
+use crate::choose::search::bm25f::{Averages, Statistics, Worth, rarity, real};
 use crate::choose::search::document::Document;
 use crate::choose::search::words::{Term, Terms};
 
 /// Bytes of a request that are looked at: half of them at its start, half at its end.
 const QUERY_BYTES: usize = 16 * 1024;
-/// Terms of a request that are looked for, the rarest of them.
-const TERMS: usize = 48;
+/// Terms of a request that are looked for: those that say the most.
+const TERMS: usize = 60;
+/// After so many words a word says half as much: people say first what they want.
+const HALF: f32 = 40.0;
 
 /// A request as search sees it: its terms, in their order.
 #[derive(Clone, Debug)]
 pub struct Query {
     /// Each term once, in the order in which they first stand in the request.
-    asked: Vec<Asked>,
-    /// All terms of the request, as numbers of `asked`.
-    pub(super) order: Vec<u16>,
+    terms: Vec<Term>,
+    /// All terms of the request in its order, as numbers of the above.
+    order: Vec<u16>,
     unread: Option<Range<usize>>,
-}
-
-/// A term of a request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub(super) term: Term,
-    pub(super) times: u16,
 }
 
 impl Query {
@@ -36,19 +31,17 @@ impl Query {
     pub fn new(request: &str) -> Self {
         let looked = Looked::new(request, QUERY_BYTES);
         let mut numbers: HashMap<Term, u16> = HashMap::new();
-        let (mut asked, mut order) = (Vec::new(), Vec::new());
+        let (mut terms, mut order) = (Vec::new(), Vec::new());
         Terms::new().each(&looked.text, |term, _| {
-            let next = u16::try_from(asked.len()).unwrap_or(u16::MAX);
+            let next = u16::try_from(terms.len()).unwrap_or(u16::MAX);
             let number = *numbers.entry(term).or_insert(next);
             if number == next {
-                asked.push(Asked { term, times: 0 });
+                terms.push(term);
             }
-            let times = &mut asked[usize::from(number)].times;
-            *times = times.saturating_add(1);
             order.push(number);
         });
         Self {
-            asked,
+            terms,
             order,
             unread: looked.unread,
         }
@@ -56,7 +49,7 @@ impl Query {
 
     /// Returns the terms, each once.
     pub fn terms(&self) -> impl ExactSizeIterator<Item = Term> {
-        self.asked.iter().map(|asked| asked.term)
+        self.terms.iter().copied()
     }
 
     /// Returns the bytes in the middle of the request that were not looked at, where it is too long.
@@ -66,64 +59,86 @@ impl Query {
 
     /// Returns whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
-        self.asked.is_empty()
+        self.terms.is_empty()
     }
 }
 
 /// A request, weighed by how rare its terms are among some documents.
 #[derive(Clone, Debug)]
-pub struct Weighed<'q> {
-    query: &'q Query,
+pub struct Weighed {
     /// The terms that are looked for, in the order of the request.
-    terms: Vec<WeighedTerm>,
-    averages: Averages,
+    pub(super) terms: Vec<WeighedTerm>,
+    /// The pairs of these terms that follow each other in the request, each once and in order.
+    pub(super) pairs: Vec<(u8, u8)>,
+    pub(super) averages: Averages,
 }
 
 /// A term that is looked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WeighedTerm {
     pub(super) term: Term,
-    /// Its number in the request.
-    pub(super) number: u16,
     /// How much it says.
+    pub(super) rarity: f32,
+    /// The same, less the later it stands in the request.
     pub(super) weight: f32,
 }
 
-impl<'q> Weighed<'q> {
+impl Weighed {
     /// Weighs a request by what is known of all documents; `with_term` tells how many of them have a term.
-    pub fn new(query: &'q Query, statistics: &Statistics, with_term: impl Fn(Term) -> u64) -> Self {
-        let mut terms: Vec<WeighedTerm> = (0..)
-            .zip(&query.asked)
-            .map(|(number, asked)| WeighedTerm {
-                term: asked.term,
-                number,
-                weight: rarity(statistics.documents(), with_term(asked.term)),
-            })
-            .collect();
+    pub fn new(query: &Query, statistics: &Statistics, with_term: impl Fn(Term) -> u64) -> Self {
+        let mut first = vec![0_u64; query.terms.len()];
+        for (at, number) in query.order.iter().enumerate().rev() {
+            first[usize::from(*number)] = at as u64;
+        }
+        let weighed = |(number, term): (u16, &Term)| {
+            let rarity = rarity(statistics.documents(), with_term(*term));
+            let weight = rarity / (1.0 + real(first[usize::from(number)]) / HALF);
+            let term = WeighedTerm {
+                term: *term,
+                rarity,
+                weight,
+            };
+            (number, term)
+        };
+        let mut terms: Vec<(u16, WeighedTerm)> = (0..).zip(&query.terms).map(weighed).collect();
         if terms.len() > TERMS {
-            terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.number.cmp(&b.number)));
+            terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
             terms.truncate(TERMS);
-            terms.sort_by_key(|term| term.number);
+            terms.sort_by_key(|(number, _)| *number);
         }
         Self {
-            query,
-            terms,
+            pairs: pairs(&query.order, &terms),
+            terms: terms.into_iter().map(|(_, term)| term).collect(),
             averages: statistics.averages(),
         }
     }
 
-    /// Returns the terms that are looked for.
-    pub(super) fn terms(&self) -> &[WeighedTerm] {
-        &self.terms
+    /// Returns the terms that are looked for, each with how much it says.
+    pub fn terms(&self) -> impl ExactSizeIterator<Item = (Term, f32)> {
+        self.terms.iter().map(|asked| (asked.term, asked.weight))
     }
 
-    /// Returns how well a document answers the request.
-    pub(super) fn score(&self, document: &Document) -> f32 {
+    /// Returns how well a document answers the request by BM25F.
+    pub fn score(&self, document: &Document) -> f32 {
         let worth = Worth::new(document.lengths(), &self.averages);
         let answered = self.terms.iter().filter_map(|asked| {
-            let counts = document.counts(asked.term)?;
-            Some(asked.weight * worth.answers(*counts))
+            let (_, counts) = document.find(asked.term)?;
+            Some(asked.weight * worth.answers(counts))
         });
         answered.sum()
     }
+}
+
+/// Returns the pairs of terms that follow each other in a request, by their places among those that are looked for.
+fn pairs(order: &[u16], terms: &[(u16, WeighedTerm)]) -> Vec<(u8, u8)> {
+    let place = |number: &u16| {
+        let at = terms.binary_search_by_key(number, |(number, _)| *number);
+        u8::try_from(at.ok()?).ok()
+    };
+    let both = order.windows(2).filter(|two| two[0] != two[1]);
+    let both = both.filter_map(|two| Some((place(&two[0])?, place(&two[1])?)));
+    let mut pairs: Vec<(u8, u8)> = both.collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }

@@ -1,6 +1,7 @@
 //! Which of the documents that have the words of a request come first.
 
 use crate::choose::search::document::Document;
+use crate::choose::search::features::Measure;
 use crate::choose::search::query::Weighed;
 
 /// Documents that answer best by their terms alone, which are then looked at closely.
@@ -18,19 +19,40 @@ pub struct Ranked<K> {
     pub confidence: f32,
 }
 
-impl Weighed<'_> {
+impl Weighed {
     /// Puts documents in order, the best first; equal ones by their keys.
     pub fn rank<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<Ranked<K>> {
-        let scored = candidates.into_iter().map(|(key, document)| Ranked {
+        let features = self.features(candidates);
+        let ranked = features.into_iter().map(|(key, score, _)| Ranked {
             key,
-            score: self.score(document),
+            score,
             confidence: 0.0,
         });
-        let mut ranked: Vec<_> = scored.collect();
-        ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
-        ranked
+        ranked.collect()
+    }
+
+    /// Returns documents by BM25F with their features, the best first.
+    #[doc(hidden)]
+    pub fn features<'a, K: Ord + Copy>(
+        &self,
+        candidates: impl IntoIterator<Item = (K, &'a Document)>,
+    ) -> Vec<(K, f32, Vec<f32>)> {
+        let measure = Measure::new(self);
+        let scored = candidates.into_iter();
+        let mut scored: Vec<_> = scored
+            .map(|(key, document)| (key, document, self.score(document)))
+            .collect();
+        scored.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        let best = scored.first().map_or(0.0, |first| first.2);
+        (0_u16..)
+            .zip(scored)
+            .map(|(rank, (key, document, score))| {
+                let features = measure.features(document, score, best, f32::from(rank));
+                (key, score, features.into())
+            })
+            .collect()
     }
 }

@@ -57,7 +57,7 @@ impl Segment {
                 let end = &mut ends[numbers[&term] as usize];
                 postings[*end as usize] = Posting {
                     slot,
-                    answers: worth.answers(*counts),
+                    answers: worth.answers(counts),
                 };
                 *end += 1;
             }
@@ -92,14 +92,14 @@ impl Segment {
     /// of them may be seen, and as what.
     pub(super) fn best<T>(
         &self,
-        weighed: &Weighed<'_>,
+        weighed: &Weighed,
         limit: usize,
         seen: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {
         let mut scores = vec![0.0_f32; self.documents.len()];
-        for asked in weighed.terms() {
-            for posting in self.postings(asked.term) {
-                scores[posting.slot as usize] += asked.weight * posting.answers;
+        for (term, weight) in weighed.terms() {
+            for posting in self.postings(term) {
+                scores[posting.slot as usize] += weight * posting.answers;
             }
         }
         let found = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);

@@ -1,0 +1,86 @@
+//! `skillfold search`
+
+use std::process::ExitCode;
+
+use skillfold::core::visible;
+use skillfold::view::{Document, FoundSkill, Search, SnippetText};
+
+use crate::arguments::{self, Global};
+use crate::failure::Failure;
+use crate::host;
+use crate::output::{BOLD, DIM, Output, WARN, counted, painted};
+use crate::why::say_unread;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &arguments::Search,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let skills = host::skills(global, output)?;
+    let request = options.request.join(" ");
+    let limit = options.limit.get();
+    let found = if options.all {
+        skills.search_among(&request, limit, |_| true)
+    } else {
+        skills.search(&request, limit)
+    };
+    let search = Search::new(&request, &found);
+    if output.is_json() {
+        output.json(Document::Search(search))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&search, output)?;
+    if !options.all {
+        host::say_untrusted(found.catalog(), output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(search: &Search, output: &mut Output) -> Result<(), Failure> {
+    for found in &search.found {
+        output.line(line(found))?;
+        if let Some(snippet) = &found.snippet {
+            output.line(format!("   {}", marked(snippet)))?;
+        }
+    }
+    say_unread(search.unread, None, output);
+    if search.found.is_empty() {
+        output.say("nothing has a word of the request; `skillfold list` shows all skills");
+    }
+    let searched = counted(search.searched, "skill", "skills");
+    output.say(painted(
+        DIM,
+        format!("{searched} searched, {}", covers(search)),
+    ));
+    Ok(())
+}
+
+fn line(found: &FoundSkill) -> String {
+    let skill = &found.skill;
+    let place = match skill.standing.as_str() {
+        "active" => painted(DIM, &skill.scope),
+        standing => painted(WARN, format!("{}, {standing}", skill.scope)),
+    };
+    let sure = format!("{:.0} %", found.confidence * 100.0);
+    let (rank, id) = (found.rank, painted(BOLD, visible(&skill.id)));
+    format!("{rank}. {id}  {place}  {}", painted(DIM, sure))
+}
+
+/// Returns a snippet with the words in bold that were asked for.
+fn marked(snippet: &SnippetText) -> String {
+    let (mut line, mut at) = (String::new(), 0);
+    for mark in &snippet.marks {
+        line.push_str(&visible(&snippet.text[at..mark.start]));
+        line.push_str(&painted(BOLD, visible(&snippet.text[mark.start..mark.end])));
+        at = mark.end;
+    }
+    line.push_str(&visible(&snippet.text[at..]));
+    line
+}
+
+fn covers(search: &Search) -> &'static str {
+    match search.covers.as_str() {
+        "bodies" => "metadata and instructions",
+        _ => "metadata only",
+    }
+}

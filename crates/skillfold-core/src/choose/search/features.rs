@@ -1,0 +1,296 @@
+//! What tells a document that answers a request from one that merely has its words.
+
+use crate::choose::search::bm25f::{Worth, real};
+use crate::choose::search::document::{BREAK, Counts, Document};
+use crate::choose::search::parts::{ALL, FIELDS, Field};
+use crate::choose::search::query::Weighed;
+
+/// How many features there are.
+pub(super) const FEATURES: usize = 27 + 2 * FIELDS;
+
+/// The features of one document for one request, in the order of [`names`].
+pub(super) type Features = [f32; FEATURES];
+
+/// Words between which two terms stand near each other.
+const NEAR: usize = 3;
+/// Words of a window in what describes a skill, and in its instructions.
+const WINDOWS: [usize; 3] = [0, 10, 16];
+
+/// Returns the names of the features.
+pub(super) fn names() -> Vec<String> {
+    let of_fields = |word: &str| ALL.map(|field| format!("{word}.{}", field.as_str()));
+    let mut names: Vec<String> = ["score.share", "score.relative", "score.gap", "score.rank"]
+        .map(str::to_owned)
+        .into();
+    names.extend(of_fields("answers"));
+    names.extend(of_fields("covers"));
+    let others = [
+        "covers.any",
+        "covers.described",
+        "covers.rare.any",
+        "covers.rare.described",
+        "covers.rare.name",
+        "terms.described",
+        "terms.any",
+        "name.share",
+        "name.whole",
+        "description.share",
+        "rarest.described",
+        "rarest.any",
+        "three_rarest.described",
+        "rarest.missing",
+        "first_half.described",
+        "second_half.described",
+        "pairs.name",
+        "pairs.described",
+        "pairs.body",
+        "near.described",
+        "near.body",
+        "window.described",
+        "window.body",
+    ];
+    names.extend(others.map(str::to_owned));
+    names
+}
+
+/// What a request is measured by, for all documents alike.
+pub(super) struct Measure<'a> {
+    weighed: &'a Weighed,
+    /// Sums over all terms: how much they say, the same squared, what the best score would be.
+    mass: f32,
+    squares: f32,
+    most: f32,
+    rarest: f32,
+    /// How much a term says that is among the three rarest.
+    third: f32,
+    three: f32,
+    pairs: f32,
+}
+
+impl<'a> Measure<'a> {
+    pub(super) fn new(weighed: &'a Weighed) -> Self {
+        let rarities = weighed.terms.iter().map(|asked| asked.rarity);
+        let mut sorted: Vec<f32> = rarities.clone().collect();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let third = sorted.get(2).or(sorted.last()).copied().unwrap_or_default();
+        let least = f32::MIN_POSITIVE.sqrt();
+        let said = |at: u8| weighed.terms[usize::from(at)].rarity;
+        let pairs = weighed.pairs.iter().map(|(a, b)| said(*a) + said(*b));
+        Self {
+            mass: rarities.clone().sum::<f32>().max(least),
+            squares: rarities
+                .clone()
+                .map(|said| said * said)
+                .sum::<f32>()
+                .max(least),
+            most: weighed
+                .terms()
+                .map(|(_, weight)| weight)
+                .sum::<f32>()
+                .max(least),
+            rarest: sorted.first().copied().unwrap_or_default().max(least),
+            third,
+            three: rarities
+                .filter(|said| *said >= third)
+                .sum::<f32>()
+                .max(least),
+            pairs: pairs.sum::<f32>().max(least),
+            weighed,
+        }
+    }
+
+    /// Returns the features of a document, which has a score and a rank by it; the best has another.
+    pub(super) fn features(
+        &self,
+        document: &Document,
+        score: f32,
+        best: f32,
+        rank: f32,
+    ) -> Features {
+        let mut values = Vec::with_capacity(FEATURES);
+        values.extend([
+            score / self.most,
+            score / best.max(f32::MIN_POSITIVE),
+            (best - score) / self.most,
+            rank.ln_1p(),
+        ]);
+        let found = self.found(document);
+        self.add_fields(document, &found, &mut values);
+        self.add_cover(document, &found, &mut values);
+        self.add_order(document, &found, &mut values);
+        let mut features = [0.0; FEATURES];
+        features
+            .iter_mut()
+            .zip(values)
+            .for_each(|(feature, value)| *feature = value);
+        features
+    }
+
+    /// Returns where each term of the request stands in a document.
+    fn found(&self, document: &Document) -> Vec<Option<(u16, Counts)>> {
+        let terms = self.weighed.terms.iter();
+        terms.map(|asked| document.find(asked.term)).collect()
+    }
+
+    /// How well each field answers, and how much of the request it has.
+    fn add_fields(
+        &self,
+        document: &Document,
+        found: &[Option<(u16, Counts)>],
+        values: &mut Vec<f32>,
+    ) {
+        let worth = Worth::new(document.lengths(), &self.weighed.averages);
+        let (mut answers, mut covers) = ([0.0; FIELDS], [0.0; FIELDS]);
+        for (asked, found) in self.weighed.terms.iter().zip(found) {
+            let Some((_, counts)) = found else { continue };
+            for (field, answered) in worth.each_answers(*counts).into_iter().enumerate() {
+                answers[field] += asked.rarity * answered;
+                covers[field] += if answered > 0.0 { asked.rarity } else { 0.0 };
+            }
+        }
+        values.extend(answers.map(|sum| sum / self.mass));
+        values.extend(covers.map(|sum| sum / self.mass));
+    }
+
+    /// How much of the request a document has, and how much of its name and description that is.
+    fn add_cover(
+        &self,
+        document: &Document,
+        found: &[Option<(u16, Counts)>],
+        values: &mut Vec<f32>,
+    ) {
+        let (mut any, mut described, mut named) =
+            (Cover::default(), Cover::default(), Cover::default());
+        let (mut in_description, mut three, mut missing) = (0.0, 0.0, 0.0_f32);
+        let mut halves = [0.0; 2];
+        for (at, (asked, found)) in self.weighed.terms.iter().zip(found).enumerate() {
+            let counts = found.map(|(_, counts)| counts).unwrap_or_default();
+            let has = |field: Field| counts.of(field) > 0;
+            if found.is_some() {
+                any.add(asked.rarity);
+            }
+            if has(Field::Name) {
+                named.add(asked.rarity);
+            }
+            in_description += f32::from(u8::from(has(Field::Description)));
+            let describes = [
+                Field::Name,
+                Field::Description,
+                Field::Tags,
+                Field::Excluded,
+            ];
+            if describes.into_iter().any(has) {
+                described.add(asked.rarity);
+                three += if asked.rarity >= self.third {
+                    asked.rarity
+                } else {
+                    0.0
+                };
+                halves[usize::from(2 * at >= self.weighed.terms.len())] += asked.rarity;
+            } else {
+                missing = missing.max(asked.rarity);
+            }
+        }
+        let terms = real(self.weighed.terms.len().max(1) as u64);
+        let length = |field: Field| f32::from(document.lengths()[field as usize].max(1));
+        values.extend([any.sum / self.mass, described.sum / self.mass]);
+        values.extend([any, described, named].map(|cover| cover.squares / self.squares));
+        values.extend([described.terms / terms, any.terms / terms]);
+        let share = (named.terms / length(Field::Name)).min(1.0);
+        values.extend([share, if share >= 1.0 { 1.0 } else { 0.0 }]);
+        values.push(in_description / length(Field::Description));
+        values.extend([described.most / self.rarest, any.most / self.rarest]);
+        values.extend([three / self.three, missing / self.rarest]);
+        values.extend(halves.map(|sum| sum / self.mass));
+    }
+
+    /// How far words of the request stand together in a document too.
+    fn add_order(
+        &self,
+        document: &Document,
+        found: &[Option<(u16, Counts)>],
+        values: &mut Vec<f32>,
+    ) {
+        let mut numbers = vec![None; document.terms().len()];
+        for (number, found) in (0..).zip(found) {
+            if let Some((at, _)) = found {
+                numbers[usize::from(*at)] = Some(number);
+            }
+        }
+        let texts = document.texts();
+        let orders: Vec<Together> = (texts.into_iter().zip(WINDOWS))
+            .map(|(text, window)| self.together(text, window, &numbers))
+            .collect();
+        values.extend(orders.iter().map(|order| order.pairs / self.pairs));
+        values.extend(orders[1..].iter().map(|order| order.near / self.pairs));
+        values.extend(orders[1..].iter().map(|order| order.window / self.mass));
+    }
+
+    fn together(&self, text: &[u16], window: usize, numbers: &[Option<u8>]) -> Together {
+        let said = |at: u8| self.weighed.terms[usize::from(at)].rarity;
+        let mut together = Together::default();
+        let (mut pairs, mut nears) = (Vec::new(), Vec::new());
+        // Terms of the request in the text, each with its place; those that a window has, and how much they say.
+        let mut last: Option<(usize, u8)> = None;
+        let mut inside: Vec<(usize, u8)> = Vec::new();
+        for (place, at) in text.iter().enumerate() {
+            if *at == BREAK {
+                last = None;
+                continue;
+            }
+            let Some(here) = numbers[usize::from(*at)] else {
+                continue;
+            };
+            if let Some((before, other)) = last.filter(|(_, other)| *other != here) {
+                if place - before == 1 && self.weighed.pairs.binary_search(&(other, here)).is_ok() {
+                    pairs.push((other, here));
+                }
+                if place - before <= NEAR {
+                    nears.push((other.min(here), other.max(here)));
+                }
+            }
+            last = Some((place, here));
+            if window > 0 {
+                inside.retain(|(before, other)| place - before < window && *other != here);
+                inside.push((place, here));
+                let sum = inside.iter().map(|(_, at)| said(*at)).sum::<f32>();
+                together.window = together.window.max(sum);
+            }
+        }
+        for (all, sum) in [
+            (&mut pairs, &mut together.pairs),
+            (&mut nears, &mut together.near),
+        ] {
+            all.sort_unstable();
+            all.dedup();
+            *sum = all.iter().map(|(a, b)| said(*a) + said(*b)).sum();
+        }
+        together
+    }
+}
+
+/// How much of a request something has.
+#[derive(Clone, Copy, Default)]
+struct Cover {
+    sum: f32,
+    squares: f32,
+    terms: f32,
+    most: f32,
+}
+
+impl Cover {
+    fn add(&mut self, rarity: f32) {
+        self.sum += rarity;
+        self.squares += rarity * rarity;
+        self.terms += 1.0;
+        self.most = self.most.max(rarity);
+    }
+}
+
+/// How much of a request stands together in a text.
+#[derive(Default)]
+struct Together {
+    pairs: f32,
+    near: f32,
+    window: f32,
+}

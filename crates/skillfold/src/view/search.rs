@@ -1,0 +1,93 @@
+//! What was found for a request.
+
+use skillfold_core::Snippet;
+use skillfold_core::view::{Bytes, SkillRecord};
+
+use crate::search;
+
+/// Bytes that a snippet of a skill has at most.
+const SNIPPET: usize = 160;
+
+/// What was found for a request.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Search {
+    /// The request.
+    pub request: String,
+    /// What of the skills was looked at: `metadata`, or `bodies` too.
+    pub covers: String,
+    /// How many skills were searched.
+    pub searched: usize,
+    /// The skills, the best first.
+    pub found: Vec<FoundSkill>,
+    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Bytes>,
+}
+
+/// A skill that was found.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FoundSkill {
+    /// Its rank, from 1.
+    pub rank: usize,
+    /// How likely it is what was meant, from 0 to 1.
+    pub confidence: f32,
+    /// How well it answers, to be compared with others of the same request alone.
+    pub score: f32,
+    /// The skill.
+    #[serde(flatten)]
+    pub skill: SkillRecord,
+    /// The stretch of its description or its instructions that has the most words of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<SnippetText>,
+}
+
+/// A stretch of a text, with the words that were asked for.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SnippetText {
+    /// The stretch, on one line.
+    pub text: String,
+    /// Where the words stand in it, as bytes.
+    pub marks: Vec<Bytes>,
+}
+
+impl Search {
+    /// Creates the view of what was found. Instructions are read for their snippets.
+    pub fn new(request: &str, search: &search::Search) -> Self {
+        let found = search.hits.iter().enumerate().filter_map(|(at, hit)| {
+            Some(FoundSkill {
+                rank: at + 1,
+                confidence: rounded(hit.confidence),
+                score: rounded(hit.score),
+                skill: SkillRecord::listed(&search.entry(hit)?),
+                snippet: search.snippet(hit, SNIPPET).map(SnippetText::new),
+            })
+        });
+        Self {
+            request: request.to_owned(),
+            covers: search.covers.as_str().to_owned(),
+            searched: search.searched,
+            found: found.collect(),
+            unread: search.unread.clone().map(Bytes::from),
+        }
+    }
+}
+
+impl SnippetText {
+    fn new(snippet: Snippet) -> Self {
+        Self {
+            text: snippet.text,
+            marks: snippet.marks.into_iter().map(Bytes::from).collect(),
+        }
+    }
+}
+
+/// Rounds to thousandths, which is more than is known.
+fn rounded(value: f32) -> f32 {
+    (value * 1_000.0).round() / 1_000.0
+}
