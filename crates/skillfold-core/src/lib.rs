@@ -82,6 +82,7 @@ pub use choose::rank::rank;
 pub use choose::search::bm25f::Statistics;
 pub use choose::search::document::{Document, Documents, Texts};
 pub use choose::search::index::{Covers, Found, SearchHit, SearchIndex};
+pub use choose::search::meaning::{Direction, Embedder};
 pub use choose::search::query::{Query, Weighed};
 pub use choose::search::rank::{CANDIDATES, Ranked};
 pub use choose::search::snippet::Snippet;

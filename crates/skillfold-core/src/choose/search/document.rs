@@ -1,5 +1,6 @@
 //! A skill as search sees it: which terms stand in which field, how often.
 
+use crate::choose::search::meaning::Direction;
 use crate::choose::search::parts::{ALL, FIELDS, Field, each_of_body, each_of_description};
 use crate::choose::search::words::{Term, Terms};
 use crate::choose::trigger::{Trigger, triggers};
@@ -53,6 +54,8 @@ pub struct Document {
     sequence: Box<[u16]>,
     /// Where the first two of these texts end.
     ends: [u16; 2],
+    /// What the name and the description mean, where something tells.
+    meaning: Option<Direction>,
 }
 
 impl Document {
@@ -84,6 +87,18 @@ impl Document {
         [&texts[..name], &texts[name..described], &texts[described..]]
     }
 
+    /// Returns what the name and the description mean, where something told.
+    pub fn meaning(&self) -> Option<&Direction> {
+        self.meaning.as_ref()
+    }
+
+    /// Says what the name and the description mean.
+    #[must_use]
+    pub fn with_meaning(mut self, meaning: Option<Direction>) -> Self {
+        self.meaning = meaning;
+        self
+    }
+
     /// Writes it down: everything as numbers of fixed width, their least byte first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes());
@@ -99,6 +114,7 @@ impl Document {
         );
         bytes.extend(self.counts.iter().flat_map(|counts| counts.0));
         bytes.extend(self.sequence.iter().flat_map(|at| at.to_le_bytes()));
+        bytes.extend(self.meaning.iter().flat_map(Direction::to_bytes));
         bytes
     }
 
@@ -112,7 +128,8 @@ impl Document {
         let mut lengths = Lengths::default();
         (lengths.iter_mut().zip(head)).for_each(|(length, read)| *length = read);
         let (numbers, rest) = rest.split_at_checked(4 * terms)?;
-        let (counts, places) = rest.split_at_checked(FIELDS / 2 * terms)?;
+        let (counts, rest) = rest.split_at_checked(FIELDS / 2 * terms)?;
+        let (places, meaning) = rest.split_at_checked(2 * sequence)?;
         let numbers = numbers.chunks_exact(4);
         let numbers = numbers.map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
         let counts = counts.chunks_exact(FIELDS / 2);
@@ -124,10 +141,10 @@ impl Document {
             lengths,
             sequence: places.chunks_exact(2).map(number).collect(),
             ends,
+            meaning: (!meaning.is_empty()).then(|| Direction::from_bytes(meaning)),
         };
         let is_place = |at: &u16| usize::from(*at) < terms || *at == BREAK;
-        let is_sound = places.len() == 2 * sequence
-            && ends[0] <= ends[1]
+        let is_sound = ends[0] <= ends[1]
             && usize::from(ends[1]) <= sequence
             && document.terms.is_sorted_by(|a, b| a < b)
             && document.sequence.iter().all(is_place);
@@ -245,6 +262,7 @@ impl Documents {
             ends: [end(name), end(described)],
             sequence: sequence.into(),
             terms: terms.into(),
+            meaning: None,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::choose::search::parts::{ALL, FIELDS, Field};
 use crate::choose::search::query::Weighed;
 
 /// How many features there are.
-pub(super) const FEATURES: usize = 27 + 2 * FIELDS;
+pub(super) const FEATURES: usize = 29 + 2 * FIELDS;
 
 /// The features of one document for one request, in the order of [`names`].
 pub(super) type Features = [f32; FEATURES];
@@ -48,9 +48,19 @@ pub(super) fn names() -> Vec<String> {
         "near.body",
         "window.described",
         "window.body",
+        "meaning.usual",
+        "meaning.closest",
     ];
     names.extend(others.map(str::to_owned));
     names
+}
+
+/// How a document does by BM25F.
+pub(super) struct Place {
+    pub(super) score: f32,
+    /// The score of the first.
+    pub(super) best: f32,
+    pub(super) rank: u16,
 }
 
 /// What a request is measured by, for all documents alike.
@@ -99,25 +109,20 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Returns the features of a document, which has a score and a rank by it; the best has another.
-    pub(super) fn features(
-        &self,
-        document: &Document,
-        score: f32,
-        best: f32,
-        rank: f32,
-    ) -> Features {
+    /// Returns the features of a document; `close` says how close it is by its meaning.
+    pub(super) fn features(&self, document: &Document, place: &Place, close: [f32; 2]) -> Features {
         let mut values = Vec::with_capacity(FEATURES);
         values.extend([
-            score / self.most,
-            score / best.max(f32::MIN_POSITIVE),
-            (best - score) / self.most,
-            rank.ln_1p(),
+            place.score / self.most,
+            place.score / place.best.max(f32::MIN_POSITIVE),
+            (place.best - place.score) / self.most,
+            f32::from(place.rank).ln_1p(),
         ]);
         let found = self.found(document);
         self.add_fields(document, &found, &mut values);
         self.add_cover(document, &found, &mut values);
         self.add_order(document, &found, &mut values);
+        values.extend(close);
         let mut features = [0.0; FEATURES];
         features
             .iter_mut()

@@ -1,5 +1,6 @@
 //! All skills of a snapshot, searchable in memory.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,11 +9,20 @@ use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::layers::{Layer, Layers};
 use crate::choose::search::document::{BODY_BYTES, Document, Documents};
+use crate::choose::search::features::names;
+use crate::choose::search::meaning::{Direction, Embedder};
 use crate::choose::search::query::{Query, Weighed};
-use crate::choose::search::rank::CANDIDATES;
+use crate::choose::search::rank::{CANDIDATES, NEAREST};
 use crate::choose::search::segment::Segment;
+use crate::error::Error;
+use crate::limits::start_of;
 use crate::read::discover::Skill;
 use crate::read::source::SKILL_FILE;
+
+/// Bytes of a text that are compared by their meaning.
+const MEANT: usize = 2 * 1024;
+/// Texts that are turned into vectors together.
+const BATCH: usize = 256;
 
 /// What of the skills a search looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,7 +48,7 @@ impl Covers {
 /// All skills of a snapshot, searchable in memory.
 ///
 /// ```
-/// use skillfold_core::{Catalog, Covers, MemorySource, Query, Root, Rules, Scope, SearchIndex};
+/// use skillfold_core::{Catalog, Covers, MemorySource, Root, Rules, Scope, SearchIndex};
 ///
 /// let skill = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\n");
 /// let source = MemorySource::new([
@@ -48,13 +58,22 @@ impl Covers {
 /// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], Rules::default(), 0);
 /// let index = SearchIndex::new(&catalog, Covers::Bodies);
 ///
-/// let found = index.search(&Query::new("fill this form, please"), 10, |_| true);
+/// let found = index.search(&index.query("fill this form, please"), 10, |_| true);
 /// assert_eq!(found.hits[0].entry.id(), "pdf");
 /// assert_eq!(found.hits.len(), 1);
 /// ```
 pub struct SearchIndex {
     layers: Layers<Segment>,
+    reading: Reading,
+    /// Why nothing is compared by meaning, where something should be.
+    problem: Option<Arc<Error>>,
+}
+
+/// What is made searchable of a skill.
+#[derive(Clone)]
+struct Reading {
     covers: Covers,
+    embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// The skills that answer a request.
@@ -82,14 +101,27 @@ pub struct SearchHit<'a> {
 }
 
 impl SearchIndex {
-    /// Makes the skills of a snapshot searchable. To cover bodies, the start of each is read.
+    /// Makes the skills of a snapshot searchable by words. To cover bodies, the start of each is read.
     pub fn new(catalog: &Catalog, covers: Covers) -> Self {
+        let embedder = None;
+        Self::made(catalog, Reading { covers, embedder })
+    }
+
+    /// The same, by words and by meaning.
+    pub fn by_meaning(catalog: &Catalog, covers: Covers, embedder: Arc<dyn Embedder>) -> Self {
+        let embedder = Some(embedder);
+        Self::made(catalog, Reading { covers, embedder })
+    }
+
+    fn made(catalog: &Catalog, reading: Reading) -> Self {
+        let problem = Cell::new(None);
         let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
-            segment(catalog, covers, skills, base, &HashMap::new())
+            reading.segment(catalog, skills, base, &HashMap::new(), &problem)
         };
         Self {
             layers: Layers::new(catalog, |_| true, make),
-            covers,
+            problem: problem.into_inner(),
+            reading,
         }
     }
 
@@ -98,12 +130,15 @@ impl SearchIndex {
     pub fn refresh(&self, catalog: &Catalog) -> Self {
         let known = self.layers.all().into_iter().flat_map(documents);
         let known: HashMap<*const Skill, &Arc<Document>> = known.collect();
+        let problem = Cell::new(self.problem.clone());
         let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
-            segment(catalog, self.covers, skills, base, &known)
+            self.reading
+                .segment(catalog, skills, base, &known, &problem)
         };
         Self {
             layers: self.layers.refresh(catalog, make),
-            covers: self.covers,
+            problem: problem.into_inner(),
+            reading: self.reading.clone(),
         }
     }
 
@@ -114,13 +149,29 @@ impl SearchIndex {
 
     /// Returns what of the skills is searched.
     pub fn covers(&self) -> Covers {
-        self.covers
+        self.reading.covers
+    }
+
+    /// Returns why some skills are not compared by meaning, where they should be.
+    pub fn problem(&self) -> Option<&Error> {
+        self.problem.as_deref()
     }
 
     /// Returns the bytes that it takes.
     pub fn bytes(&self) -> usize {
         let layers = self.layers.all().into_iter();
         layers.map(|layer| layer.made.bytes()).sum()
+    }
+
+    /// Takes a request apart, by words and, where the index does, by meaning.
+    pub fn query(&self, request: &str) -> Query {
+        let query = Query::new(request);
+        let Some(embedder) = &self.reading.embedder else {
+            return query;
+        };
+        let vectors = embedder.embed(&[start_of(request, MEANT)]);
+        let vector = vectors.ok().and_then(|vectors| vectors.into_iter().next());
+        query.with_meaning(vector.and_then(|vector| Direction::new(&vector)))
     }
 
     /// Returns the skills that answer a request best, at most so many, of those that may be seen.
@@ -130,22 +181,7 @@ impl SearchIndex {
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> Found<'_> {
-        let layers = self.layers.all();
-        let with_term = |term| {
-            let lists = layers.iter().map(|layer| layer.made.postings(term).len());
-            lists.sum::<usize>() as u64
-        };
-        let statistics = layers.iter().map(|layer| *layer.made.statistics()).sum();
-        let weighed = Weighed::new(query, &statistics, with_term);
-        let mut candidates = Vec::new();
-        for layer in layers {
-            let seen = |slot: usize| {
-                let entry = layer.place(slot).map(|at| self.catalog().entry(at));
-                entry.filter(&may_see)
-            };
-            candidates.extend(layer.made.best(&weighed, CANDIDATES, seen));
-        }
-        // Both layers gave their best; together they are compared as one.
+        let (weighed, candidates) = self.candidates(query, may_see);
         let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
         let entries: Vec<Entry<'_>> = candidates.iter().map(|found| found.0).collect();
         let documents = candidates.iter().enumerate();
@@ -158,9 +194,56 @@ impl SearchIndex {
         });
         Found {
             hits: hits.collect(),
-            covers: self.covers,
+            covers: self.reading.covers,
             unread: query.unread(),
         }
+    }
+
+    /// Returns the names of the features that a ranker is fitted on.
+    #[doc(hidden)]
+    pub fn feature_names() -> Vec<String> {
+        names()
+    }
+
+    /// Returns what a ranker is fitted on: the candidates for a request, each with its features.
+    #[doc(hidden)]
+    pub fn features(&self, query: &Query) -> Vec<(Entry<'_>, Vec<f32>)> {
+        let (weighed, candidates) = self.candidates(query, |_| true);
+        let documents = candidates.iter().enumerate();
+        let features = weighed.features(documents.map(|(number, found)| (number, found.1)));
+        let features = features.into_iter();
+        features
+            .map(|(number, features)| (candidates[number].0, features.into()))
+            .collect()
+    }
+
+    /// Returns the skills that come into question for a request.
+    fn candidates(
+        &self,
+        query: &Query,
+        may_see: impl Fn(&Entry<'_>) -> bool,
+    ) -> (Weighed, Vec<(Entry<'_>, &Document)>) {
+        let layers = self.layers.all();
+        let with_term = |term| {
+            let lists = layers.iter().map(|layer| layer.made.postings(term).len());
+            lists.sum::<usize>() as u64
+        };
+        let statistics = layers.iter().map(|layer| *layer.made.statistics()).sum();
+        let weighed = Weighed::new(query, &statistics, with_term);
+        let mut candidates: Vec<(Entry<'_>, &Document)> = Vec::new();
+        for layer in layers {
+            let seen = |slot: usize| {
+                let entry = layer.place(slot).map(|at| self.catalog().entry(at));
+                entry.filter(&may_see)
+            };
+            candidates.extend(layer.made.best(&weighed, CANDIDATES, seen));
+            if let Some(meaning) = query.meaning() {
+                candidates.extend(layer.made.nearest(meaning, NEAREST, seen));
+            }
+        }
+        candidates.sort_by_key(|(entry, _)| entry.at());
+        candidates.dedup_by_key(|(entry, _)| entry.at());
+        (weighed, candidates)
     }
 }
 
@@ -169,7 +252,7 @@ impl std::fmt::Debug for SearchIndex {
         formatter
             .debug_struct("SearchIndex")
             .field("skills", &self.catalog().len())
-            .field("covers", &self.covers)
+            .field("covers", &self.reading.covers)
             .finish_non_exhaustive()
     }
 }
@@ -179,27 +262,63 @@ fn documents(layer: &Layer<Segment>) -> impl Iterator<Item = (*const Skill, &Arc
     layer.skills().iter().map(Arc::as_ptr).zip(documents)
 }
 
-/// Makes skills searchable; those that are known are not read again.
-fn segment(
-    catalog: &Catalog,
-    covers: Covers,
-    skills: &[Arc<Skill>],
-    base: Option<&Segment>,
-    known: &HashMap<*const Skill, &Arc<Document>>,
-) -> Segment {
-    let mut documents = Documents::new();
-    let mut made = |skill: &Arc<Skill>| {
-        if let Some(document) = known.get(&Arc::as_ptr(skill)) {
-            return Arc::clone(document);
+impl Reading {
+    /// Makes skills searchable; those that are known are not read again.
+    fn segment(
+        &self,
+        catalog: &Catalog,
+        skills: &[Arc<Skill>],
+        base: Option<&Segment>,
+        known: &HashMap<*const Skill, &Arc<Document>>,
+        problem: &Cell<Option<Arc<Error>>>,
+    ) -> Segment {
+        let mut documents = Documents::new();
+        let (mut all, mut new) = (Vec::with_capacity(skills.len()), Vec::new());
+        for skill in skills {
+            if let Some(document) = known.get(&Arc::as_ptr(skill)) {
+                all.push(Arc::clone(document));
+                continue;
+            }
+            let body = match self.covers {
+                Covers::Bodies => body(catalog, skill),
+                Covers::Metadata => None,
+            };
+            new.push(all.len());
+            all.push(Arc::new(
+                documents.document(&skill.manifest, body.as_deref()),
+            ));
         }
-        let body = match covers {
-            Covers::Bodies => body(catalog, skill),
-            Covers::Metadata => None,
-        };
-        Arc::new(documents.document(&skill.manifest, body.as_deref()))
+        if let Some(embedder) = &self.embedder {
+            for some in new.chunks(BATCH) {
+                if let Err(error) = add_meanings(&**embedder, skills, some, &mut all) {
+                    problem.set(Some(Arc::new(error)));
+                    break;
+                }
+            }
+        }
+        Segment::new(all, base)
+    }
+}
+
+/// Adds what some skills mean to their documents.
+fn add_meanings(
+    embedder: &dyn Embedder,
+    skills: &[Arc<Skill>],
+    some: &[usize],
+    documents: &mut [Arc<Document>],
+) -> Result<(), Error> {
+    let text = |at: &usize| {
+        let manifest = &skills[*at].manifest;
+        let name = manifest.name().as_str().replace(['-', '_'], " ");
+        format!("{name}. {}", start_of(manifest.description(), MEANT))
     };
-    let all: Vec<Arc<Document>> = skills.iter().map(&mut made).collect();
-    Segment::new(all, base)
+    let texts: Vec<String> = some.iter().map(text).collect();
+    let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
+    for (at, vector) in some.iter().zip(embedder.embed(&texts)?) {
+        let document = Document::clone(&documents[*at]).with_meaning(Direction::new(&vector));
+        documents[*at] = Arc::new(document);
+    }
+    Ok(())
 }
 
 /// Reads the start of a skill's instructions; one that cannot be read is searched by its metadata.

@@ -2,6 +2,7 @@
 
 pub(crate) mod words;
 
+pub(crate) mod meaning;
 mod parts;
 
 pub(crate) mod document;

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use crate::choose::message::Looked;
 use crate::choose::search::bm25f::{Averages, Statistics, Worth, rarity, real};
 use crate::choose::search::document::Document;
+use crate::choose::search::meaning::Direction;
 use crate::choose::search::words::{Term, Terms};
 
 /// Bytes of a request that are looked at: half of them at its start, half at its end.
@@ -24,6 +25,8 @@ pub struct Query {
     /// All terms of the request in its order, as numbers of the above.
     order: Vec<u16>,
     unread: Option<Range<usize>>,
+    /// What the request means, where something tells.
+    meaning: Option<Direction>,
 }
 
 impl Query {
@@ -44,7 +47,20 @@ impl Query {
             terms,
             order,
             unread: looked.unread,
+            meaning: None,
         }
+    }
+
+    /// Says what the request means.
+    #[must_use]
+    pub fn with_meaning(mut self, meaning: Option<Direction>) -> Self {
+        self.meaning = meaning;
+        self
+    }
+
+    /// Returns what the request means, where something told.
+    pub fn meaning(&self) -> Option<&Direction> {
+        self.meaning.as_ref()
     }
 
     /// Returns the terms, each once.
@@ -71,6 +87,8 @@ pub struct Weighed {
     /// The pairs of these terms that follow each other in the request, each once and in order.
     pub(super) pairs: Vec<(u8, u8)>,
     pub(super) averages: Averages,
+    /// What the request means, where something tells.
+    pub(super) meaning: Option<Direction>,
 }
 
 /// A term that is looked for.
@@ -110,6 +128,7 @@ impl Weighed {
             pairs: pairs(&query.order, &terms),
             terms: terms.into_iter().map(|(_, term)| term).collect(),
             averages: statistics.averages(),
+            meaning: query.meaning.clone(),
         }
     }
 

@@ -1,11 +1,63 @@
-//! Which of the documents that have the words of a request come first.
+//! Which of the documents that have the words of a request come first, and how likely they are right.
+//!
+//! The weights were fitted by `bench/train_ranker.py` on requests of which the authors of skills say what they need.
 
+use std::sync::LazyLock;
+
+use crate::choose::search::bm25f::real;
 use crate::choose::search::document::Document;
-use crate::choose::search::features::Measure;
+use crate::choose::search::features::{FEATURES, Features, Measure, Place, names};
 use crate::choose::search::query::Weighed;
 
 /// Documents that answer best by their terms alone, which are then looked at closely.
 pub const CANDIDATES: usize = 200;
+
+/// Documents that are closest by their meaning, which are looked at too.
+pub(super) const NEAREST: usize = 40;
+
+/// A line for each weight: its name and its value.
+const WRITTEN: &str = include_str!("ranker.tsv");
+
+static RANKER: LazyLock<Ranker> = LazyLock::new(|| Ranker::read(WRITTEN));
+
+/// What each feature says.
+struct Ranker {
+    order: Features,
+    /// What says how likely a document is right, after it is in its rank.
+    likely: [f32; LIKELY],
+}
+
+/// How many features a likelihood has, and what they are.
+const LIKELY: usize = 9;
+const LIKELY_NAMES: [&str; LIKELY] = [
+    "likely.always",
+    "likely.share",
+    "likely.lead",
+    "likely.covers.described",
+    "likely.covers.any",
+    "likely.score.share",
+    "likely.rarest.missing",
+    "likely.name.share",
+    "likely.terms",
+];
+
+impl Ranker {
+    /// Reads weights; a name that is not there has none.
+    fn read(text: &str) -> Self {
+        let weight = |name: &str| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+            line.and_then(|value| value.parse().ok()).unwrap_or(0.0)
+        };
+        let mut order = [0.0; FEATURES];
+        (order.iter_mut().zip(names())).for_each(|(own, name)| *own = weight(&name));
+        Self {
+            order,
+            likely: LIKELY_NAMES.map(weight),
+        }
+    }
+}
 
 /// A document in its rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,21 +77,50 @@ impl Weighed {
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<Ranked<K>> {
-        let features = self.features(candidates);
-        let ranked = features.into_iter().map(|(key, score, _)| Ranked {
-            key,
-            score,
-            confidence: 0.0,
-        });
+        let measured = self.features(candidates).into_iter();
+        let mut scored: Vec<(K, f32, Features)> = measured
+            .map(|(key, features)| (key, product(&RANKER.order, &features), features))
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let first = scored.first().map_or(0.0, |first| first.1);
+        let second = scored.get(1).map_or(first, |second| second.1);
+        let all: f32 = scored
+            .iter()
+            .map(|(_, score, _)| (score - first).exp())
+            .sum();
+        let ranked = scored
+            .iter()
+            .enumerate()
+            .map(|(at, (key, score, features))| {
+                let share = (score - first).exp() / all.max(f32::MIN_POSITIVE);
+                let lead = score - if at == 0 { second } else { first };
+                Ranked {
+                    key: *key,
+                    score: *score,
+                    confidence: self.confidence(share, lead, features),
+                }
+            });
         ranked.collect()
     }
 
-    /// Returns documents by BM25F with their features, the best first.
-    #[doc(hidden)]
-    pub fn features<'a, K: Ord + Copy>(
+    /// Returns how likely a document is right.
+    fn confidence(&self, share: f32, lead: f32, features: &Features) -> f32 {
+        let mut likely = [0.0; LIKELY];
+        likely[0] = 1.0;
+        likely[1] = share;
+        likely[2] = lead;
+        for (own, at) in likely[3..].iter_mut().zip(&*PLACES) {
+            *own = features[*at];
+        }
+        likely[LIKELY - 1] = real(self.terms.len() as u64).ln_1p();
+        1.0 / (1.0 + (-product(&RANKER.likely, &likely)).exp())
+    }
+
+    /// Returns documents with their features, the best by BM25F first.
+    pub(super) fn features<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<(K, f32, Vec<f32>)> {
+    ) -> Vec<(K, Features)> {
         let measure = Measure::new(self);
         let scored = candidates.into_iter();
         let mut scored: Vec<_> = scored
@@ -47,12 +128,67 @@ impl Weighed {
             .collect();
         scored.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
         let best = scored.first().map_or(0.0, |first| first.2);
+        let close = self.closeness(scored.iter().map(|(_, document, _)| *document));
         (0_u16..)
-            .zip(scored)
-            .map(|(rank, (key, document, score))| {
-                let features = measure.features(document, score, best, f32::from(rank));
-                (key, score, features.into())
+            .zip(scored.into_iter().zip(close))
+            .map(|(rank, ((key, document, score), close))| {
+                let place = Place { score, best, rank };
+                (key, measure.features(document, &place, close))
             })
             .collect()
+    }
+
+    /// Returns how close documents are to the request by their meaning, compared with each other: in what is usual
+    /// among them, and to the closest. Nothing of both where nothing tells.
+    fn closeness<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<[f32; 2]> {
+        let close = |document: &Document| {
+            let (own, asked) = (document.meaning()?, self.meaning.as_ref()?);
+            Some(own.closeness(asked))
+        };
+        let close: Vec<Option<f32>> = documents.map(close).collect();
+        let known = close.iter().flatten();
+        let count = real(known.clone().count().max(1) as u64);
+        let mean = known.clone().sum::<f32>() / count;
+        let spread = known.clone().map(|one| (one - mean).powi(2)).sum::<f32>() / count;
+        let spread = spread.sqrt().max(f32::EPSILON);
+        let most = known.fold(0.0_f32, |most, one| most.max(*one));
+        let compared = close.iter().map(|one| match one {
+            Some(one) => [(one - mean) / spread, one - most],
+            None => [0.0; 2],
+        });
+        compared.collect()
+    }
+}
+
+/// Where the features stand that a likelihood has too.
+static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
+    let known = names();
+    let names = LIKELY_NAMES[3..LIKELY - 1].iter();
+    let place = |name: &&str| {
+        let name = name.strip_prefix("likely.");
+        known.iter().position(|own| Some(&**own) == name)
+    };
+    names.filter_map(place).collect()
+});
+
+fn product(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_weight_that_is_written_is_that_of_a_feature() {
+        let known = names();
+        for line in WRITTEN.lines() {
+            let (name, value) = line.split_once('\t').unwrap();
+            let is_known = known.iter().any(|own| own == name) || LIKELY_NAMES.contains(&name);
+            assert!(is_known, "{name}");
+            assert!(value.parse::<f32>().unwrap().is_finite(), "{name}");
+        }
+        assert_eq!(known.len(), FEATURES);
+        assert_eq!(PLACES.len(), LIKELY - 4);
     }
 }

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use crate::choose::search::bm25f::{Statistics, Worth};
 use crate::choose::search::document::Document;
+use crate::choose::search::meaning::{Direction, Directions};
 use crate::choose::search::query::Weighed;
 use crate::choose::search::words::Term;
 
@@ -18,6 +19,8 @@ pub(super) struct Segment {
     /// Where the documents of each term end among the postings; they start where those of the term before end.
     ends: Vec<u32>,
     postings: Vec<Posting>,
+    /// What the documents mean, where something tells.
+    meanings: Directions,
 }
 
 /// A document that has a term, and how well it answers it.
@@ -63,6 +66,7 @@ impl Segment {
             }
         }
         Self {
+            meanings: Directions::new(documents.iter().map(|document| document.meaning())),
             documents,
             statistics,
             numbers,
@@ -102,6 +106,26 @@ impl Segment {
                 scores[posting.slot as usize] += weight * posting.answers;
             }
         }
+        self.first(&scores, limit, seen)
+    }
+
+    /// Returns the documents that are closest to a request by their meaning, at most so many, in no order.
+    pub(super) fn nearest<T>(
+        &self,
+        meaning: &Direction,
+        limit: usize,
+        seen: impl Fn(usize) -> Option<T>,
+    ) -> Vec<(T, &Document)> {
+        self.first(&self.meanings.closeness(meaning), limit, seen)
+    }
+
+    /// Returns the documents with the highest scores above 0 of those that may be seen.
+    fn first<T>(
+        &self,
+        scores: &[f32],
+        limit: usize,
+        seen: impl Fn(usize) -> Option<T>,
+    ) -> Vec<(T, &Document)> {
         let found = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
         let mut found: Vec<usize> = found.map(|(slot, _)| slot).collect();
         let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
@@ -113,11 +137,8 @@ impl Segment {
                 rest.select_nth_unstable_by(wanted, better);
             }
             let (first, others) = rest.split_at_mut(wanted);
-            best.extend(
-                first
-                    .iter()
-                    .filter_map(|slot| Some((seen(*slot)?, &*self.documents[*slot]))),
-            );
+            let first = first.iter();
+            best.extend(first.filter_map(|slot| Some((seen(*slot)?, &*self.documents[*slot]))));
             rest = others;
         }
         best
@@ -129,6 +150,7 @@ impl Segment {
         documents.sum::<usize>()
             + size_of_val(&*self.postings)
             + size_of_val(&*self.ends)
+            + self.meanings.bytes()
             + self.numbers.capacity() * size_of::<(Term, u32)>()
     }
 }

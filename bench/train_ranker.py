@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Fits the ranker of search: one weight for each feature, by the softmax of the right skill among the candidates.
+
+    skillfold-bench search --data DATA --pool 10000 --half tune --method bm25f --dump tune-10000.jsonl
+    python3 bench/train_ranker.py tune-10000.jsonl [more dumps] --write crates/skillfold-core/src/choose/search/ranker.tsv
+
+Each line of a dump is one request: its repository, its skill, and for each candidate whether it is right and its features
+as the engine computes them. Before the weights are fitted on all requests, they are fitted four times on three quarters of
+the repositories and judged on the fourth; that is what is printed. Needs numpy and scipy.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+
+import numpy as np
+from scipy.optimize import minimize
+
+FOLDS = 4
+
+
+class Requests:
+    def __init__(self, files):
+        self.names, self.features, self.right, self.repository, self.skill = None, [], [], [], []
+        for file in files:
+            with open(file, encoding="utf-8") as lines:
+                for line in lines:
+                    self.add(json.loads(line))
+
+    def add(self, line):
+        if "names" in line:
+            assert self.names in (None, line["names"]), "dumps of different engines"
+            self.names = line["names"]
+            return
+        right = np.array(line["right"], np.float64)
+        self.features.append(np.array(line["features"], np.float32).reshape(len(right), -1))
+        self.right.append(right)
+        self.repository.append(line["repository"])
+        self.skill.append(line["skill"])
+
+    def weights(self):
+        """A repository or a skill with many requests says not as much more as it has requests."""
+        repositories, skills = collections.Counter(self.repository), collections.Counter(self.skill)
+        pairs = zip(self.repository, self.skill)
+        return np.array([repositories[a] ** -0.5 * skills[b] ** -0.25 for a, b in pairs])
+
+    def folds(self):
+        """Repositories, the largest first, each into the fold that has the fewest requests."""
+        sizes, fold = [0] * FOLDS, {}
+        for repository, count in sorted(
+            collections.Counter(self.repository).items(),
+            key=lambda item: (-item[1], hashlib.sha256(item[0].encode()).hexdigest()),
+        ):
+            fold[repository] = sizes.index(min(sizes))
+            sizes[fold[repository]] += count
+        return np.array([fold[repository] for repository in self.repository])
+
+
+def fit(requests, chosen, mean, spread, ridge):
+    usable = [at for at in chosen if requests.right[at].sum() > 0]
+    weights = requests.weights()[usable]
+    weights /= weights.sum()
+    rows = np.concatenate([(requests.features[at] - mean) / spread for at in usable])
+    right = np.concatenate([requests.right[at] / requests.right[at].sum() for at in usable])
+    counts = np.array([len(requests.right[at]) for at in usable])
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    of_row = np.repeat(weights, counts)
+
+    def loss(vector):
+        scores = rows @ vector.astype(np.float32)
+        most = np.maximum.reduceat(scores, starts)
+        parts = np.exp(scores - np.repeat(most, counts))
+        sums = np.add.reduceat(parts, starts)
+        value = (weights * (np.log(sums) + most)).sum() - (of_row * right * scores).sum()
+        slope = rows.T @ (of_row * (parts / np.repeat(sums, counts) - right))
+        return float(value + ridge * (vector**2).sum()), slope.astype(float) + 2 * ridge * vector
+
+    start = np.zeros(rows.shape[1])
+    return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+
+
+def judge(requests, chosen, score):
+    """Share of requests with a right skill first, among ten, and the mean reciprocal rank, in percent."""
+    figures = []
+    for at in chosen:
+        order = np.argsort(-score(requests.features[at]), kind="stable")
+        hits = np.flatnonzero(requests.right[at][order] > 0)
+        rank = hits[0] + 1 if len(hits) else None
+        figures.append((rank == 1, rank is not None and rank <= 10, 1 / rank if rank else 0))
+    return np.array(figures, float) * 100
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dumps", nargs="+")
+    parser.add_argument("--ridge", type=float, default=3e-3)
+    parser.add_argument("--write")
+    options = parser.parse_args()
+    requests = Requests(options.dumps)
+    everything = np.arange(len(requests.right))
+    rows = np.concatenate(requests.features)
+    mean, spread = rows.mean(0), rows.std(0)
+    spread[spread < 1e-6] = 1
+    print("requests", len(everything), "candidates", len(rows), "features", rows.shape[1])
+    print("as they come  ", judge(requests, everything, lambda rows: -np.arange(len(rows))).mean(0).round(1))
+    folds, confirmed = requests.folds(), []
+    for fold in range(FOLDS):
+        vector = fit(requests, np.flatnonzero(folds != fold), mean, spread, options.ridge)
+        inside = np.flatnonzero(folds == fold)
+        confirmed.append(judge(requests, inside, lambda rows: (rows - mean) / spread @ vector))
+    print("left out folds", np.concatenate(confirmed).mean(0).round(1), [f.mean(0).round(1).tolist() for f in confirmed])
+    vector = fit(requests, everything, mean, spread, options.ridge)
+    print("fitted on all ", judge(requests, everything, lambda rows: (rows - mean) / spread @ vector).mean(0).round(1))
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as out:
+            for name, weight in zip(requests.names, vector / spread):
+                out.write(f"{name}\t{weight:.5g}\n")
+
+
+main()
