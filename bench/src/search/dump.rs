@@ -1,0 +1,53 @@
+//! Writes down what the ranker is fitted on.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde_json::json;
+use skillfold::core::SearchIndex;
+
+use crate::labelled::Request;
+use crate::search::engine::Indexed;
+use crate::search::pool::{Copies, Pool};
+
+/// Writes for each request its candidates, whether they are right, and their features, a line of JSON each; the names of the
+/// features before all others.
+pub(crate) fn dump(
+    file: &Path,
+    pool: &Pool,
+    copies: &Copies,
+    requests: &[&Request],
+) -> Result<usize, Box<dyn Error>> {
+    let indexed = Indexed::new(pool)?;
+    let mut out = BufWriter::new(File::create(file)?);
+    writeln!(out, "{}", json!({ "names": SearchIndex::feature_names() }))?;
+    for request in requests {
+        let wanted: Vec<usize> = pool
+            .wanted(request, copies)?
+            .into_iter()
+            .flatten()
+            .collect();
+        let found = indexed.index.features(&indexed.index.query(&request.text));
+        let right = |place: Option<usize>| u8::from(place.is_some_and(|at| wanted.contains(&at)));
+        let right: Vec<u8> = found
+            .iter()
+            .map(|(entry, _)| right(indexed.place(entry)))
+            .collect();
+        let rounded = |value: &f32| (f64::from(*value) * 1e4).round() / 1e4;
+        let features: Vec<Vec<f64>> = found
+            .iter()
+            .map(|(_, features)| features.iter().map(rounded).collect())
+            .collect();
+        let line = json!({
+            "repository": request.repository,
+            "skill": request.skills.first(),
+            "right": right,
+            "features": features,
+        });
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    Ok(requests.len())
+}

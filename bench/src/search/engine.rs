@@ -1,0 +1,89 @@
+//! The engine's own search, whole and in parts.
+
+use std::collections::HashMap;
+use std::error::Error;
+
+use skillfold::core::{Covers, Entry, Query, SearchIndex};
+
+use crate::labelled::{Triggers, installed, pool_id};
+use crate::search::method::{Hit, Method};
+use crate::search::pool::Pool;
+
+/// Skills in an index of the engine.
+pub(crate) struct Indexed {
+    pub(crate) index: SearchIndex,
+    /// The places of the skills, by their ids in the pool.
+    places: HashMap<String, usize>,
+}
+
+impl Indexed {
+    /// Installs all skills as they are, and indexes them. Those without a description are refused, as everywhere.
+    pub(crate) fn new(pool: &Pool) -> Result<Self, Box<dyn Error>> {
+        let catalog = installed(pool.skills.iter(), Triggers::Own)?.catalog();
+        let has_bodies = pool.skills.iter().any(|skill| !skill.body.is_empty());
+        let covers = if has_bodies {
+            Covers::Bodies
+        } else {
+            Covers::Metadata
+        };
+        let ids = pool.skills.iter().map(|skill| skill.id.clone());
+        Ok(Self {
+            index: SearchIndex::new(&catalog, covers),
+            places: ids.zip(0..).collect(),
+        })
+    }
+
+    pub(crate) fn place(&self, entry: &Entry<'_>) -> Option<usize> {
+        self.places.get(pool_id(entry)).copied()
+    }
+}
+
+/// What ships.
+struct Default(Indexed);
+
+pub(crate) fn default(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
+    Ok(Box::new(Default(Indexed::new(pool)?)))
+}
+
+impl Method for Default {
+    fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
+        let index = &self.0.index;
+        let found = index.search(&index.query(request), count, |_| true);
+        let hits = found.hits.iter().filter_map(|hit| {
+            Some(Hit {
+                place: self.0.place(&hit.entry)?,
+                score: f64::from(hit.confidence),
+            })
+        });
+        Ok(hits.collect())
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        u64::try_from(self.0.index.bytes()).ok()
+    }
+}
+
+/// The same without the ranker.
+struct Bm25f(Indexed);
+
+pub(crate) fn bm25f(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
+    Ok(Box::new(Bm25f(Indexed::new(pool)?)))
+}
+
+impl Method for Bm25f {
+    fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
+        // The first feature is the share of the best score that there could be.
+        let found = self.0.index.features(&Query::new(request)).into_iter();
+        let hits = found.take(count).filter_map(|(entry, features)| {
+            Some(Hit {
+                place: self.0.place(&entry)?,
+                score: f64::from(features[0]),
+            })
+        });
+        Ok(hits.collect())
+    }
+
+    fn index_bytes(&self) -> Option<u64> {
+        u64::try_from(self.0.index.bytes()).ok()
+    }
+}

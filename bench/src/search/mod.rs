@@ -1,0 +1,235 @@
+//! How often a search finds the skill that a request is labelled with, against FTS5 in the same run.
+
+mod dump;
+mod engine;
+mod fts5;
+mod half;
+mod method;
+mod metrics;
+mod negatives;
+mod pool;
+mod triggers;
+
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::labelled::{Request, Wording, copies, requests};
+use crate::search::half::{Half, Split};
+use crate::search::method::{Built, METHODS, Maker, maker};
+use crate::search::metrics::{Asked, Figures};
+use crate::search::pool::{Pool, Size, Text};
+
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are switches of a command line"
+)]
+pub(crate) struct Arguments {
+    /// The folder of labelled skills and requests
+    #[arg(long)]
+    data: PathBuf,
+    /// How many skills to search in
+    #[arg(long)]
+    pool: Size,
+    /// How to search
+    #[arg(long, value_parser = maker)]
+    method: &'static Maker,
+    /// Which source repositories' requests to ask
+    #[arg(long, value_enum, default_value_t = Half::Test)]
+    half: Half,
+    /// Leave the bodies of the skills out; the pool of 87643 has none
+    #[arg(long)]
+    metadata: bool,
+    /// Do not run FTS5 beside the method
+    #[arg(long)]
+    no_baseline: bool,
+    /// Do not ask the requests of `MetaTool`
+    #[arg(long)]
+    no_metatool: bool,
+    /// Write the candidates of each request of the headline with their features into a file, and nothing else
+    #[arg(long)]
+    dump: Option<PathBuf>,
+    /// Print how often the right and the wrong skill come first above thresholds of the score, and nothing else
+    #[arg(long)]
+    negatives: bool,
+}
+
+/// How many skills each search is asked for. Of copies only the first counts, so that ten places need more than ten.
+const DEPTH: usize = 100;
+/// The tracks of the headline.
+const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
+
+pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let text = if arguments.metadata {
+        Text::Metadata
+    } else {
+        Text::WithBody
+    };
+    let pool = Pool::read(&arguments.data, arguments.pool, text)?;
+    if let Some(file) = &arguments.dump {
+        return dumped(arguments, file, &pool, out);
+    }
+    let methods: Vec<&Maker> = if arguments.no_baseline || arguments.method.name == METHODS[0].name
+    {
+        vec![arguments.method]
+    } else {
+        vec![arguments.method, &METHODS[0]]
+    };
+    let built = methods
+        .iter()
+        .map(|maker| Built::new(maker, &pool))
+        .collect::<Result<Vec<_>, _>>()?;
+    let copies = copies(&arguments.data.join("aliases.json"))?;
+    let split = Split::read(&arguments.data)?;
+    let mine = |file: &str, key: &str| -> Result<Vec<Request>, Box<dyn Error>> {
+        let mut all = requests(&arguments.data.join(file), key)?;
+        all.retain(|request| split.is_in(arguments.half, request));
+        Ok(all)
+    };
+    let labelled = mine("queries.jsonl.zst", "relevant")?;
+    let print = Print { arguments, text };
+    if arguments.negatives {
+        let negatives = mine("negatives.jsonl.zst", "must_not")?;
+        for built in &built {
+            let points = negatives::curve(built, &pool, &copies, &labelled, &negatives)?;
+            for mut point in points {
+                print.describe(&mut point, built);
+                writeln!(out, "{point}")?;
+            }
+        }
+        return Ok(());
+    }
+
+    let asked = built
+        .iter()
+        .map(|built| ask(built, &pool, &copies, &labelled))
+        .collect::<Result<Vec<_>, _>>()?;
+    let select = |keep: &dyn Fn(&Request) -> bool| -> Vec<Figures> {
+        let of = |asked: &Vec<Asked>| {
+            let pairs = labelled.iter().zip(asked);
+            Figures::of(
+                pairs
+                    .filter(|(request, _)| keep(request))
+                    .map(|(_, asked)| asked),
+            )
+        };
+        asked.iter().map(of).collect()
+    };
+    let unnamed = |request: &Request| request.wording == Wording::Unnamed;
+    for track in ["trigger", "task", "route", "skillsbench"] {
+        let figures = select(&|request| request.track == track && unnamed(request));
+        print.line(out, track, &built, &figures)?;
+    }
+    if arguments.half == Half::Test && !arguments.no_metatool {
+        metatool(&print, &methods, out)?;
+    }
+    let named = select(&|request| request.wording == Wording::Named);
+    print.line(out, "named", &built, &named)?;
+    let cjk = select(&|request| request.wording == Wording::Cjk);
+    print.line(out, "cjk", &built, &cjk)?;
+    let headline = select(&|request| HEADLINE.contains(&&*request.track) && unnamed(request));
+    print.line(out, "headline", &built, &headline)
+}
+
+/// Writes down what the ranker is fitted on.
+fn dumped(
+    arguments: &Arguments,
+    file: &Path,
+    pool: &Pool,
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    if arguments.half == Half::Test {
+        return Err("nothing is fitted on test: `--half tune`".into());
+    }
+    let copies = copies(&arguments.data.join("aliases.json"))?;
+    let split = Split::read(&arguments.data)?;
+    let all = requests(&arguments.data.join("queries.jsonl.zst"), "relevant")?;
+    let is_wanted = |request: &&Request| {
+        split.is_in(arguments.half, request) && request.wording == Wording::Unnamed
+    };
+    let wanted: Vec<&Request> = all.iter().filter(is_wanted).collect();
+    let count = dump::dump(file, pool, &copies, &wanted)?;
+    writeln!(out, "{}", json!({ "requests": count }))?;
+    Ok(())
+}
+
+/// Asks a method all requests, on one thread.
+fn ask(
+    built: &Built,
+    pool: &Pool,
+    copies: &pool::Copies,
+    requests: &[Request],
+) -> Result<Vec<Asked>, Box<dyn Error>> {
+    requests
+        .iter()
+        .map(|request| {
+            let wanted = pool.wanted(request, copies)?;
+            let (hits, microseconds) = built.timed(&request.text, DEPTH)?;
+            Ok(Asked::new(&hits, &wanted, microseconds))
+        })
+        .collect()
+}
+
+/// Asks the requests of `MetaTool`, which has tools of its own.
+fn metatool(
+    print: &Print<'_>,
+    methods: &[&Maker],
+    out: &mut dyn Write,
+) -> Result<(), Box<dyn Error>> {
+    let folder = print.arguments.data.join("metatool");
+    let pool = Pool::tools(&folder)?;
+    let requests = requests(&folder.join("queries.jsonl.zst"), "relevant")?;
+    let (mut all, mut figures) = (Vec::new(), Vec::new());
+    for maker in methods {
+        let built = Built::new(maker, &pool)?;
+        let asked = ask(&built, &pool, &pool::Copies::new(), &requests)?;
+        figures.push(Figures::of(asked.iter()));
+        all.push(built);
+    }
+    print.line(out, "metatool", &all, &figures)
+}
+
+/// Writes lines that say what they are of.
+struct Print<'a> {
+    arguments: &'a Arguments,
+    text: Text,
+}
+
+impl Print<'_> {
+    fn describe(&self, line: &mut Value, built: &Built) {
+        line["method"] = json!(built.name);
+        line["pool"] = json!(self.arguments.pool.skills());
+        line["fields"] = json!(self.arguments.pool.text(self.text).as_str());
+        line["half"] = json!(self.arguments.half.as_str());
+    }
+
+    /// Writes the figures of the first method, with those of the baseline beside.
+    fn line(
+        &self,
+        out: &mut dyn Write,
+        track: &str,
+        built: &[Built],
+        figures: &[Figures],
+    ) -> Result<(), Box<dyn Error>> {
+        let mut each = figures.iter().zip(built);
+        let Some((first, method)) = each.next() else {
+            return Ok(());
+        };
+        let mut line = first.json(method);
+        self.describe(&mut line, method);
+        line["track"] = json!(track);
+        if track == "metatool" {
+            line["pool"] = json!(method.skills);
+            line["fields"] = json!(Text::Metadata.as_str());
+            line["half"] = json!("all");
+        }
+        for (figures, baseline) in each {
+            line[baseline.name] = figures.json(baseline);
+        }
+        writeln!(out, "{line}")?;
+        Ok(())
+    }
+}
