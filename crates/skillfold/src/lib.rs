@@ -92,6 +92,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/disclosure.md")]
 struct DisclosurePage;
 
+/// Runs those of the page about search.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/search.md")]
+struct SearchPage;
+
 /// Runs those of the page about injection.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/injection.md")]
