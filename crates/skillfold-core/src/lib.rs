@@ -75,6 +75,7 @@ pub use catalog::refresh::{Changes, Refreshed};
 pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};
+pub use choose::answers::MatchStats;
 pub use choose::matcher::{Candidate, Matched, Matcher};
 pub use choose::near::{Near, TriggerKind};
 pub use choose::part::check_triggers;

@@ -30,6 +30,7 @@ mod manifest;
 mod matching;
 mod publish;
 mod race;
+mod recall;
 mod refresh;
 mod render;
 mod repair;
