@@ -57,6 +57,8 @@ mod load;
 mod bind;
 mod disclose;
 
+mod verdict;
+
 mod session;
 
 mod explain;
@@ -124,3 +126,4 @@ pub use read::source::{
 pub use read::value::{Fields, Meaning, Scalar, Value};
 pub use read::verbatim::frontmatter;
 pub use session::{Lives, Session};
+pub use verdict::Verdict;

@@ -28,6 +28,7 @@ mod load;
 mod log;
 mod manifest;
 mod matching;
+mod outcome;
 mod publish;
 mod race;
 mod recall;
