@@ -8,6 +8,7 @@ mod evaluation;
 mod failure;
 mod settings;
 mod setup;
+mod stats;
 mod trust;
 
 mod doctor;
@@ -26,6 +27,7 @@ pub use skillfold_core::view::{
     FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
     RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
 };
+pub use stats::{LogCounts, SkillTally, Stats, StatsPeriod, Tally, WayTally};
 pub use trust::{Trusted, TrustedRow};
 
 /// One answer of a face.
@@ -68,6 +70,8 @@ pub enum Document {
     Doctor(Doctor),
     /// What was done since the skills were found.
     Counters(Counters),
+    /// How well skills are chosen over time.
+    Stats(Stats),
     /// Every setting and its origin.
     Settings(SettingsView),
     /// A change to the configuration of a client.
