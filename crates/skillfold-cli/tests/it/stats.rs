@@ -129,13 +129,14 @@ fn log_is_read_from_the_input_and_from_another_folder() {
 
 #[test]
 fn long_statistics_are_cut_and_said_to_be() {
-    let mut log = String::from("//- app/agent.jsonl\n");
-    for number in 0..100_u64 {
+    let line = |number: u64| {
         let time_ms = 1_763_110_801_000 + number * 86_400_000;
-        log += &format!(
+        format!(
             "{{\"time_ms\":{time_ms},\"event\":\"outcome of a skill\",\"skill\":\"s{number}\",\"verdict\":\"unused\"}}\n"
-        );
-    }
+        )
+    };
+    let lines: String = (0..100).map(line).collect();
+    let log = format!("//- app/agent.jsonl\n{lines}");
     let world = World::new(&log);
     let shown = world.run(&["stats", "agent.jsonl"]);
     assert!(
