@@ -120,6 +120,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Run the trigger queries that skills ship, and say which skills are confused
     Test(Test),
+    /// Say by the log of an agent how well skills are chosen over time
+    Stats(Stats),
     /// Make a new skill
     New(New),
     /// Put the server into the configuration of a client, after showing the change
@@ -384,6 +386,15 @@ pub(crate) struct Test {
     /// Accept a skill of which this share of the queries comes out right
     #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) at_least: u8,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Stats {
+    /// The log, as `--trace` and a host's `TraceLines` write it; `-` is the input
+    pub(crate) file: PathBuf,
+    /// A row for each so many outcomes, and not for each day
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) every: Option<NonZeroU64>,
 }
 
 #[derive(Args, Debug)]

@@ -27,6 +27,7 @@ mod serve;
 mod setup;
 mod shell;
 mod show;
+mod stats;
 mod trust;
 mod why;
 
@@ -64,6 +65,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Serve(options) => serve::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => evaluate::run(global, options, output),
+        Command::Stats(options) => stats::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),

@@ -194,7 +194,7 @@ fn details(
     policy: &Policy,
     message: &str,
 ) -> Vec<Details> {
-    let found = matcher.matches(message);
+    let found = matcher.recall(message);
     let found: HashMap<&str, _> = found
         .candidates
         .iter()

@@ -57,6 +57,8 @@ mod load;
 mod bind;
 mod disclose;
 
+mod verdict;
+
 mod session;
 
 mod explain;
@@ -75,6 +77,7 @@ pub use catalog::refresh::{Changes, Refreshed};
 pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};
+pub use choose::answers::MatchStats;
 pub use choose::matcher::{Candidate, Matched, Matcher};
 pub use choose::near::{Near, TriggerKind};
 pub use choose::part::check_triggers;
@@ -131,3 +134,4 @@ pub use read::source::{
 pub use read::value::{Fields, Meaning, Scalar, Value};
 pub use read::verbatim::frontmatter;
 pub use session::{Lives, Session};
+pub use verdict::Verdict;

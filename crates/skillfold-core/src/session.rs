@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::read::source::Revision;
+use crate::verdict::{Choices, Told, Verdict};
 
 /// Turns for which a skill is given again after it matched, where the host drops what was given.
 const KEPT: u64 = 3;
@@ -51,6 +52,9 @@ pub struct Session {
     skills: BTreeMap<Box<str>, Known>,
     /// The ids that the conversation may see, where these are not all.
     only: Option<BTreeSet<Box<str>>>,
+    /// How skills were chosen, for who says later what became of them.
+    #[serde(default, skip_serializing_if = "Choices::is_empty")]
+    chosen: Choices,
     /// The listing that the model has. One that is taken up again takes its listing anew.
     #[serde(skip)]
     shown: Option<Shown>,
@@ -191,6 +195,7 @@ impl Session {
         {
             shown.was_told_of(catalog, &turn.announced);
         }
+        self.chosen.of_turn(self.turn, turn);
         self.spent = self.spent.saturating_add(turn.tokens);
     }
 
@@ -225,12 +230,61 @@ impl Session {
         self.spent = self.spent.saturating_add(tokens);
         self.give(&instructions, Some(arguments));
         self.use_now(instructions.id());
+        self.chosen.by_model(self.turn, instructions.id());
         tracing::info!(
             skill = &*visible(instructions.id()),
             tokens.total = tokens,
             "skill given to a model that asked for it"
         );
         Ok(instructions)
+    }
+
+    /// Says what became of a skill, as an event that holds its id and how it was chosen, and nothing of what was said. A
+    /// host that listens can follow over time how well skills are chosen; nothing else changes by it.
+    ///
+    /// A skill that is gone meanwhile is known by the id that it was chosen under. What the conversation may not see is not
+    /// there for it.
+    ///
+    /// ```
+    /// # use skillfold_core::{Catalog, Lives, MemorySource, Root, Rules, Scope, Session, Verdict};
+    /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
+    /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
+    /// # let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+    /// # let session = Session::new(Lives::History);
+    /// session.outcome(&catalog, "greet", Verdict::Missed)?;
+    /// assert!(session.outcome(&catalog, "great", Verdict::Missed).is_err());
+    /// # Ok::<(), skillfold_core::Error>(())
+    /// ```
+    pub fn outcome(&self, catalog: &Catalog, id: &str, verdict: Verdict) -> Result<(), Error> {
+        let id = if self.chosen.get(id).is_some() {
+            id
+        } else {
+            self.seen(catalog, id)?.id()
+        };
+        let chosen = self.chosen.get(id);
+        let is_in_prompt = self.skills.get(id).is_some_and(|known| known.is_in_prompt);
+        let (by, told) = match chosen {
+            Some(chosen) => {
+                let by = chosen
+                    .matched
+                    .map_or("model", |(signal, _)| signal.as_str());
+                (Some(by), Some(chosen.told))
+            }
+            None if is_in_prompt => (Some("agent"), Some(Told::Full)),
+            None if self.shown.is_some() => (Some("listing"), Some(Told::Line)),
+            None => (None, None),
+        };
+        tracing::info!(
+            skill = &*visible(id),
+            verdict = verdict.as_str(),
+            chosen.by = by,
+            chosen.rank = chosen.and_then(|chosen| chosen.matched.map(|(_, rank)| rank)),
+            chosen.told = told.map(Told::as_str),
+            chosen.turn = chosen.map(|chosen| chosen.turn),
+            turn = self.turn,
+            "outcome of a skill"
+        );
+        Ok(())
     }
 
     /// Returns the skill that an id leads to, if the conversation may see it.

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skillfold_core::{CacheStats, Decision, Error, ErrorKind, Outcome, Signal, Turn};
+use skillfold_core::{
+    CacheStats, Decision, Error, ErrorKind, MatchStats, Outcome, Signal, Turn, Verdict,
+};
 
 /// What was done since the skills were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +28,16 @@ pub struct Counters {
     pub tokens: u64,
     /// Loads and reads that a rule refused.
     pub refused: u64,
+    /// Skills that the host said were used.
+    pub used: u64,
+    /// Skills that the host said were given for nothing.
+    pub unused: u64,
+    /// Skills that the host said were missed.
+    pub missed: u64,
     /// How the cache of loaded instructions does.
     pub cache: CacheStats,
+    /// How the memory of matched requests does.
+    pub matches: MatchStats,
 }
 
 /// Numbers that many threads add to.
@@ -42,6 +52,9 @@ pub(crate) struct Counting {
     failed: AtomicU64,
     tokens: AtomicU64,
     refused: AtomicU64,
+    used: AtomicU64,
+    unused: AtomicU64,
+    missed: AtomicU64,
 }
 
 impl Counting {
@@ -77,6 +90,16 @@ impl Counting {
         }
     }
 
+    /// Counts what became of a skill.
+    pub(crate) fn verdict(&self, verdict: Verdict) {
+        match verdict {
+            Verdict::Used => add(&self.used, 1),
+            Verdict::Unused => add(&self.unused, 1),
+            Verdict::Missed => add(&self.missed, 1),
+            _ => {}
+        }
+    }
+
     /// Counts what could not be done because a rule forbids it.
     pub(crate) fn error(&self, error: &Error) {
         if error.kind() == ErrorKind::Refused {
@@ -85,7 +108,7 @@ impl Counting {
     }
 
     /// Returns the numbers of now.
-    pub(crate) fn now(&self, cache: CacheStats) -> Counters {
+    pub(crate) fn now(&self, cache: CacheStats, matches: MatchStats) -> Counters {
         Counters {
             refreshes: get(&self.refreshes),
             turns: get(&self.turns),
@@ -96,7 +119,11 @@ impl Counting {
             failed: get(&self.failed),
             tokens: get(&self.tokens),
             refused: get(&self.refused),
+            used: get(&self.used),
+            unused: get(&self.unused),
+            missed: get(&self.missed),
             cache,
+            matches,
         }
     }
 }

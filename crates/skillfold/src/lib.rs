@@ -43,6 +43,7 @@ mod scaffold;
 #[cfg(feature = "setup")]
 mod setup;
 
+mod stats;
 #[cfg(feature = "trace")]
 mod trace;
 
@@ -74,6 +75,7 @@ pub use settings::{SettingsFile, write_setting};
 pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
 pub use skills::{Host, Report, Skills};
+pub use stats::{Every, LogLines, SkillStats, Stats, StatsPeriod, Tally, WayStats};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
@@ -101,3 +103,8 @@ struct SearchPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/injection.md")]
 struct InjectionPage;
+
+/// Runs those of the page about following what happens.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/observability.md")]
+struct ObservabilityPage;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skillfold_core::{
     Budget, Catalog, Disclosed, Error, Explanation, Instructions, Loader, Memory as _, Policy,
-    Session as Remembered, Turn,
+    Session as Remembered, Turn, Verdict,
 };
 
 use crate::skills::Skills;
@@ -71,6 +71,28 @@ impl Session {
             .skills
             .with_now(|catalog, loader| remembered.load(catalog, loader, policy, id, arguments));
         self.skills.noted(loaded)
+    }
+
+    /// Says what became of a skill: an event, and a number of [`Counters`](crate::Counters). `skillfold stats` reads the
+    /// events as `TraceLines` writes them, and says how well skills are chosen over time.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::{Lives, MemorySource, Policy, Verdict}};
+    /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let mut session = skills.session(Policy::triggered(), Lives::History);
+    /// session.turn("Say bonjour to Alice");
+    /// // The model greets as the skill says.
+    /// session.outcome("greet", Verdict::Used)?;
+    /// assert_eq!(skills.counters().used, 1);
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    pub fn outcome(&self, id: &str, verdict: Verdict) -> Result<(), Error> {
+        let said = |catalog: &Catalog, _: &Loader| self.remembered.outcome(catalog, id, verdict);
+        self.skills.with_now(said)?;
+        self.skills.counted_verdict(verdict);
+        Ok(())
     }
 
     /// Says what to give again after the conversation was cut short, within a budget. If the listing was cut too, it is

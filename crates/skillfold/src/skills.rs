@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Covers, Cursor, Entry, Envelope, Error,
     FileContent, Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
-    Root, Scope, SearchIndex, Session as Remembered, Source, Turn,
+    Root, Scope, SearchIndex, Session as Remembered, Source, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
@@ -80,6 +80,11 @@ impl State {
                 None => SearchIndex::new(&self.catalog, Covers::Bodies),
             })
         })
+    }
+
+    /// Returns what matches messages, or matched those before, if anything was matched.
+    fn latest_matcher(&self) -> Option<&Arc<Matcher>> {
+        self.matcher.get().or(self.earlier.as_ref())
     }
 }
 
@@ -229,7 +234,10 @@ impl Skills {
 
     /// Returns what was done since the skills were found, in numbers.
     pub fn counters(&self) -> Counters {
-        self.shared.counting.now(self.cache_stats())
+        let now = self.shared.now.load();
+        let matches = now.latest_matcher().map(|matcher| matcher.stats());
+        let matches = matches.unwrap_or_default();
+        self.shared.counting.now(now.loader.stats(), matches)
     }
 
     /// Counts a request.
@@ -240,6 +248,11 @@ impl Skills {
     /// Counts what is given again after a conversation was cut short.
     pub(crate) fn counted_again(&self, turn: &Turn) {
         self.shared.counting.again(turn);
+    }
+
+    /// Counts what became of a skill.
+    pub(crate) fn counted_verdict(&self, verdict: Verdict) {
+        self.shared.counting.verdict(verdict);
     }
 
     /// Counts what was refused.
@@ -351,9 +364,12 @@ impl Shared {
             report,
             loader,
             matcher: OnceLock::new(),
+<<<<<<< HEAD
             earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
             index: OnceLock::new(),
             earlier_index: old.index.get().or(old.earlier_index.as_ref()).cloned(),
+=======
+            earlier: old.latest_matcher().cloned(),
         }));
         self.counting.refreshed();
     }

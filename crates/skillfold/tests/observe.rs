@@ -9,9 +9,9 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{Budget, Lives, Logged, MemorySource, Policy};
+use skillfold::core::{Budget, Lives, Logged, MemorySource, Policy, Verdict};
 use skillfold::view::{self, Document};
-use skillfold::{Environment, Host, Skills, TraceLines};
+use skillfold::{Environment, Every, Host, Skills, Stats, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -181,4 +181,72 @@ fn what_is_given_again_is_counted_and_did_not_match() {
     let again = session.after_compaction(Budget::tokens(1_000));
     assert!(again.tokens > 0);
     assert_eq!(skills.counters().tokens, counters.tokens + again.tokens);
+}
+
+#[test]
+fn log_of_a_host_says_how_well_skills_were_chosen() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = Written::default();
+    let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
+    let skills = tracing::subscriber::with_default(subscriber, || {
+        let skills = skills();
+        let policy = Policy {
+            logged: Logged::Content,
+            ..Policy::triggered()
+        };
+        let mut session = skills.session(policy, Lives::History);
+        session.turn("alphaword and a secret");
+        session.outcome("alpha", Verdict::Used).unwrap();
+        session.turn("What is 2+2?");
+        session.outcome("large", Verdict::Missed).unwrap();
+        session.outcome("alpha", Verdict::Unused).unwrap();
+        session.outcome("nobody", Verdict::Unused).unwrap_err();
+        skills
+    });
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let outcomes = text
+        .lines()
+        .filter(|line| line.contains("outcome of a skill"));
+    let mut shown = String::new();
+    for line in outcomes {
+        let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["time_ms"] = 0.into();
+        shown += &format!("{line}\n");
+    }
+    insta::assert_snapshot!(shown, @r#"
+    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"outcome of a skill","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":1,"verdict":"used"}
+    {"event":"outcome of a skill","level":"INFO","skill":"large","spans":[],"time_ms":0,"turn":2,"verdict":"missed"}
+    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"outcome of a skill","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":2,"verdict":"unused"}
+    "#);
+    let stats = Stats::read(text.as_bytes(), Every::Day).unwrap();
+    assert_eq!((stats.all.turns, stats.all.matched_turns), (2, 1));
+    let counters = skills.counters();
+    let counted = (counters.used, counters.unused, counters.missed);
+    assert_eq!(
+        (stats.all.used, stats.all.unused, stats.all.missed),
+        counted
+    );
+    assert_eq!(counted, (1, 1, 1));
+    assert_eq!((stats.lines.broken, stats.skills.len()), (0, 2));
+}
+
+#[test]
+fn requests_that_were_matched_before_are_counted_over_snapshots() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let skills = skills();
+    let say = || {
+        let mut session = skills.session(Policy::triggered(), Lives::History);
+        session.turn("alphaword").decisions.len()
+    };
+    let counted = || {
+        let matches = skills.counters().matches;
+        (matches.misses, matches.hits, matches.entries)
+    };
+    assert_eq!(counted(), (0, 0, 0));
+    // Conversations share what is remembered.
+    assert_eq!((say(), say(), say()), (1, 1, 1));
+    assert_eq!(counted(), (1, 2, 1));
+    skills.refresh().unwrap();
+    assert_eq!(say(), 1);
+    assert_eq!(counted(), (2, 2, 1));
 }

@@ -61,13 +61,13 @@ fn arguments(request: &Value) -> Vec<String> {
             other => other.to_string(),
         };
         match name.as_str() {
-            "id" | "path" | "arguments" | "query" | "request" => {}
+            "id" | "path" | "arguments" | "query" | "request" | "file" => {}
             "cursor" => typed.push(format!("--after={value}")),
             name => typed.push(format!("--{name}={value}")),
         }
     }
     // What has no name on the command line has an order.
-    let unnamed = ["id", "path", "arguments", "query", "request"];
+    let unnamed = ["id", "path", "arguments", "query", "request", "file"];
     let unnamed = unnamed.map(|name| request["arguments"][name].as_str());
     typed.extend(unnamed.into_iter().flatten().map(str::to_owned));
     typed

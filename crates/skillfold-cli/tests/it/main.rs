@@ -19,6 +19,7 @@ mod load;
 mod serve;
 mod sessions;
 mod setup;
+mod stats;
 mod terminal;
 mod trust;
 mod why;

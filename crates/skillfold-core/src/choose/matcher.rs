@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::entry::{Entry, Standing};
 use crate::catalog::snapshot::Catalog;
+use crate::choose::answers::{Answer, Answers, MatchStats};
 use crate::choose::capability;
 use crate::choose::message::Message;
 use crate::choose::part::{GONE, Part, Reason};
@@ -43,6 +44,8 @@ pub struct Matcher {
     delta: Part,
     /// The places of the skills that have a trigger which could match, from when it is asked for the first time.
     with_triggers: OnceLock<HashSet<u32>>,
+    /// What messages asked for before.
+    answers: Answers,
 }
 
 /// What a message asks for.
@@ -80,12 +83,22 @@ impl Matcher {
             base: Part::new(startable(catalog)),
             delta: Part::new([]),
             with_triggers: OnceLock::new(),
+            answers: Answers::default(),
         }
     }
 
-    /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much.
+    /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much. What this one remembers
+    /// is forgotten, and the newer one starts with nothing.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
+        self.answers.clear();
+        Self {
+            answers: self.answers.next(),
+            ..self.recompiled(catalog)
+        }
+    }
+
+    fn recompiled(&self, catalog: &Catalog) -> Self {
         if catalog.tables.comes_from(&self.catalog.tables) {
             return self.followed(catalog);
         }
@@ -135,6 +148,7 @@ impl Matcher {
             base,
             delta,
             with_triggers: OnceLock::new(),
+            answers: Answers::default(),
         }
     }
 
@@ -170,32 +184,81 @@ impl Matcher {
             .collect()
     }
 
-    /// Returns the skills that a message asks for.
+    /// Returns the skills that a message asks for. They are looked for each time; [`recall`](Self::recall) remembers.
     pub fn matches(&self, message: &str) -> Matched<'_> {
         let message = Message::new(message, MESSAGE_BYTES);
+        let answer = self.answer(&message);
+        self.matched(&message, &answer)
+    }
+
+    /// Returns the same as [`matches`](Self::matches), from memory where an equal message was matched before: one that
+    /// differs at most in upper and lower case, and in not even that where a skill has patterns, which may tell them apart.
+    ///
+    /// At most 256 messages are remembered, in at most 1 MiB; the one that was asked longest ago is forgotten first.
+    ///
+    /// ```
+    /// # use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope};
+    /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
+    /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
+    /// # let matcher = Matcher::new(&Catalog::discover(vec![root], Rules::default(), 0));
+    /// assert_eq!(matcher.recall("Say Bonjour").candidates.len(), 1);
+    /// assert_eq!(matcher.recall("say bonjour").candidates.len(), 1);
+    /// assert_eq!((matcher.stats().misses, matcher.stats().hits), (1, 1));
+    /// ```
+    pub fn recall(&self, message: &str) -> Matched<'_> {
+        let message = Message::new(message, MESSAGE_BYTES);
+        // Everything that an answer depends on. Literals look at the folded text, patterns at the text as it was written;
+        // what is passed over of a long message is in neither.
+        let text = if self.has_patterns() {
+            &*message.looked.text
+        } else {
+            &*message.folded
+        };
+        let answer = self.answers.get(text, || self.answer(&message));
+        self.matched(&message, &answer)
+    }
+
+    /// Returns how the memory of messages does. The counts go on when the matcher is refreshed.
+    pub fn stats(&self) -> MatchStats {
+        self.answers.stats()
+    }
+
+    /// Looks for what a message asks for.
+    fn answer(&self, message: &Message<'_>) -> Answer {
         let mut hits = Vec::new();
         for part in [&self.base, &self.delta] {
-            part.find(&message, &mut hits);
+            part.find(message, &mut hits);
         }
-        let order = |at: u32| self.catalog.tables.order(at);
-        hits.sort_unstable_by_key(|hit| order(hit.at));
-        let candidates = hits.into_iter().map(|hit| Candidate {
+        hits.sort_unstable_by_key(|hit| self.catalog.tables.order(hit.at));
+        Answer {
+            hits,
+            asks_for_list: capability::is_asked(&message.folded),
+        }
+    }
+
+    /// Returns an answer as that to one message.
+    fn matched(&self, message: &Message<'_>, answer: &Answer) -> Matched<'_> {
+        let candidates = answer.hits.iter().map(|hit| Candidate {
             entry: self.catalog.entry(hit.at),
             signal: hit.signal,
             reason: hit.reason,
-            order: order(hit.at),
+            order: self.catalog.tables.order(hit.at),
         });
         Matched {
             candidates: candidates.collect(),
-            asks_for_list: capability::is_asked(&message.folded),
-            unread_by_patterns: self.unread_by_patterns(&message),
-            unread: message.looked.unread,
+            asks_for_list: answer.asks_for_list,
+            unread_by_patterns: self.unread_by_patterns(message),
+            unread: message.looked.unread.clone(),
         }
+    }
+
+    fn has_patterns(&self) -> bool {
+        self.base.has_patterns() || self.delta.has_patterns()
     }
 
     /// Returns the bytes of a message that patterns do not look at, where there are patterns.
     fn unread_by_patterns(&self, message: &Message<'_>) -> Option<Range<usize>> {
-        let has_patterns = self.base.has_patterns() || self.delta.has_patterns();
+        let has_patterns = self.has_patterns();
         window(&message.looked).unread.filter(|_| has_patterns)
     }
 }

@@ -13,6 +13,8 @@ pub(crate) mod signal;
 
 pub(crate) mod part;
 
+pub(crate) mod answers;
+
 pub(crate) mod matcher;
 
 pub(crate) mod near;

@@ -1,10 +1,13 @@
 //! How surely a message asks for a skill.
 
+use serde::{Deserialize, Serialize};
+
 use crate::choose::literals::{Found, Use, Words};
 use crate::choose::message::{Message, is_word};
 
 /// How a skill was asked for, the surest last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Signal {
     /// It was asked for a few turns ago.

@@ -161,7 +161,7 @@ fn asked(
     message: &str,
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
-    let found = seen.matcher.matches(message);
+    let found = seen.matcher.recall(message);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
     let said = matched(seen, loader, policy, found.candidates, &mut turn.decisions);

@@ -25,6 +25,12 @@ pub struct Counters {
     pub tokens: u64,
     /// Loads and reads that a rule refused.
     pub refused: u64,
+    /// Skills that the host said were used.
+    pub used: u64,
+    /// Skills that the host said were given for nothing.
+    pub unused: u64,
+    /// Skills that the host said were missed.
+    pub missed: u64,
     /// Texts that the cache remembers.
     pub cache_entries: usize,
     /// Bytes that they take.
@@ -35,12 +41,22 @@ pub struct Counters {
     pub cache_misses: u64,
     /// Texts that made place for others.
     pub cache_evicted: u64,
+    /// Requests whose matches are remembered.
+    pub match_entries: usize,
+    /// Bytes that they take.
+    pub match_bytes: usize,
+    /// Requests whose matches were remembered.
+    pub match_hits: u64,
+    /// Requests that were matched.
+    pub match_misses: u64,
+    /// Requests that made place for others.
+    pub match_evicted: u64,
 }
 
 impl Counters {
     /// Creates the view of counters.
     pub fn new(counters: &counters::Counters) -> Self {
-        let cache = &counters.cache;
+        let (cache, matches) = (&counters.cache, &counters.matches);
         Self {
             refreshes: counters.refreshes,
             turns: counters.turns,
@@ -51,11 +67,19 @@ impl Counters {
             failed: counters.failed,
             tokens: counters.tokens,
             refused: counters.refused,
+            used: counters.used,
+            unused: counters.unused,
+            missed: counters.missed,
             cache_entries: cache.entries,
             cache_bytes: cache.bytes,
             cache_hits: cache.hits,
             cache_misses: cache.misses,
             cache_evicted: cache.evicted,
+            match_entries: matches.entries,
+            match_bytes: matches.bytes,
+            match_hits: matches.hits,
+            match_misses: matches.misses,
+            match_evicted: matches.evicted,
         }
     }
 }

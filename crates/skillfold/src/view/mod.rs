@@ -9,6 +9,7 @@ mod failure;
 mod search;
 mod settings;
 mod setup;
+mod stats;
 mod trust;
 
 mod doctor;
@@ -28,6 +29,7 @@ pub use skillfold_core::view::{
     FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
     RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
 };
+pub use stats::{LogCounts, SkillTally, Stats, StatsPeriod, Tally, WayTally};
 pub use trust::{Trusted, TrustedRow};
 
 /// One answer of a face.
@@ -72,6 +74,8 @@ pub enum Document {
     Doctor(Doctor),
     /// What was done since the skills were found.
     Counters(Counters),
+    /// How well skills are chosen over time.
+    Stats(Stats),
     /// Every setting and its origin.
     Settings(SettingsView),
     /// A change to the configuration of a client.

@@ -6,9 +6,9 @@ use serde_json::Value;
 use skillfold::core::{Cursor, Envelope, Error, Filter, Limits, Lives};
 use skillfold::view::{
     Check, Doctor, Document, Evaluation, Failure, FileListing, FilePart, Instructions, Listing,
-    Prompt, SettingsView, Skill, Why,
+    Prompt, SettingsView, Skill, Stats, Why,
 };
-use skillfold::{Environment, Host, Skills, Target};
+use skillfold::{Environment, Every, Host, Skills, Target};
 use skillfold_testkit::cases;
 
 #[test]
@@ -96,6 +96,7 @@ fn answer(request: &Value, input: &Path) -> Document {
             let evaluation = skills.evaluate(ids.as_slice(), &policy);
             or_failure(evaluation.map(|one| Document::Evaluation(Evaluation::new(&one))))
         }
+        "stats" => Document::Stats(stats(input, request)),
         "doctor" => Document::Doctor(Doctor::new(&skills)),
         "settings" => Document::Settings(SettingsView::new(&skills.report().settings)),
         call => panic!("no such call: {call}"),
@@ -156,6 +157,17 @@ fn why(skills: &Skills, request: &Value) -> Document {
         let why = Why::new(message, session.policy(), &explanation);
         Document::Why(Box::new(why))
     }))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the log is a file of the case")]
+fn stats(input: &Path, request: &Value) -> Stats {
+    let file = request["arguments"]["file"].as_str().unwrap();
+    let log = std::fs::read(input.join(file)).unwrap();
+    let every = request["arguments"]["every"].as_u64();
+    let every = every.map_or(Every::Day, |every| {
+        Every::Outcomes(every.try_into().unwrap())
+    });
+    Stats::new(&skillfold::Stats::read(&*log, every).unwrap(), every)
 }
 
 fn list(skills: &Skills, request: &Value) -> Listing {

@@ -20,6 +20,7 @@ mod settings;
 #[cfg(all(feature = "setup", target_os = "linux"))]
 mod setup;
 mod snapshots;
+mod stats;
 #[cfg(feature = "store")]
 mod trust;
 #[cfg(feature = "watch")]

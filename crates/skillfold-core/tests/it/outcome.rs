@@ -1,0 +1,161 @@
+//! What a host says became of a skill is logged with how the skill was chosen.
+
+use skillfold_core::{
+    Agent, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode, Policy, Root,
+    Rules, Scope, Sees, Session, Verdict,
+};
+
+use crate::log::Log;
+
+struct World {
+    matcher: Matcher,
+    loader: Loader,
+    policy: Policy,
+}
+
+fn world(names: &[String]) -> World {
+    let files = names.iter().map(|name| {
+        let text = format!(
+            "---\nname: {name}\ndescription: About {name}\ntriggers: [{name}word, all]\n---\nDo {name}.\n"
+        );
+        (format!("{name}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    World {
+        matcher: Matcher::new(&catalog),
+        loader: Loader::new(Loading::default(), || i64::MAX),
+        policy: Policy::default(),
+    }
+}
+
+fn small() -> World {
+    world(&["alpha", "beta", "delta", "epsilon", "gamma"].map(str::to_owned))
+}
+
+impl World {
+    fn say(&self, session: &mut Session, message: &str) {
+        session.turn(&self.matcher, &self.loader, &self.policy, message);
+    }
+
+    fn load(&self, session: &mut Session, id: &str) {
+        let catalog = self.matcher.catalog();
+        let loaded = session.load(catalog, &self.loader, &self.policy, id, "");
+        loaded.unwrap();
+    }
+
+    /// Returns what is logged where the same is said of skills.
+    fn outcome(&self, session: &Session, ids: &[&str], verdict: Verdict) -> String {
+        let log = Log::default();
+        tracing::subscriber::with_default(log.clone(), || {
+            for id in ids {
+                session
+                    .outcome(self.matcher.catalog(), id, verdict)
+                    .unwrap();
+            }
+        });
+        log.lines()
+    }
+}
+
+#[test]
+fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
+    let world = small();
+    let mut session = Session::new(Lives::History);
+    world.say(&mut session, "gammaword of a secret");
+    world.say(&mut session, "all, and $beta");
+    world.load(&mut session, "gamma");
+    let ids = ["beta", "alpha", "epsilon", "Gamma"];
+    let said = world.outcome(&session, &ids, Verdict::Used);
+    insta::assert_snapshot!(said, @r#"
+    INFO message=outcome of a skill skill="beta" verdict="used" chosen.by="mention" chosen.rank=1 chosen.told="full" chosen.turn=2 turn=2 
+    INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=3 chosen.told="full" chosen.turn=2 turn=2 
+    INFO message=outcome of a skill skill="epsilon" verdict="used" chosen.by="trigger" chosen.rank=5 chosen.told="line" chosen.turn=2 turn=2 
+    INFO message=outcome of a skill skill="gamma" verdict="used" chosen.by="trigger" chosen.rank=2 chosen.told="full" chosen.turn=2 turn=2
+    "#);
+}
+
+#[test]
+fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
+    let world = small();
+    let mut session = Session::new(Lives::History);
+    let mut said = world.outcome(&session, &["alpha"], Verdict::Missed);
+    session.listing(world.matcher.catalog(), &world.policy);
+    said += "\n";
+    said += &world.outcome(&session, &["alpha"], Verdict::Missed);
+    world.load(&mut session, "alpha");
+    said += "\n";
+    said += &world.outcome(&session, &["alpha"], Verdict::Unused);
+    let agent = Agent::new("writer").uses(["beta"]).sees(Sees::All);
+    let seen = world.matcher.catalog().seen_by(&agent).unwrap();
+    let session = Session::of_agent(Lives::History, &seen);
+    said += "\n";
+    said += &world.outcome(&session, &["beta"], Verdict::Used);
+    insta::assert_snapshot!(said, @r#"
+    INFO message=outcome of a skill skill="alpha" verdict="missed" turn=0 
+    INFO message=outcome of a skill skill="alpha" verdict="missed" chosen.by="listing" chosen.told="line" turn=0 
+    INFO message=outcome of a skill skill="alpha" verdict="unused" chosen.by="model" chosen.told="full" chosen.turn=0 turn=0 
+    INFO message=outcome of a skill skill="beta" verdict="used" chosen.by="agent" chosen.told="full" turn=0
+    "#);
+}
+
+#[test]
+fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
+    let world = small();
+    let catalog = world.matcher.catalog();
+    let session = Session::new(Lives::History);
+    let error = session.outcome(catalog, "alpah", Verdict::Used);
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(&*error.nearest()[0], "alpha");
+    let child = session.child(catalog, ["alpha"]).unwrap();
+    assert!(child.outcome(catalog, "alpha", Verdict::Used).is_ok());
+    let error = child.outcome(catalog, "beta", Verdict::Used).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(!error.to_string().contains("About"));
+}
+
+#[test]
+fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
+    let world = small();
+    let mut session = Session::new(Lives::Transient);
+    world.say(&mut session, "alphaword");
+    // It is given again, which is no new choice.
+    world.say(&mut session, "and now?");
+    let written = serde_json::to_string(&session).unwrap();
+    let session: Session = serde_json::from_str(&written).unwrap();
+    let empty = self::world(&[]);
+    let said = empty.outcome(&session, &["alpha"], Verdict::Used);
+    insta::assert_snapshot!(said, @r#"INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
+    // What was written down before skills were remembered is read still.
+    let old = r#"{"lives":"history","turn":3,"spent":0,"skills":{},"only":null}"#;
+    let old: Session = serde_json::from_str(old).unwrap();
+    assert_eq!(old.turns(), 3);
+}
+
+#[test]
+fn what_a_conversation_remembers_of_choices_is_bounded() {
+    let names: Vec<String> = (0..400).map(|number| format!("s{number:03}")).collect();
+    let world = World {
+        policy: Policy {
+            mode: Mode::Triggered,
+            ..Policy::default()
+        },
+        ..world(&names)
+    };
+    let mut session = Session::new(Lives::History);
+    let count = |session: &Session| {
+        let written = serde_json::to_value(session).unwrap();
+        written["chosen"].as_object().unwrap().len()
+    };
+    world.say(&mut session, "all");
+    assert_eq!(count(&session), 20);
+    for name in &names {
+        world.say(&mut session, &format!("{name}word"));
+    }
+    assert_eq!(count(&session), 256);
+    let first = world.outcome(&session, &["s000"], Verdict::Used);
+    assert!(!first.contains("chosen.by"), "{first}");
+    let last = world.outcome(&session, &["s399"], Verdict::Used);
+    assert!(last.contains("chosen.by=\"trigger\""), "{last}");
+}

@@ -1,0 +1,185 @@
+//! How well skills are chosen over time.
+
+use crate::stats;
+use crate::stats::Every;
+
+/// How well skills are chosen over time, by a log.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Stats {
+    /// What a period is: `day` or `outcomes`.
+    pub every: String,
+    /// How many outcomes, where a period is so many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_outcomes: Option<u64>,
+    /// The log, period by period.
+    pub periods: Vec<StatsPeriod>,
+    /// The skills, those that came out wrong most often first.
+    pub skills: Vec<SkillTally>,
+    /// The ways in which skills were chosen, the most frequent first.
+    pub ways: Vec<WayTally>,
+    /// All of it.
+    pub all: Tally,
+    /// What was read.
+    pub lines: LogCounts,
+}
+
+/// One part of a log.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct StatsPeriod {
+    /// When the first line of it was written, in UTC as RFC 3339 has it.
+    pub from: String,
+    /// When the last line of it was written.
+    pub to: String,
+    /// What it says.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// A skill, and what became of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SkillTally {
+    /// Its id.
+    pub id: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// A way in which skills were chosen, and what became of them.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct WayTally {
+    /// The word for it: `mention`, `phrase`, `trigger`, `model`, `agent`, `listing` or `unknown`, or another of a newer log.
+    pub by: String,
+    /// What became of the skills.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// Numbers of requests and of skills.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Tally {
+    /// Requests; absent where skills alone are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// Requests that at least one skill matched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_turns: Option<u64>,
+    /// Skills that something was said of.
+    pub outcomes: u64,
+    /// Skills that were used.
+    pub used: u64,
+    /// Skills that were given for nothing.
+    pub unused: u64,
+    /// Skills that were missed.
+    pub missed: u64,
+    /// The share of the skills that a model was told of and used, from 0 to 1; absent where it was told of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    /// The share of the skills that were right and that a model was told of, from 0 to 1; absent where none was right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<f64>,
+}
+
+/// What was read of a log. Everything that was passed over is in one of the numbers.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LogCounts {
+    /// Lines that are not blank.
+    pub read: u64,
+    /// Lines of other events, or of others' logs.
+    pub other: u64,
+    /// Lines that are no JSON object, or an event without what it should have.
+    pub broken: u64,
+    /// The number of the first of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_broken: Option<u64>,
+    /// Lines above 1 MiB, which are passed over.
+    pub too_long: u64,
+    /// Outcomes that are in no skill of their own, as there are too many skills.
+    pub of_more_skills: u64,
+    /// Requests and outcomes that are in no period, as there are too many periods.
+    pub of_more_periods: u64,
+    /// Whether the log goes on after what was read, which is 4 GiB.
+    pub is_cut: bool,
+}
+
+impl Stats {
+    /// Creates the view of what a log says.
+    pub fn new(stats: &stats::Stats, every: Every) -> Self {
+        let periods = stats.periods.iter().map(|period| StatsPeriod {
+            from: period.from(),
+            to: period.to(),
+            tally: Tally::new(&period.tally),
+        });
+        let skills = stats.skills.iter().map(|skill| SkillTally {
+            id: skill.id.to_string(),
+            tally: Tally::of_skills(&skill.tally),
+        });
+        let ways = stats.ways.iter().map(|way| WayTally {
+            by: way.by.to_string(),
+            tally: Tally::of_skills(&way.tally),
+        });
+        let (every, every_outcomes) = match every {
+            Every::Day => ("day", None),
+            Every::Outcomes(number) => ("outcomes", Some(number.get())),
+        };
+        Self {
+            every: every.to_owned(),
+            every_outcomes,
+            periods: periods.collect(),
+            skills: skills.collect(),
+            ways: ways.collect(),
+            all: Tally::new(&stats.all),
+            lines: LogCounts::new(&stats.lines),
+        }
+    }
+}
+
+impl Tally {
+    fn new(tally: &stats::Tally) -> Self {
+        Self {
+            turns: Some(tally.turns),
+            matched_turns: Some(tally.matched_turns),
+            ..Self::of_skills(tally)
+        }
+    }
+
+    fn of_skills(tally: &stats::Tally) -> Self {
+        Self {
+            turns: None,
+            matched_turns: None,
+            outcomes: tally.outcomes(),
+            used: tally.used,
+            unused: tally.unused,
+            missed: tally.missed,
+            precision: tally.precision(),
+            recall: tally.recall(),
+        }
+    }
+}
+
+impl LogCounts {
+    fn new(lines: &stats::LogLines) -> Self {
+        Self {
+            read: lines.read,
+            other: lines.other,
+            broken: lines.broken,
+            first_broken: lines.first_broken,
+            too_long: lines.too_long,
+            of_more_skills: lines.of_more_skills,
+            of_more_periods: lines.of_more_periods,
+            is_cut: lines.is_cut,
+        }
+    }
+}
