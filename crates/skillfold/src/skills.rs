@@ -364,12 +364,9 @@ impl Shared {
             report,
             loader,
             matcher: OnceLock::new(),
-<<<<<<< HEAD
-            earlier: old.matcher.get().or(old.earlier.as_ref()).cloned(),
+            earlier: old.latest_matcher().cloned(),
             index: OnceLock::new(),
             earlier_index: old.index.get().or(old.earlier_index.as_ref()).cloned(),
-=======
-            earlier: old.latest_matcher().cloned(),
         }));
         self.counting.refreshed();
     }
