@@ -18,11 +18,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 FOLDS = 4
+# What the likelihood of a skill looks at beside its share and its lead; the engine has the same list.
+LIKELY = ["covers.described", "covers.any", "score.share", "rarest.missing", "name.share"]
 
 
 class Requests:
     def __init__(self, files):
-        self.names, self.features, self.right, self.repository, self.skill = None, [], [], [], []
+        self.names, self.features, self.right, self.terms = None, [], [], []
+        self.repository, self.skill = [], []
         for file in files:
             with open(file, encoding="utf-8") as lines:
                 for line in lines:
@@ -36,6 +39,7 @@ class Requests:
         right = np.array(line["right"], np.float64)
         self.features.append(np.array(line["features"], np.float32).reshape(len(right), -1))
         self.right.append(right)
+        self.terms.append(line["terms"])
         self.repository.append(line["repository"])
         self.skill.append(line["skill"])
 
@@ -91,31 +95,80 @@ def judge(requests, chosen, score):
     return np.array(figures, float) * 100
 
 
+def likely(requests, chosen, score):
+    """What the engine knows of the first three skills of each request, and whether they are right: once as it is, and once
+    with the right skill not installed, so that nothing is right."""
+    columns = [requests.names.index(name) for name in LIKELY]
+    rows, right = [], []
+    for at in chosen:
+        for keep in (slice(None), requests.right[at] == 0):
+            features, labels = requests.features[at][keep], requests.right[at][keep]
+            if len(labels) < 2:
+                continue
+            scores = score(features)
+            order = np.argsort(-scores, kind="stable")[:3]
+            shares = np.exp(scores - scores.max())
+            shares /= shares.sum()
+            for place, candidate in enumerate(order):
+                lead = scores[candidate] - scores[order[1 if place == 0 else 0]]
+                words = np.log1p(requests.terms[at])
+                row = [1, shares[candidate], lead, *features[candidate][columns], words]
+                rows.append(row)
+                right.append(labels[candidate] > 0)
+    return np.array(rows), np.array(right, float)
+
+
+def fit_likely(rows, right):
+    def loss(vector):
+        scores = rows @ vector
+        value = np.logaddexp(0, scores).mean() - (right * scores).mean() + 1e-4 * (vector[1:] ** 2).sum()
+        slope = rows.T @ (1 / (1 + np.exp(-scores)) - right) / len(right)
+        slope[1:] += 2e-4 * vector[1:]
+        return value, slope
+
+    return minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dumps", nargs="+")
-    parser.add_argument("--ridge", type=float, default=3e-3)
+    parser.add_argument("--ridge", type=float, default=3e-2)
     parser.add_argument("--write")
     options = parser.parse_args()
     requests = Requests(options.dumps)
     everything = np.arange(len(requests.right))
     rows = np.concatenate(requests.features)
     mean, spread = rows.mean(0), rows.std(0)
-    spread[spread < 1e-6] = 1
+    # What few skills have would else weigh more than all the rest together: a skill full of tags would win everything.
+    spread = np.maximum(spread, 0.05)
     print("requests", len(everything), "candidates", len(rows), "features", rows.shape[1])
     print("as they come  ", judge(requests, everything, lambda rows: -np.arange(len(rows))).mean(0).round(1))
-    folds, confirmed = requests.folds(), []
+    folds, confirmed, rows_of_likely, right_of_likely = requests.folds(), [], [], []
     for fold in range(FOLDS):
         vector = fit(requests, np.flatnonzero(folds != fold), mean, spread, options.ridge)
         inside = np.flatnonzero(folds == fold)
-        confirmed.append(judge(requests, inside, lambda rows: (rows - mean) / spread @ vector))
+        score = lambda rows, vector=vector: rows @ (vector / spread)
+        confirmed.append(judge(requests, inside, score))
+        rows_inside, right_inside = likely(requests, inside, score)
+        rows_of_likely.append(rows_inside)
+        right_of_likely.append(right_inside)
     print("left out folds", np.concatenate(confirmed).mean(0).round(1), [f.mean(0).round(1).tolist() for f in confirmed])
     vector = fit(requests, everything, mean, spread, options.ridge)
     print("fitted on all ", judge(requests, everything, lambda rows: (rows - mean) / spread @ vector).mean(0).round(1))
+    # Fitted on what was left out, or it would take the ranker's success on its own lessons for skill.
+    chance = fit_likely(np.concatenate(rows_of_likely), np.concatenate(right_of_likely))
+    said = 1 / (1 + np.exp(-np.concatenate(rows_of_likely) @ chance))
+    for low in np.arange(0, 1, 0.1):
+        inside = (said >= low) & (said < low + 0.1)
+        share = np.concatenate(right_of_likely)[inside].mean() if inside.any() else 0
+        print(f"likely {low:.1f} to {low + 0.1:.1f}: {inside.sum():6d} of which right {share:.2f}")
     if options.write:
         with open(options.write, "w", encoding="utf-8") as out:
             for name, weight in zip(requests.names, vector / spread):
                 out.write(f"{name}\t{weight:.5g}\n")
+            names = ["always", "share", "lead", *LIKELY, "terms"]
+            for name, weight in zip(names, chance):
+                out.write(f"likely.{name}\t{weight:.5g}\n")
 
 
 main()

@@ -29,7 +29,8 @@ pub(crate) fn dump(
             .into_iter()
             .flatten()
             .collect();
-        let found = indexed.index.features(&indexed.index.query(&request.text));
+        let query = indexed.index.query(&request.text);
+        let found = indexed.index.features(&query);
         let right = |place: Option<usize>| u8::from(place.is_some_and(|at| wanted.contains(&at)));
         let right: Vec<u8> = found
             .iter()
@@ -43,6 +44,7 @@ pub(crate) fn dump(
         let line = json!({
             "repository": request.repository,
             "skill": request.skills.first(),
+            "terms": query.terms().len().min(60),
             "right": right,
             "features": features,
         });
