@@ -31,6 +31,7 @@ mod matching;
 mod publish;
 mod race;
 mod refresh;
+mod remembered;
 mod render;
 mod repair;
 mod resources;
