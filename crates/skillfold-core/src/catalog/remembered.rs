@@ -1,5 +1,8 @@
 //! What was found in a root, as bytes that a later process starts from: files that did not change since are not read.
 
+use std::cmp::Ordering;
+use std::sync::Arc;
+
 use crate::catalog::log;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::snapshot::{Catalog, Rules};
@@ -8,8 +11,6 @@ use crate::read::discover::{Earlier, Found, Reading, Refused, Skill, discover_wi
 use crate::read::manifest::Manifest;
 use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::source::{Listed, Revision, Source};
-
-use std::sync::Arc;
 
 /// The form of the records. It goes up when they are written in another way, or when files are read in another way.
 const FORM: u32 = 1;
@@ -106,9 +107,9 @@ impl<'a> Remembered<'a> {
         while start < end {
             let middle = start.midpoint(end);
             match self.record(middle)?.0.cmp(folder) {
-                std::cmp::Ordering::Less => start = middle + 1,
-                std::cmp::Ordering::Greater => end = middle,
-                std::cmp::Ordering::Equal => return Some(middle),
+                Ordering::Less => start = middle + 1,
+                Ordering::Greater => end = middle,
+                Ordering::Equal => return Some(middle),
             }
         }
         None

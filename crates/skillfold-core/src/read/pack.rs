@@ -84,7 +84,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Reads a list, of which each entry takes a byte at least.
-    fn list<T>(&mut self, entry: impl FnMut(&mut Self) -> Option<T>) -> Option<Box<[T]>> {
+    fn list<T>(&mut self, mut entry: impl FnMut(&mut Self) -> Option<T>) -> Option<Box<[T]>> {
         let length = self.length()?;
         if length > self.numbers.len() || self.depth == DEPTH {
             return None;
@@ -93,7 +93,6 @@ impl<'a> Unpacker<'a> {
             return Some(Box::default());
         }
         self.depth += 1;
-        let mut entry = entry;
         let mut entries = Vec::with_capacity(length.min(1024));
         for _ in 0..length {
             entries.push(entry(self)?);
@@ -170,9 +169,10 @@ impl<T: Pack> Pack for Option<T> {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        match bool::unpack(from)? {
-            false => Some(None),
-            true => T::unpack(from).map(Some),
+        if bool::unpack(from)? {
+            T::unpack(from).map(Some)
+        } else {
+            Some(None)
         }
     }
 }

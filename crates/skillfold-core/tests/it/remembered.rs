@@ -152,14 +152,14 @@ fn other_rules_and_other_roots_do_not_use_it() {
         ..Reading::default()
     };
     assert!(Remembered::new(&bytes, &yaml).is_none());
-    let hidden = Reading {
+    let paged = Reading {
         walk: Walk {
             page: 7,
             ..Walk::default()
         },
         ..Reading::default()
     };
-    assert!(Remembered::new(&bytes, &hidden).is_none());
+    assert!(Remembered::new(&bytes, &paged).is_none());
     let folder = folder("//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n");
     let roots = vec![Root::new(
         Scope::User,

@@ -21,10 +21,7 @@ impl Pack for Manifest {
         Some(Self {
             name: SkillName::unpack(from)?,
             description: Pack::unpack(from)?,
-            details: match bool::unpack(from)? {
-                true => Some(Box::new(Details::unpack(from)?)),
-                false => None,
-            },
+            details: Option::<Details>::unpack(from)?.map(Box::new),
         })
     }
 }
