@@ -27,6 +27,9 @@ mod roots;
 
 mod counters;
 
+#[cfg(feature = "index")]
+mod remember;
+
 mod session;
 mod skills;
 
@@ -59,6 +62,8 @@ pub use evaluate::{
 };
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
+#[cfg(feature = "index")]
+pub use remember::RootMemory;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};

@@ -16,7 +16,7 @@ use std::path::Path;
 
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use counters::Counters;
-pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
+pub use doctor::{Doctor, DoctorSummary, MemoryState, RootState, SkillState};
 pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use settings::{SettingProblem, SettingRow, SettingsView};
