@@ -165,7 +165,9 @@ impl Pack for Box<str> {
 impl<T: Pack> Pack for Option<T> {
     fn pack(&self, into: &mut Packer) {
         self.is_some().pack(into);
-        self.iter().for_each(|value| value.pack(into));
+        if let Some(value) = self {
+            value.pack(into);
+        }
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
@@ -180,7 +182,9 @@ impl<T: Pack> Pack for Option<T> {
 impl<T: Pack> Pack for Box<[T]> {
     fn pack(&self, into: &mut Packer) {
         into.number(self.len() as u64);
-        self.iter().for_each(|value| value.pack(into));
+        for value in self {
+            value.pack(into);
+        }
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {

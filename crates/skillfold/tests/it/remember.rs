@@ -175,7 +175,7 @@ fn nothing_is_written_for_few_skills_or_without_being_asked() {
 
 #[test]
 fn caches_are_in_the_systems_folder_for_them() {
-    let environment = Environment::new("/work").home("/home/ada");
+    let environment = Environment::new("/work").home("/person");
     let folder = |environment: &Environment| {
         let folder = environment.cache_folder();
         folder.map(|path| path.to_string_lossy().replace('\\', "/"))
@@ -186,7 +186,7 @@ fn caches_are_in_the_systems_folder_for_them() {
     }
     assert_eq!(
         folder(&environment).as_deref(),
-        Some("/home/ada/.cache/skillfold")
+        Some("/person/.cache/skillfold")
     );
     let named = environment.variable("XDG_CACHE_HOME", "/caches");
     assert_eq!(folder(&named).as_deref(), Some("/caches/skillfold"));

@@ -14,7 +14,9 @@ impl Pack for Manifest {
         name.pack(into);
         description.pack(into);
         details.is_some().pack(into);
-        details.iter().for_each(|details| details.pack(into));
+        if let Some(details) = details {
+            details.pack(into);
+        }
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
@@ -46,9 +48,13 @@ impl Pack for Details {
             other,
         } = self;
         let texts = [license, compatibility, version, model, brief_description];
-        texts.iter().for_each(|text| text.pack(into));
+        for text in texts {
+            text.pack(into);
+        }
         let lists = [allowed_tools, tags, requires, toolsets];
-        lists.iter().for_each(|list| list.pack(into));
+        for list in lists {
+            list.pack(into);
+        }
         scripts.pack(into);
         triggers.pack(into);
         disable_model_invocation.pack(into);
@@ -91,8 +97,9 @@ impl Pack for Triggers {
                 patterns,
             } => {
                 into.byte(1);
-                let lists = [keywords, verbs, patterns];
-                lists.iter().for_each(|list| list.pack(into));
+                for list in [keywords, verbs, patterns] {
+                    list.pack(into);
+                }
             }
         }
     }
