@@ -1,14 +1,16 @@
-//! What a snapshot of all skills costs, and a refresh of it, against the least anyone could do: open every file and read
-//! 4 KiB.
+//! What a snapshot of all skills costs, a refresh of it, and a start from what is kept on disk, against the least anyone
+//! could do: open every file and read 4 KiB.
 
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Catalog, Reader, Reading, Rules};
+use skillfold_core::{Catalog, Reader, Reading, Remembered, Rules};
+use skillfold_index::MetadataCache;
+use tempfile::TempDir;
 
 use crate::allocator::held_by;
 use crate::layout::{NOW_NS, lay_out, roots};
@@ -34,6 +36,9 @@ pub(crate) struct Arguments {
     /// Fail if the ratio of a refresh is above this
     #[arg(long)]
     refresh_at_most: Option<f64>,
+    /// Fail if the ratio of a start from what is kept on disk is above this
+    #[arg(long)]
+    start_at_most: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -75,6 +80,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let bytes_per_skill = held / isize::try_from(files.len().max(1))?;
     let text_per_skill = kept_text(&catalog) / files.len().max(1);
 
+    let start = Start::new(folder.path(), &rules, &catalog)?;
     let mut runs = Runs::default();
     for _ in 0..arguments.runs {
         let (result, sample) = measure(|| floor(&files));
@@ -92,9 +98,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             return Err("a refresh with nothing changed found changes".into());
         }
         runs.refresh.push(sample);
+        runs.start.push(start.measured(0)?);
     }
+    let changed = start.after_a_change(&files)?;
     let ratio = ratio_of(&runs.floor, &runs.engine);
     let refresh_ratio = ratio_of(&runs.floor, &runs.refresh);
+    let start_ratio = ratio_of(&runs.floor, &runs.start);
     let cpu = |samples: &[Sample]| rounded(median(samples.iter().map(|one| one.cpu_ms).collect()));
     writeln!(out, "text that is kept: {text_per_skill} bytes per skill")?;
     writeln!(
@@ -108,18 +117,22 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             "ratio": rounded(ratio),
             "refresh_cpu_ms": cpu(&runs.refresh),
             "refresh_ratio": rounded(refresh_ratio),
+            "start_cpu_ms": cpu(&runs.start),
+            "start_ratio": rounded(start_ratio),
+            "start_one_changed_cpu_ms": rounded(changed.cpu_ms),
+            "memory_bytes_per_skill": start.bytes / files.len().max(1),
+            "memory_write_cpu_ms": rounded(start.written.cpu_ms),
             "bytes_per_skill": bytes_per_skill,
         })
     )?;
     let bytes = bytes_per_skill - isize::try_from(text_per_skill)?;
-    judge(arguments, ratio, refresh_ratio, bytes)
+    judge(arguments, [ratio, refresh_ratio, start_ratio], bytes)
 }
 
 /// Fails where a figure is above its limit; bytes are those of a skill beyond its text.
 fn judge(
     arguments: &Arguments,
-    ratio: f64,
-    refresh_ratio: f64,
+    [ratio, refresh_ratio, start_ratio]: [f64; 3],
     bytes: isize,
 ) -> Result<(), Box<dyn Error>> {
     let is_above = |limit: Option<f64>, value: f64| limit.is_some_and(|limit| value > limit);
@@ -128,6 +141,9 @@ fn judge(
     }
     if is_above(arguments.refresh_at_most, refresh_ratio) {
         return Err(format!("the ratio {refresh_ratio:.2} of a refresh is too high").into());
+    }
+    if is_above(arguments.start_at_most, start_ratio) {
+        return Err(format!("the ratio {start_ratio:.2} of a start is too high").into());
     }
     if arguments.at_most.is_some() && bytes > BYTES_AT_MOST {
         return Err(format!("a skill takes {bytes} bytes beyond its text").into());
@@ -143,6 +159,76 @@ struct Runs {
     floor: Vec<Sample>,
     engine: Vec<Sample>,
     refresh: Vec<Sample>,
+    start: Vec<Sample>,
+}
+
+/// A start from what is kept on disk, as a host makes it.
+struct Start<'a> {
+    folder: &'a Path,
+    rules: &'a Rules,
+    cache: MetadataCache,
+    _cache_folder: TempDir,
+    name: String,
+    mark: String,
+    bytes: usize,
+    /// What it took to write what is kept.
+    written: Sample,
+}
+
+impl<'a> Start<'a> {
+    fn new(folder: &'a Path, rules: &'a Rules, catalog: &Catalog) -> Result<Self, Box<dyn Error>> {
+        let cache_folder = tempfile::tempdir()?;
+        let cache = MetadataCache::new(cache_folder.path().join("metadata"));
+        let mark = Remembered::mark(&rules.reading);
+        let name = catalog.roots()[0].source().lasting_name();
+        let name = name.ok_or("the folder has no name")?.to_owned();
+        let (bytes, written) = measure(|| {
+            let bytes = catalog.remember(0).ok_or("nothing can be kept")?;
+            cache.write(&name, &mark, &bytes)?;
+            Ok::<_, Box<dyn Error>>(bytes.len())
+        });
+        Ok(Self {
+            folder,
+            rules,
+            cache,
+            _cache_folder: cache_folder,
+            name,
+            mark,
+            bytes: bytes?,
+            written,
+        })
+    }
+
+    /// Starts, and fails if it reads more files than changed.
+    fn measured(&self, changed: usize) -> Result<Sample, Box<dyn Error>> {
+        let (found, sample) = measure(|| {
+            let kept = self
+                .cache
+                .read(&self.name, &self.mark)?
+                .ok_or("nothing is kept")?;
+            let remembered = Remembered::new(kept.bytes(), &self.rules.reading);
+            let remembered = remembered.ok_or("what is kept is not usable")?;
+            let roots = roots(self.folder)?;
+            let rules = self.rules.clone();
+            Ok::<_, Box<dyn Error>>(Catalog::discover_from(roots, rules, NOW_NS, &[remembered]))
+        });
+        match black_box(found?).roots[0].read {
+            read if read == changed => Ok(sample),
+            read => Err(format!("a start read {read} files where {changed} changed").into()),
+        }
+    }
+
+    /// Changes one file and starts.
+    #[expect(clippy::disallowed_methods, reason = "a bench changes its own files")]
+    fn after_a_change(&self, files: &[PathBuf]) -> Result<Sample, Box<dyn Error>> {
+        let Some(file) = files.first() else {
+            return self.measured(0);
+        };
+        let mut text = std::fs::read(file)?;
+        text.extend(b"\nOne more line.\n");
+        std::fs::write(file, text)?;
+        self.measured(1)
+    }
 }
 
 /// Opens every file and reads its first 4 KiB, on one thread.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::{Entry, Standing, visible};
-use skillfold::view::{Doctor, DoctorSummary, Document, RootState};
+use skillfold::view::{Doctor, DoctorSummary, Document, MemoryState, RootState};
 use skillfold::{Report, SettingFinding, Skills};
 
 use crate::arguments::Global;
@@ -84,6 +84,9 @@ fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
         };
         let label = format!("{:label_width$}", visible(&root.root));
         output.line(format!("  {label}  {owner:18}  {state}"))?;
+        if let Some(memory) = &root.memory {
+            output.line(format!("{INDENT}{}", remembered(memory)))?;
+        }
         for diagnostic in &root.findings {
             output.line(format!(
                 "      {}[{}]: {}",
@@ -97,6 +100,20 @@ fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
         }
     }
     output.line("")
+}
+
+/// Returns what became of what was remembered of a root.
+fn remembered(memory: &MemoryState) -> String {
+    let kept = format!("{} remembered, {} read", memory.kept, memory.read);
+    let file = visible(&memory.file);
+    match (&memory.problem, memory.written) {
+        (Some(problem), _) => painted(
+            WARN,
+            format!("{kept}; nothing is missing, but: {}", visible(problem)),
+        ),
+        (None, true) => painted(DIM, format!("{kept}; written to {file}")),
+        (None, false) => painted(DIM, format!("{kept}; kept in {file}")),
+    }
 }
 
 fn found(root: &RootState) -> String {

@@ -19,7 +19,12 @@ pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
 
 /// Returns a host with the settings of the command line.
 pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
-    let mut host = Host::new(environment(global)?);
+    let environment = environment(global)?;
+    let cache = environment.cache_folder();
+    let mut host = Host::new(environment);
+    if let Some(cache) = cache {
+        host = host.cache(cache);
+    }
     for root in &global.root {
         host = host.set("roots", root);
     }

@@ -74,6 +74,7 @@ pub use catalog::filter::{Filter, Page};
 pub use catalog::key::canonical;
 pub use catalog::nearest::nearest;
 pub use catalog::refresh::{Changes, Refreshed};
+pub use catalog::remembered::{Recall, Recalled, Remembered};
 pub use catalog::root::{PluginName, Root, Trust};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, Rules};

@@ -17,9 +17,10 @@ const OTHER_NAMES: [(&str, &str); 3] = [
 ];
 
 /// Names of variables that say where the system keeps what is the person's.
-const FOLDER_NAMES: [&str; 6] = [
+const FOLDER_NAMES: [&str; 7] = [
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
     "APPDATA",
     "LOCALAPPDATA",
     "CODEX_HOME",
@@ -159,6 +160,21 @@ impl Environment {
             self.folder_in("XDG_STATE_HOME")
         };
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
+        Some(folder.join("skillfold"))
+    }
+
+    /// Returns the person's folder for what can be made again: in the system's folder for caches. A host that wants it
+    /// used says so by `Host::cache`.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        if cfg!(windows) {
+            return Some(
+                self.folder_in("LOCALAPPDATA")?
+                    .join("skillfold")
+                    .join("cache"),
+            );
+        }
+        let folder = self.folder_in("XDG_CACHE_HOME");
+        let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".cache")))?;
         Some(folder.join("skillfold"))
     }
 

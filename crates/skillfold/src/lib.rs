@@ -27,7 +27,10 @@ mod roots;
 
 mod counters;
 
+#[cfg(feature = "index")]
+mod remember;
 mod search;
+
 mod session;
 mod skills;
 
@@ -61,6 +64,8 @@ pub use evaluate::{
 };
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
+#[cfg(feature = "index")]
+pub use remember::RootMemory;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
 #[cfg(feature = "store")]
 pub use scaffold::{Home, scaffold};

@@ -13,6 +13,8 @@ use skillfold_core::{
 
 use crate::counters::{Counters, Counting};
 use crate::environment::{Environment, now_ns};
+#[cfg(feature = "index")]
+use crate::remember::{self, RootMemory};
 use crate::roots::{self, SearchedRoot};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -98,6 +100,9 @@ pub struct Report {
     pub roots: Vec<SearchedRoot>,
     /// The folders that the person trusted, and what is wrong with their list.
     pub trusted: TrustedFolders,
+    /// What was remembered of each root when the host started.
+    #[cfg(feature = "index")]
+    pub memory: Vec<RootMemory>,
 }
 
 impl Skills {
@@ -343,6 +348,8 @@ impl Skills {
         let now_ns = now_ns();
         let (roots, mut report) = shared.host.look()?;
         let old = shared.now.load();
+        #[cfg(feature = "index")]
+        report.memory.clone_from(&old.report.memory);
         let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
         report.settings.check_patterns(&refreshed.catalog);
         let loader = if report.settings.loading() == *old.loader.loading() {
@@ -393,6 +400,8 @@ pub struct Host {
     environment: Environment,
     arguments: Vec<(String, String)>,
     roots: Vec<Root>,
+    #[cfg(feature = "index")]
+    cache: Option<std::path::PathBuf>,
 }
 
 impl Host {
@@ -402,7 +411,20 @@ impl Host {
             environment,
             arguments: Vec::new(),
             roots: Vec::new(),
+            #[cfg(feature = "index")]
+            cache: None,
         }
+    }
+
+    /// Names a folder for what can be made again: what was read of roots with many skills is kept there, so that the next
+    /// start reads only what changed. Without it nothing is written. The setting `index` switches it off.
+    ///
+    /// [`Environment::cache_folder`] is the person's. Others must not be able to write to it.
+    #[cfg(feature = "index")]
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
+        self.cache = Some(folder.into());
+        self
     }
 
     /// Makes a setting that wins over files and variables. The keys are those of a settings file; lists are written as in
@@ -443,7 +465,7 @@ impl Host {
     }
 
     fn skills(self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Skills {
-        let catalog = Catalog::discover(roots, report.settings.rules(), now_ns);
+        let catalog = self.find(roots, &mut report, now_ns);
         report.settings.check_patterns(&catalog);
         let state = State {
             catalog: Arc::new(catalog),
@@ -461,6 +483,30 @@ impl Host {
                 counting: Counting::default(),
                 refreshing: Mutex::new(()),
             }),
+        }
+    }
+
+    #[cfg(not(feature = "index"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::needless_pass_by_ref_mut,
+        reason = "with the feature `index` both are used"
+    )]
+    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
+        Catalog::discover(roots, report.settings.rules(), now_ns)
+    }
+
+    /// Finds all skills, from what is remembered of them where the host has a place for it.
+    #[cfg(feature = "index")]
+    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
+        let rules = report.settings.rules();
+        match &self.cache {
+            Some(folder) if report.settings.index.value => {
+                let (catalog, memory) = remember::discover(folder, roots, rules, now_ns);
+                report.memory = memory;
+                catalog
+            }
+            _ => Catalog::discover(roots, rules, now_ns),
         }
     }
 
@@ -489,6 +535,8 @@ impl Host {
             settings,
             roots: searched,
             trusted,
+            #[cfg(feature = "index")]
+            memory: Vec::new(),
         };
         (roots, report)
     }

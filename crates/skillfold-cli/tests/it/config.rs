@@ -31,6 +31,7 @@ fn explain_names_the_origin_of_each_value() {
     log_content      false                              default
     watch            on                                 default
     poll_seconds     5                                  default
+    index            on                                 default
     agents           none                               default
     exit 0
     ");

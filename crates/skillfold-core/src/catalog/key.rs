@@ -29,19 +29,31 @@ const CANONICAL: [bool; 256] = {
 /// A canonical name with its start at hand, where most comparisons end.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Key<'a> {
-    prefix: u64,
+    start: Start,
     text: Cow<'a, str>,
 }
 
+/// The first bytes of a name as numbers, which are ordered as the bytes are.
+pub(crate) type Start = (u64, u64);
+
+const START: usize = size_of::<Start>();
+
 impl<'a> Key<'a> {
     pub(crate) fn new(text: Cow<'a, str>) -> Self {
-        let mut start = [0; 8];
-        let length = text.len().min(start.len());
-        start[..length].copy_from_slice(&text.as_bytes()[..length]);
-        Self {
-            prefix: u64::from_be_bytes(start),
-            text,
-        }
+        let word = |from: usize| {
+            let bytes = text.as_bytes().get(from..).unwrap_or_default();
+            let bytes = &bytes[..bytes.len().min(8)];
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_be_bytes(word)
+        };
+        let start = (word(0), word(8));
+        Self { start, text }
+    }
+
+    /// Returns the start, by which most names are told apart.
+    pub(crate) fn start(&self) -> Start {
+        self.start
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -54,9 +66,15 @@ impl<'a> Key<'a> {
     }
 
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
-        self.prefix
-            .cmp(&other.prefix)
-            .then_with(|| self.text.cmp(&other.text))
+        self.start.cmp(&other.start).then_with(|| {
+            let (length, others) = (self.text.len(), other.text.len());
+            // Where both are at hand whole, the texts need not be fetched.
+            if length <= START && others <= START {
+                length.cmp(&others)
+            } else {
+                self.text.cmp(&other.text)
+            }
+        })
     }
 }
 
@@ -81,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_are_ordered_as_their_text_is(a in "[a-c]{0,12}", b in "[a-c]{0,12}") {
+        fn keys_are_ordered_as_their_text_is(a in "[a-c\0]{0,20}", b in "[a-c\0]{0,20}") {
             let (left, right) = (Key::new(a.as_str().into()), Key::new(b.as_str().into()));
             prop_assert_eq!(left.cmp(&right), a.cmp(&b));
         }

@@ -1,6 +1,7 @@
 //! What is logged of finding skills: numbers, names, and what is not as it should be.
 
 use crate::catalog::refresh::Refreshed;
+use crate::catalog::remembered::Recall;
 use crate::catalog::snapshot::Catalog;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, visible};
@@ -20,6 +21,17 @@ pub(super) fn found(catalog: &Catalog) {
         name_refused(catalog);
         name_oversize(catalog);
     }
+}
+
+/// Says what was remembered.
+pub(super) fn recalled(roots: &[Recall]) {
+    let sum = |of: fn(&Recall) -> usize| roots.iter().map(of).sum::<usize>();
+    tracing::info!(
+        kept = sum(|root| root.kept),
+        read = sum(|root| root.read),
+        gone = sum(|root| root.gone),
+        "skills remembered"
+    );
 }
 
 /// Says what changed.

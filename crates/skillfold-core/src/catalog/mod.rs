@@ -17,6 +17,7 @@ mod hold;
 mod log;
 pub(crate) mod marks;
 pub(crate) mod refresh;
+pub(crate) mod remembered;
 pub(crate) mod snapshot;
 
 pub(crate) mod filter;

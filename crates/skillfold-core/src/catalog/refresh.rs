@@ -158,6 +158,11 @@ impl Earlier for Known<'_> {
         known.is_some_and(|(_, places)| !places.is_empty())
     }
 
+    fn expected(&self) -> usize {
+        let known = self.root_of.iter().flatten();
+        known.map(|(_, places)| places.len()).sum()
+    }
+
     fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found> {
         let (was, item) = self.place(source, listed)?;
         if self.old.unsettled.binary_search(&item).is_ok() {

@@ -106,6 +106,7 @@ pub(crate) fn discover_with(
     earlier: &mut dyn Earlier,
 ) -> Discovery {
     let mut search = Search::new(reading, earlier);
+    search.make_room();
     for (index, source) in sources.iter().enumerate() {
         search.source(index, *source);
         search.end_source(index);
@@ -154,6 +155,9 @@ pub(crate) trait Earlier {
     /// Returns whether anything of a source may be known, so that looking before reading is worth it.
     fn knows(&self, source: usize) -> bool;
 
+    /// Returns how many folders were known, of all sources together.
+    fn expected(&self) -> usize;
+
     /// Returns what a folder holds, if it cannot have changed since.
     fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found>;
 }
@@ -195,6 +199,10 @@ impl Earlier for Nothing {
         false
     }
 
+    fn expected(&self) -> usize {
+        0
+    }
+
     fn unchanged(&mut self, _: usize, _: &Listed) -> Option<Found> {
         None
     }
@@ -234,6 +242,15 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Makes room for as much as was there before.
+    fn make_room(&mut self) {
+        let expected = self.earlier.expected();
+        self.found.skills.reserve(expected);
+        let hasher = &self.hasher;
+        self.known
+            .reserve(expected, |(known, _)| known.hash(hasher));
+    }
+
     fn source(&mut self, index: usize, source: &dyn Source) {
         let walk = &self.reading.walk;
         let head_bytes = walk.limits.head_bytes.max(1);
@@ -263,10 +280,13 @@ impl<'a> Search<'a> {
         if let Some(found) = self.earlier.unchanged(index, &listed) {
             return self.take(index, listed, |_, _| Ok(Content::Known(found)));
         }
-        buffer.clear();
         let head_bytes = self.reading.walk.limits.head_bytes.max(1);
-        let state = source.head(&listed.folder, head_bytes, buffer);
-        self.scanned(index, source, Scanned::new(listed, state, buffer));
+        self.take(index, listed, |search, folder| {
+            buffer.clear();
+            let state = source.head(folder, head_bytes, buffer)?;
+            let (parsed, state) = search.read(source, folder, buffer, state)?;
+            Ok(Content::Read(parsed, state))
+        });
     }
 
     /// Reports a finding about a source, or counts it if there are too many.

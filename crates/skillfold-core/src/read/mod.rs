@@ -4,6 +4,8 @@
 
 pub(crate) mod source;
 
+pub(crate) mod pack;
+
 pub(crate) mod frontmatter;
 pub(crate) mod yaml;
 

@@ -1,5 +1,6 @@
 //! Frontmatter values as they are kept: the text of each scalar, and what YAML says it means.
 
+use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::yaml::{Kind, Node, Style};
 
 /// A value of the frontmatter, kept as it was written.
@@ -149,6 +150,52 @@ impl From<&Node<'_>> for Value {
                     .collect(),
             ),
         }
+    }
+}
+
+impl Pack for Value {
+    fn pack(&self, into: &mut Packer) {
+        match self {
+            Self::Scalar(Scalar { text, style }) => {
+                into.byte(match style {
+                    Style::Plain => 0,
+                    Style::Quoted => 1,
+                });
+                text.pack(into);
+            }
+            Self::List(list) => {
+                into.byte(2);
+                list.pack(into);
+            }
+            Self::Map(fields) => {
+                into.byte(3);
+                fields.pack(into);
+            }
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        let scalar = |style, from: &mut Unpacker<'_>| {
+            let text = Pack::unpack(from)?;
+            Some(Self::Scalar(Scalar { text, style }))
+        };
+        match from.byte()? {
+            0 => scalar(Style::Plain, from),
+            1 => scalar(Style::Quoted, from),
+            2 => Pack::unpack(from).map(Self::List),
+            3 => Pack::unpack(from).map(Self::Map),
+            _ => None,
+        }
+    }
+}
+
+impl Pack for Fields {
+    fn pack(&self, into: &mut Packer) {
+        self.0.pack(into);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
+        Pack::unpack(from).map(Self)
     }
 }
 

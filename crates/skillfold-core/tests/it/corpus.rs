@@ -14,6 +14,9 @@ use skillfold_core::{
     parse, parse_with, readers_agree,
 };
 
+use crate::remembered::check_remembered;
+use crate::told::{self, Told};
+
 /// Calls `check` with the folder and text of every file, or says that there is no corpus.
 fn for_each_file(mut check: impl FnMut(&str, &str)) -> bool {
     let path: PathBuf = [
@@ -86,6 +89,25 @@ fn both_readers_give_the_same_skill_for_every_real_file() {
             "{text}"
         );
     });
+}
+
+#[test]
+fn every_tenth_real_file_is_remembered_as_it_was_read() {
+    let told = Told::default();
+    let mut number = 0;
+    for_each_file(|folder, text| {
+        number += 1;
+        if number % 10 != 0 {
+            return;
+        }
+        let mut file = told::File::new("real", "");
+        file.text = text.to_owned();
+        file.revision.inode = number;
+        file.revision.size = text.len() as u64;
+        let folder: String = folder.chars().filter(|c| !c.is_control()).collect();
+        told.put(&format!("{number}/{folder}"), file);
+    });
+    check_remembered(&told);
 }
 
 #[test]

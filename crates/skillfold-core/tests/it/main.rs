@@ -33,6 +33,7 @@ mod publish;
 mod race;
 mod recall;
 mod refresh;
+mod remembered;
 mod render;
 mod repair;
 mod resources;

@@ -115,6 +115,10 @@ impl Source for Told {
         })
     }
 
+    fn lasting_name(&self) -> Option<&str> {
+        Some("told")
+    }
+
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         let mut inner = self.0.lock().unwrap();
         inner.looks += 1;

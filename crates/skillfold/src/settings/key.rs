@@ -57,6 +57,7 @@ pub(super) enum Name {
     LogContent,
     Watch,
     PollSeconds,
+    Index,
     Agents,
 }
 
@@ -284,6 +285,14 @@ pub const KEYS: &[Key] = &[
         reach: Reach::Person,
     },
     Key {
+        id: Name::Index,
+        name: "index",
+        meaning: "Whether what was read of many skills is kept on disk for the next start, where a program has a place for it",
+        form: "`on` or `off`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
         id: Name::Agents,
         name: "agents",
         meaning: "Agents, and the skills that each uses and sees",
@@ -368,9 +377,8 @@ impl Key {
             Name::Arguments => one(&settings.arguments, Dialect::to_string),
             Name::Strict => one(&settings.strict, bool::to_string),
             Name::LogContent => one(&settings.log_content, bool::to_string),
-            Name::Watch => one(&settings.watch, |watch| {
-                if *watch { "on" } else { "off" }.to_owned()
-            }),
+            Name::Watch => one(&settings.watch, on_or_off),
+            Name::Index => one(&settings.index, on_or_off),
             Name::PollSeconds => one(&settings.poll_seconds, usize::to_string),
             Name::Freshness => one(&settings.freshness, |freshness| match freshness {
                 Freshness::Snapshot => "snapshot".to_owned(),
@@ -399,4 +407,12 @@ impl Key {
             Name::Agents => Vec::new(),
         }
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "settings are shown by reference"
+)]
+fn on_or_off(is_on: &bool) -> String {
+    if *is_on { "on" } else { "off" }.to_owned()
 }

@@ -32,6 +32,7 @@ pub(crate) struct Layer {
     pub(super) strict: Option<Setting<bool>>,
     pub(super) log_content: Option<Setting<bool>>,
     pub(super) watch: Option<Setting<bool>>,
+    pub(super) index: Option<Setting<bool>>,
     pub(super) poll_seconds: Option<Setting<usize>>,
     pub(super) freshness: Option<Setting<Freshness>>,
     pub(super) cache_entries: Option<Setting<usize>>,
@@ -167,6 +168,7 @@ impl Layer {
             Name::Strict => self.strict = Some(place.set(written.boolean()?)),
             Name::LogContent => self.log_content = Some(place.set(written.boolean()?)),
             Name::Watch => self.watch = Some(place.set(one_of(written, &SWITCH)?)),
+            Name::Index => self.index = Some(place.set(one_of(written, &SWITCH)?)),
             Name::PollSeconds => self.poll_seconds = Some(place.set(written.number()?)),
             Name::Freshness => {
                 let choices = [

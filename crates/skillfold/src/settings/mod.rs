@@ -183,6 +183,8 @@ pub struct Settings {
     pub watch: Setting<bool>,
     /// Seconds between two looks for changes where nobody tells of them; 0 for never.
     pub poll_seconds: Setting<usize>,
+    /// Whether what was read of many skills is kept on disk for the next start.
+    pub index: Setting<bool>,
     /// Agents, in the order in which they are written.
     pub agents: Vec<ConfiguredAgent>,
     /// What is wrong with the settings.
@@ -224,6 +226,7 @@ impl Settings {
         put(&mut self.log_content, layer.log_content);
         put(&mut self.watch, layer.watch);
         put(&mut self.poll_seconds, layer.poll_seconds);
+        put(&mut self.index, layer.index);
         put(&mut self.freshness, layer.freshness);
         put(&mut self.cache_entries, layer.cache_entries);
         put(&mut self.cache_bytes, layer.cache_bytes);
@@ -387,6 +390,7 @@ impl Default for Settings {
             log_content: Setting::default(policy.logged == Logged::Content),
             watch: Setting::default(true),
             poll_seconds: Setting::default(POLL_SECONDS),
+            index: Setting::default(true),
             freshness: Setting::default(loading.freshness),
             cache_entries: Setting::default(loading.cache_entries),
             cache_bytes: Setting::default(loading.cache_bytes),

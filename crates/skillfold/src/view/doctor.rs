@@ -57,6 +57,27 @@ pub struct RootState {
     pub refused: usize,
     /// What was passed over in it, and why.
     pub findings: Vec<Diagnostic>,
+    /// What was remembered of it, where it has many skills and the host has a place for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryState>,
+}
+
+/// What was remembered of a root, and what became of it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct MemoryState {
+    /// The file that it is kept in.
+    pub file: String,
+    /// Folders whose `SKILL.md` was as it was remembered, and was not read.
+    pub kept: usize,
+    /// Folders whose `SKILL.md` was read.
+    pub read: usize,
+    /// Whether the file was written anew.
+    pub written: bool,
+    /// Why the file was not used, or could not be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// A skill, and what became of it.
@@ -193,6 +214,7 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             skills: count(catalog, at),
             refused: count_refused(catalog, at),
             findings: findings(catalog, at),
+            memory: memory(report, root.label()),
         });
     let searched = report.roots.iter().map(|root| {
         let at = known(root);
@@ -201,10 +223,29 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             state.skills = count(catalog, at);
             state.refused = count_refused(catalog, at);
             state.findings.extend(findings(catalog, at));
+            state.memory = memory(report, catalog.roots()[at].label());
         }
         state
     });
     host.chain(searched).collect()
+}
+
+/// Returns what was remembered of a root.
+#[cfg(feature = "index")]
+fn memory(report: &Report, label: &str) -> Option<MemoryState> {
+    let memory = report.memory.iter().find(|memory| memory.label == label)?;
+    Some(MemoryState {
+        file: memory.file.to_string_lossy().into_owned(),
+        kept: memory.kept,
+        read: memory.read,
+        written: memory.is_written,
+        problem: memory.problem.clone(),
+    })
+}
+
+#[cfg(not(feature = "index"))]
+fn memory(_: &Report, _: &str) -> Option<MemoryState> {
+    None
 }
 
 fn searched(root: &SearchedRoot) -> RootState {
@@ -227,6 +268,7 @@ fn searched(root: &SearchedRoot) -> RootState {
         skills: 0,
         refused: 0,
         findings,
+        memory: None,
     }
 }
 

@@ -18,7 +18,7 @@ use std::path::Path;
 
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use counters::Counters;
-pub use doctor::{Doctor, DoctorSummary, RootState, SkillState};
+pub use doctor::{Doctor, DoctorSummary, MemoryState, RootState, SkillState};
 pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
 pub use failure::Failure;
 pub use search::{FoundSkill, Search, SnippetText};

@@ -15,6 +15,8 @@ mod load;
 mod load_skill;
 mod model;
 mod race;
+#[cfg(feature = "index")]
+mod remember;
 mod roots;
 mod settings;
 #[cfg(all(feature = "setup", target_os = "linux"))]

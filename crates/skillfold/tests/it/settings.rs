@@ -80,6 +80,7 @@ fn each_layer_wins_over_the_one_before() {
     log_content = false (default)
     watch = on (default)
     poll_seconds = 5 (default)
+    index = on (default)
     agents = none (default)
     ");
     assert!(settings.findings.is_empty());

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::catalog::enablement::{Choice, Enablement};
-use crate::catalog::key::{Key, canonical};
+use crate::catalog::key::{Key, Start, canonical};
 use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
 use crate::read::discover::{Discovery, Refused, Skill};
@@ -332,12 +332,16 @@ fn is_usable(root: &Root, choice: Choice) -> bool {
 
 /// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.
 fn by_name(facts: &[Facts<'_>]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..index(facts.len())).collect();
-    order.sort_by(|a, b| {
-        let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
-        a.key.cmp(&b.key).then_with(|| a.rank.cmp(&b.rank))
+    // The starts of the names stand side by side: most comparisons look at nothing else.
+    let starts = (0..).zip(facts).map(|(at, facts)| (facts.key.start(), at));
+    let mut order: Vec<(Start, u32)> = starts.collect();
+    order.sort_by(|(start, a), (other, b)| {
+        start.cmp(other).then_with(|| {
+            let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
+            a.key.cmp(&b.key).then_with(|| a.rank.cmp(&b.rank))
+        })
     });
-    order
+    order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns all folders, ordered by root and folder, from two lists that are.

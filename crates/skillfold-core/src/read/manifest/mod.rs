@@ -1,6 +1,7 @@
 //! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
 
 mod convert;
+mod pack;
 mod tools;
 
 use std::borrow::Cow;

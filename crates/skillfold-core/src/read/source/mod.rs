@@ -119,6 +119,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns the name under which another process may remember what is found here. A source has one only if an equal
+    /// [`Revision`] means equal content in every process, whenever it runs.
+    fn lasting_name(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns what stands at a path of a skill.
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error>;
 }

@@ -252,6 +252,11 @@ impl Source for FsSource {
         Some(&self.path)
     }
 
+    /// Returns the path, where it is text.
+    fn lasting_name(&self) -> Option<&str> {
+        self.path.to_str()
+    }
+
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
         let what = || shown(folder, path.as_str());
         let stat = self

@@ -1,0 +1,286 @@
+//! A start from what was remembered finds what a start without it does, and reads only what changed.
+
+use proptest::prelude::*;
+use skillfold_core::{
+    Catalog, FsSource, MemorySource, Reader, Reading, Recall, Recalled, Remembered, Root, Rules,
+    Scope, Walk,
+};
+use skillfold_testkit::{files, folder, write};
+
+use crate::told::{File, NOW, SECOND, Told};
+
+/// Every kind of value that a skill can hold.
+const EVERYTHING: &str = "---
+name: everything
+description: 'Says: all'
+brief_description: All of it
+license: MIT
+compatibility: Needs git
+version: 1.10
+model: large
+allowed-tools: Read, Bash(git:*)
+tags: [a, b]
+requires: [other]
+toolsets: [tools.py:Tools]
+scripts: [run.sh, {path: a.py, args: [1, \"1\"]}]
+triggers: {keywords: [k], verbs: [v], patterns: ['p+']}
+disable-model-invocation: true
+default_enabled: false
+metadata: {author: me, nested: {deep: [x, {y: ~}]}}
+odd: {list: [1, 2.5, true, null, 'true'], text: ünï}
+---
+Body
+";
+
+fn everything() -> Told {
+    let told = Told::default();
+    let put = |folder: &str, text: &str| {
+        let mut file = File::new(folder, "");
+        file.text = text.to_owned();
+        told.put(
+            folder,
+            file.with(|revision| revision.size = text.len() as u64),
+        );
+    };
+    put("everything", EVERYTHING);
+    put(
+        "flat",
+        "---\nname: flat\ndescription: x\ntriggers: [a b, c]\n---\n",
+    );
+    put(
+        "repaired",
+        "---\nname: Repaired Name\ndescription: Use when: asked\n\ttabs: 1\n---\n",
+    );
+    put("unclosed", "---\nname: unclosed\ndescription: x\n");
+    put("group/refused", "# No frontmatter\u{1b}[0m\n");
+    put("group/plain", "---\ndescription: no name\n---\n");
+    told
+}
+
+fn recall(told: &Told, bytes: &[u8], now_ns: i64) -> Recalled {
+    let remembered = Remembered::new(bytes, &Reading::default());
+    Catalog::discover_from(
+        told.roots(),
+        Rules::default(),
+        now_ns,
+        remembered.as_slice(),
+    )
+}
+
+/// Everything that can be seen of a catalog.
+fn assert_same(one: &Catalog, other: &Catalog) {
+    let skills = |catalog: &Catalog| -> Vec<_> {
+        let entries = catalog.entries();
+        entries
+            .map(|entry| {
+                (
+                    entry.id().to_owned(),
+                    entry.standing(),
+                    entry.skill().clone(),
+                )
+            })
+            .collect()
+    };
+    assert_eq!(skills(one), skills(other));
+    assert_eq!(one.refused(), other.refused());
+    assert_eq!(one.findings(), other.findings());
+    assert_eq!(one.unsettled_folders(), other.unsettled_folders());
+}
+
+/// Remembers all files, and starts again without one being read.
+pub(crate) fn check_remembered(told: &Told) {
+    let catalog = told.discover(NOW);
+    let bytes = catalog.remember(0).unwrap();
+    told.reads();
+    let again = recall(told, &bytes, NOW + SECOND);
+    assert_eq!(told.reads(), 0);
+    assert_eq!((again.roots[0].read, again.roots[0].gone), (0, 0));
+    assert_same(&catalog, &again.catalog);
+    assert_eq!(again.catalog.remember(0).unwrap(), bytes);
+}
+
+#[test]
+fn start_reads_nothing_where_nothing_changed() {
+    check_remembered(&everything());
+}
+
+#[test]
+fn start_reads_what_changed() {
+    let told = everything();
+    let bytes = told.discover(NOW).remember(0).unwrap();
+    told.put(
+        "flat",
+        File::new("flat", "other").with(|revision| revision.inode += 1),
+    );
+    told.put("new", File::new("new", "new"));
+    told.remove("unclosed");
+    told.reads();
+    let again = recall(&told, &bytes, NOW + SECOND);
+    assert_eq!(told.reads(), 2);
+    let Recall {
+        kept, read, gone, ..
+    } = again.roots[0];
+    assert_eq!((kept, read, gone), (4, 2, 2));
+    assert_same(&told.discover(NOW + SECOND), &again.catalog);
+}
+
+#[test]
+fn what_is_not_settled_is_not_remembered() {
+    let told = Told::default();
+    told.put("a", File::new("a", "old"));
+    told.put(
+        "b",
+        File::new("b", "old").with(|revision| revision.changed_ns = NOW - SECOND),
+    );
+    // A file without an inode is too easily another one.
+    told.put(
+        "c",
+        File::new("c", "old").with(|revision| revision.inode = 0),
+    );
+    let bytes = told.discover(NOW).remember(0).unwrap();
+    told.reads();
+    assert_eq!(recall(&told, &bytes, NOW + 60 * SECOND).roots[0].kept, 1);
+    assert_eq!(told.reads(), 2);
+}
+
+#[test]
+fn other_rules_and_other_roots_do_not_use_it() {
+    let told = everything();
+    let bytes = told.discover(NOW).remember(0).unwrap();
+    let yaml = Reading {
+        reader: Reader::Yaml,
+        ..Reading::default()
+    };
+    assert!(Remembered::new(&bytes, &yaml).is_none());
+    let paged = Reading {
+        walk: Walk {
+            page: 7,
+            ..Walk::default()
+        },
+        ..Reading::default()
+    };
+    assert!(Remembered::new(&bytes, &paged).is_none());
+    let folder = folder("//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n");
+    let roots = vec![Root::new(
+        Scope::User,
+        "a",
+        FsSource::open(folder.path()).unwrap(),
+    )];
+    let remembered = Remembered::new(&bytes, &Reading::default()).unwrap();
+    let again = Catalog::discover_from(roots, Rules::default(), NOW, &[remembered]);
+    assert_eq!(again.roots[0].kept, 0);
+}
+
+#[test]
+fn a_source_that_does_not_outlive_its_process_is_not_remembered() {
+    let source = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
+    let roots = vec![Root::new(Scope::User, "a", source)];
+    let catalog = Catalog::discover(roots, Rules::default(), NOW);
+    assert!(catalog.remember(0).is_none());
+    assert!(catalog.remember(1).is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn folders_on_disk_are_remembered_as_they_are_found() {
+    let text = "//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n//- b/c/SKILL.md\n---\nname: c\ndescription: x\n---\n\
+                //- b/d/SKILL.md\nnothing\n//- b/skill.md\nx\n";
+    let folder = folder(text);
+    std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("link")).unwrap();
+    let roots = || {
+        vec![Root::new(
+            Scope::User,
+            "here",
+            FsSource::open(folder.path()).unwrap(),
+        )]
+    };
+    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let bytes = catalog.remember(0).unwrap();
+    let again = |bytes: &[u8]| {
+        let remembered = Remembered::new(bytes, &Reading::default()).unwrap();
+        Catalog::discover_from(roots(), Rules::default(), i64::MAX, &[remembered])
+    };
+    let same = again(&bytes);
+    assert_eq!((same.roots[0].kept, same.roots[0].read), (3, 0));
+    assert_same(&catalog, &same.catalog);
+    write(
+        folder.path(),
+        &files("//- b/d/SKILL.md\n---\nname: d\ndescription: now\n---\n"),
+    );
+    let other = again(&bytes);
+    assert_eq!((other.roots[0].kept, other.roots[0].read), (2, 1));
+    assert_same(
+        &Catalog::discover(roots(), Rules::default(), i64::MAX),
+        &other.catalog,
+    );
+}
+
+/// What is remembered of files changes when they are read in another way. Then `FORM` of `catalog/remembered.rs` goes up, so
+/// that no program starts from what an older one read.
+#[test]
+fn records_are_those_of_this_form() {
+    let bytes = everything().discover(NOW).remember(0).unwrap();
+    let mark = Remembered::mark(&Reading::default());
+    let sum = bytes[8 + mark.len()..]
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+        });
+    insta::assert_snapshot!(format!("{sum:016x}"), @"22a4d9fc4700e662");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn start_finds_what_a_search_would(steps in prop::collection::vec((0_usize..6, 0_u64..5), 1..12)) {
+        let folders = ["a", "b", "c/a", "c/d", "e", "f"];
+        let told = Told::default();
+        let mut bytes = told.discover(NOW).remember(0).unwrap();
+        for (step, (at, kind)) in (1..).zip(steps) {
+            let folder = folders[at];
+            let file = |text: String| {
+                let mut file = File::new(folder, "");
+                file.text = text;
+                file.with(|revision| revision.inode = 100 + step)
+            };
+            match kind {
+                0 => told.remove(folder),
+                1 => told.put(folder, file("no frontmatter".to_owned())),
+                kind => told.put(folder, file(format!("---\nname: {}\ndescription: {kind}\n---\n", &folder[..1]))),
+            }
+            let again = recall(&told, &bytes, NOW + SECOND);
+            assert_same(&told.discover(NOW + SECOND), &again.catalog);
+            if kind != 4 {
+                bytes = again.catalog.remember(0).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn broken_bytes_never_panic(at: prop::sample::Index, with: u8, is_cut: bool) {
+        let told = everything();
+        let mut bytes = told.discover(NOW).remember(0).unwrap();
+        let at = at.index(bytes.len());
+        if is_cut {
+            bytes.truncate(at);
+        } else {
+            bytes[at] = with;
+        }
+        let again = recall(&told, &bytes, NOW + SECOND);
+        let found = again.catalog.len() + again.catalog.refused().len();
+        prop_assert_eq!(found, 6, "no folder is lost");
+    }
+
+    #[test]
+    fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let mark = Remembered::mark(&Reading::default());
+        let mut marked = (mark.len() as u64).to_le_bytes().to_vec();
+        marked.extend(mark.bytes());
+        for part in [b"told".as_slice(), &bytes[..bytes.len() / 8 * 8], &bytes, b"some text to cut"] {
+            marked.extend((part.len() as u64).to_le_bytes());
+            marked.extend(part);
+        }
+        assert_same(&everything().discover(NOW), &recall(&everything(), &marked, NOW).catalog);
+    }
+}

@@ -1,0 +1,3 @@
+//! What the caches promise.
+
+mod metadata;

@@ -1,0 +1,176 @@
+//! What was read of skills is kept whole or not at all, and nothing else is ever taken for it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the cache is looked at, and broken, from outside"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use proptest::prelude::*;
+use skillfold_core::ErrorKind;
+use skillfold_index::MetadataCache;
+
+fn read(cache: &MetadataCache) -> Result<Option<Vec<u8>>, String> {
+    let kept = cache.read("/skills", "mark");
+    kept.map(|kept| kept.map(|kept| kept.bytes().to_vec()))
+        .map_err(|error| error.with_cause())
+}
+
+fn cache(folder: &Path) -> MetadataCache {
+    MetadataCache::new(folder.join("deep").join("skills"))
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    assert_eq!(read(&cache), Ok(None));
+    cache.write("/skills", "mark", b"first").unwrap();
+    cache.write("/skills", "mark", b"second").unwrap();
+    assert_eq!(read(&cache), Ok(Some(b"second".to_vec())));
+    assert_eq!(fs::read_dir(cache.folder()).unwrap().count(), 1);
+}
+
+#[test]
+fn another_root_and_another_way_of_reading_have_files_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    let all = [("/a", "m"), ("/b", "m"), ("/a", "n"), ("m", "/a")];
+    for (root, mark) in all {
+        cache
+            .write(root, mark, format!("{root} {mark}").as_bytes())
+            .unwrap();
+    }
+    for (root, mark) in all {
+        let kept = cache.read(root, mark).unwrap().unwrap();
+        assert_eq!(kept.bytes(), format!("{root} {mark}").as_bytes());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_person_can_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/skills", "mark", b"text").unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(cache.folder()), 0o700);
+    assert_eq!(mode(&cache.path_of("/skills", "mark")), 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_can_write_to_is_not_used() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/skills", "mark", b"text").unwrap();
+    let path = cache.path_of("/skills", "mark");
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set(&path, 0o620);
+    assert!(read(&cache).unwrap_err().contains("others can write to it"));
+    set(&path, 0o600);
+    set(cache.folder(), 0o777);
+    assert!(read(&cache).unwrap_err().contains("others can write to it"));
+    let error = cache.write("/skills", "mark", b"text").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unwritable);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_a_file_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/skills", "mark", b"text").unwrap();
+    let path = cache.path_of("/skills", "mark");
+    let elsewhere = folder.path().join("elsewhere");
+    fs::rename(&path, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    assert!(read(&cache).is_err());
+    cache.write("/skills", "mark", b"new").unwrap();
+    assert_eq!(read(&cache), Ok(Some(b"new".to_vec())));
+    assert!(fs::read(&elsewhere).unwrap().ends_with(b"text"));
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_is_no_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/other", "mark", b"text").unwrap();
+    fs::create_dir(cache.path_of("/skills", "mark")).unwrap();
+    assert!(read(&cache).unwrap_err().contains("not a regular file"));
+}
+
+#[test]
+fn files_of_few_roots_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    for number in 0..40 {
+        cache.write(&format!("/{number}"), "mark", b"text").unwrap();
+    }
+    assert_eq!(fs::read_dir(cache.folder()).unwrap().count(), 32);
+    assert!(cache.read("/39", "mark").unwrap().is_some(), "the newest");
+}
+
+#[test]
+fn writers_and_readers_at_once_see_whole_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = cache(folder.path());
+    cache.write("/skills", "mark", &[0; 10_000]).unwrap();
+    thread::scope(|scope| {
+        for byte in 0..3_u8 {
+            let cache = &cache;
+            scope.spawn(move || {
+                for round in 0..50 {
+                    let bytes = vec![byte; 10_000 + round];
+                    cache.write("/skills", "mark", &bytes).unwrap();
+                }
+            });
+        }
+        for _ in 0..200 {
+            let bytes = read(&cache).unwrap().unwrap();
+            assert!(bytes.len() >= 10_000 && bytes.iter().all(|byte| *byte == bytes[0]));
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_file_that_was_changed_is_not_used(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        at: prop::sample::Index,
+        bit in 0_u32..8,
+        is_cut: bool,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        cache.write("/skills", "mark", &bytes).unwrap();
+        let path = cache.path_of("/skills", "mark");
+        let mut file = fs::read(&path).unwrap();
+        let at = at.index(file.len());
+        if is_cut {
+            file.truncate(at);
+        } else {
+            file[at] ^= 1 << bit;
+        }
+        fs::write(&path, &file).unwrap();
+        prop_assert!(read(&cache).is_err());
+    }
+
+    #[test]
+    fn a_file_of_anything_is_not_used(file in prop::collection::vec(any::<u8>(), 0..300)) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        cache.write("/skills", "mark", b"").unwrap();
+        fs::write(cache.path_of("/skills", "mark"), &file).unwrap();
+        prop_assert!(read(&cache).is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! What was read of many skills, kept on disk for the next start.
+
+use std::path::{Path, PathBuf};
+
+use skillfold_core::{Catalog, Error, Recall, Recalled, Remembered, Root, Rules};
+use skillfold_index::{Kept, MetadataCache};
+
+/// Folders of a root from which on it is remembered: fewer are read in the time that a person does not notice.
+const MANY: usize = 1_000;
+
+/// One in so many folders has to be another before all is written anew. Reading a few files costs less than that.
+const STALE: usize = 50;
+
+/// The folder of these files among other caches.
+const FOLDER: &str = "metadata";
+
+/// What was remembered of a root when a host started, and what became of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RootMemory {
+    /// What people see of the root.
+    pub label: String,
+    /// The file that it is kept in.
+    pub file: PathBuf,
+    /// Folders whose `SKILL.md` was as it was remembered, and was not read.
+    pub kept: usize,
+    /// Folders whose `SKILL.md` was read.
+    pub read: usize,
+    /// Whether the file was written anew.
+    pub is_written: bool,
+    /// Why the file was not used, or could not be written. The skills are complete all the same.
+    pub problem: Option<String>,
+}
+
+/// What a file had of a root.
+struct Asked {
+    name: String,
+    kept: Result<Option<Kept>, Error>,
+}
+
+/// Finds all skills of some roots from what is kept below a folder, and keeps what is new.
+pub(crate) fn discover(
+    folder: &Path,
+    roots: Vec<Root>,
+    rules: Rules,
+    now_ns: i64,
+) -> (Catalog, Vec<RootMemory>) {
+    let cache = MetadataCache::new(folder.join(FOLDER));
+    let reading = rules.reading.clone();
+    let mark = Remembered::mark(&reading);
+    let names = roots.iter().filter_map(|root| root.source().lasting_name());
+    let asked = names.map(|name| Asked {
+        name: name.to_owned(),
+        kept: cache.read(name, &mark),
+    });
+    let asked: Vec<Asked> = asked.collect();
+    let kept = asked
+        .iter()
+        .filter_map(|asked| asked.kept.as_ref().ok()?.as_ref());
+    let remembered = kept.filter_map(|kept| Remembered::new(kept.bytes(), &reading));
+    let remembered: Vec<Remembered<'_>> = remembered.collect();
+    let Recalled { catalog, roots, .. } = Catalog::discover_from(roots, rules, now_ns, &remembered);
+    let memory = roots.iter().enumerate().filter_map(|(at, recall)| {
+        let name = catalog.roots()[at].source().lasting_name()?;
+        let asked = asked.iter().find(|asked| asked.name == name)?;
+        write(&cache, &mark, asked, (&catalog, at), *recall)
+    });
+    let memory = memory.collect();
+    (catalog, memory)
+}
+
+/// Keeps what was found in a root, if it is much and much of it is new; returns nothing where the root has little.
+fn write(
+    cache: &MetadataCache,
+    mark: &str,
+    asked: &Asked,
+    (catalog, at): (&Catalog, usize),
+    recall: Recall,
+) -> Option<RootMemory> {
+    let Recall {
+        kept,
+        read,
+        new,
+        gone,
+        ..
+    } = recall;
+    let unread = asked.kept.as_ref().err();
+    if kept + read < MANY && unread.is_none() && kept == 0 {
+        return None;
+    }
+    let mut problem = unread.map(Error::with_cause);
+    let is_stale = kept + read >= MANY && (new + gone) * STALE > kept + read;
+    let bytes = is_stale.then(|| catalog.remember(at)).flatten();
+    let written = bytes.map(|bytes| cache.write(&asked.name, mark, &bytes));
+    if let Some(Err(error)) = &written {
+        problem = Some(error.with_cause());
+    }
+    Some(RootMemory {
+        label: catalog.roots()[at].label().to_owned(),
+        file: cache.path_of(&asked.name, mark),
+        kept,
+        read,
+        is_written: matches!(written, Some(Ok(()))),
+        problem,
+    })
+}
