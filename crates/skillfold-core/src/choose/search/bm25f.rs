@@ -4,7 +4,7 @@
 //! much an occurrence is worth.
 
 use crate::choose::search::document::{Counts, Document, Lengths};
-use crate::choose::search::parts::FIELDS;
+use crate::choose::search::parts::{FIELDS, Field};
 
 /// What an occurrence in each field is worth.
 const WEIGHTS: [f32; FIELDS] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
@@ -109,13 +109,10 @@ impl Worth {
         worth / (SATURATION + worth)
     }
 
-    /// Returns how well each field answers a term on its own, between 0 and 1.
-    pub(super) fn each_answers(&self, counts: Counts) -> [f32; FIELDS] {
-        let counts = counts.each();
-        std::array::from_fn(|field| {
-            let worth = self.lengths[field] * f32::from(counts[field]);
-            worth / (1.0 + worth)
-        })
+    /// Returns how well a field answers a term on its own that stands in it so often, between 0 and 1.
+    pub(super) fn alone(&self, field: Field, count: u8) -> f32 {
+        let worth = self.lengths[field as usize] * f32::from(count);
+        worth / (1.0 + worth)
     }
 }
 

@@ -6,15 +6,13 @@ use crate::choose::search::parts::{ALL, FIELDS, Field};
 use crate::choose::search::query::Weighed;
 
 /// How many features there are.
-pub(super) const FEATURES: usize = 29 + 2 * FIELDS;
+pub(super) const FEATURES: usize = 27 + 2 * FIELDS;
 
 /// The features of one document for one request, in the order of [`names`].
 pub(super) type Features = [f32; FEATURES];
 
 /// Words between which two terms stand near each other.
 const NEAR: usize = 3;
-/// Words of a window in what describes a skill, and in its instructions.
-const WINDOWS: [usize; 3] = [0, 10, 16];
 
 /// Returns the names of the features.
 pub(super) fn names() -> Vec<String> {
@@ -46,8 +44,6 @@ pub(super) fn names() -> Vec<String> {
         "pairs.body",
         "near.described",
         "near.body",
-        "window.described",
-        "window.body",
         "meaning.usual",
         "meaning.closest",
     ];
@@ -55,9 +51,18 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
-/// How a document does by BM25F.
-pub(super) struct Place {
+/// Where the terms of a request stand in a document.
+pub(super) struct Look<'d> {
+    /// How well it answers by BM25F.
     pub(super) score: f32,
+    pub(super) document: &'d Document,
+    worth: Worth,
+    /// For each term, its place in the document and how often it stands in each field.
+    found: Vec<Option<(u16, Counts)>>,
+}
+
+/// How a document does by BM25F among the others.
+pub(super) struct Place {
     /// The score of the first.
     pub(super) best: f32,
     pub(super) rank: u16,
@@ -109,19 +114,36 @@ impl<'a> Measure<'a> {
         }
     }
 
+    /// Looks for the terms of the request in a document.
+    pub(super) fn look<'d>(&self, document: &'d Document) -> Look<'d> {
+        let worth = Worth::new(document.lengths(), &self.weighed.averages);
+        let terms = self.weighed.terms.iter();
+        let found: Vec<_> = terms.map(|asked| document.find(asked.term)).collect();
+        let answered = self.weighed.terms.iter().zip(&found);
+        let answered = answered.filter_map(|(asked, found)| {
+            let (_, counts) = found.as_ref()?;
+            Some(asked.weight * worth.answers(*counts))
+        });
+        Look {
+            score: answered.sum(),
+            document,
+            worth,
+            found,
+        }
+    }
+
     /// Returns the features of a document; `close` says how close it is by its meaning.
-    pub(super) fn features(&self, document: &Document, place: &Place, close: [f32; 2]) -> Features {
+    pub(super) fn features(&self, look: &Look<'_>, place: &Place, close: [f32; 2]) -> Features {
         let mut values = Vec::with_capacity(FEATURES);
         values.extend([
-            place.score / self.most,
-            place.score / place.best.max(f32::MIN_POSITIVE),
-            (place.best - place.score) / self.most,
+            look.score / self.most,
+            look.score / place.best.max(f32::MIN_POSITIVE),
+            (place.best - look.score) / self.most,
             f32::from(place.rank).ln_1p(),
         ]);
-        let found = self.found(document);
-        self.add_fields(document, &found, &mut values);
-        self.add_cover(document, &found, &mut values);
-        self.add_order(document, &found, &mut values);
+        self.add_fields(look, &mut values);
+        self.add_cover(look.document, &look.found, &mut values);
+        self.add_order(look.document, &look.found, &mut values);
         values.extend(close);
         let mut features = [0.0; FEATURES];
         features
@@ -131,26 +153,17 @@ impl<'a> Measure<'a> {
         features
     }
 
-    /// Returns where each term of the request stands in a document.
-    fn found(&self, document: &Document) -> Vec<Option<(u16, Counts)>> {
-        let terms = self.weighed.terms.iter();
-        terms.map(|asked| document.find(asked.term)).collect()
-    }
-
     /// How well each field answers, and how much of the request it has.
-    fn add_fields(
-        &self,
-        document: &Document,
-        found: &[Option<(u16, Counts)>],
-        values: &mut Vec<f32>,
-    ) {
-        let worth = Worth::new(document.lengths(), &self.weighed.averages);
+    fn add_fields(&self, look: &Look<'_>, values: &mut Vec<f32>) {
         let (mut answers, mut covers) = ([0.0; FIELDS], [0.0; FIELDS]);
-        for (asked, found) in self.weighed.terms.iter().zip(found) {
+        for (asked, found) in self.weighed.terms.iter().zip(&look.found) {
             let Some((_, counts)) = found else { continue };
-            for (field, answered) in worth.each_answers(*counts).into_iter().enumerate() {
-                answers[field] += asked.rarity * answered;
-                covers[field] += if answered > 0.0 { asked.rarity } else { 0.0 };
+            for field in ALL {
+                let count = counts.of(field);
+                if count > 0 {
+                    answers[field as usize] += asked.rarity * look.worth.alone(field, count);
+                    covers[field as usize] += asked.rarity;
+                }
             }
         }
         values.extend(answers.map(|sum| sum / self.mass));
@@ -222,22 +235,17 @@ impl<'a> Measure<'a> {
                 numbers[usize::from(*at)] = Some(number);
             }
         }
-        let texts = document.texts();
-        let orders: Vec<Together> = (texts.into_iter().zip(WINDOWS))
-            .map(|(text, window)| self.together(text, window, &numbers))
-            .collect();
+        let orders = document.texts().map(|text| self.together(text, &numbers));
         values.extend(orders.iter().map(|order| order.pairs / self.pairs));
         values.extend(orders[1..].iter().map(|order| order.near / self.pairs));
-        values.extend(orders[1..].iter().map(|order| order.window / self.mass));
     }
 
-    fn together(&self, text: &[u16], window: usize, numbers: &[Option<u8>]) -> Together {
+    /// Returns how much of the request stands together in a text, each pair of terms once.
+    fn together(&self, text: &[u16], numbers: &[Option<u8>]) -> Together {
+        let (mut pairs, mut nears) = (Seen::default(), Seen::default());
         let said = |at: u8| self.weighed.terms[usize::from(at)].rarity;
         let mut together = Together::default();
-        let (mut pairs, mut nears) = (Vec::new(), Vec::new());
-        // Terms of the request in the text, each with its place; those that a window has, and how much they say.
         let mut last: Option<(usize, u8)> = None;
-        let mut inside: Vec<(usize, u8)> = Vec::new();
         for (place, at) in text.iter().enumerate() {
             if *at == BREAK {
                 last = None;
@@ -247,30 +255,39 @@ impl<'a> Measure<'a> {
                 continue;
             };
             if let Some((before, other)) = last.filter(|(_, other)| *other != here) {
-                if place - before == 1 && self.weighed.pairs.binary_search(&(other, here)).is_ok() {
-                    pairs.push((other, here));
+                let both = said(other) + said(here);
+                if place - before == 1
+                    && self.weighed.pairs.binary_search(&(other, here)).is_ok()
+                    && pairs.is_new(other, here)
+                {
+                    together.pairs += both;
                 }
-                if place - before <= NEAR {
-                    nears.push((other.min(here), other.max(here)));
+                if place - before <= NEAR && nears.is_new(other.min(here), other.max(here)) {
+                    together.near += both;
                 }
             }
             last = Some((place, here));
-            if window > 0 {
-                inside.retain(|(before, other)| place - before < window && *other != here);
-                inside.push((place, here));
-                let sum = inside.iter().map(|(_, at)| said(*at)).sum::<f32>();
-                together.window = together.window.max(sum);
-            }
-        }
-        for (all, sum) in [
-            (&mut pairs, &mut together.pairs),
-            (&mut nears, &mut together.near),
-        ] {
-            all.sort_unstable();
-            all.dedup();
-            *sum = all.iter().map(|(a, b)| said(*a) + said(*b)).sum();
         }
         together
+    }
+}
+
+/// Pairs of terms that were seen.
+struct Seen([u64; 64]);
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self([0; 64])
+    }
+}
+
+impl Seen {
+    /// Returns whether a pair was not seen before. A request has fewer than 64 terms.
+    fn is_new(&mut self, first: u8, second: u8) -> bool {
+        let (row, bit) = (&mut self.0[usize::from(first & 63)], 1 << (second & 63));
+        let is_new = *row & bit == 0;
+        *row |= bit;
+        is_new
     }
 }
 
@@ -297,5 +314,4 @@ impl Cover {
 struct Together {
     pairs: f32,
     near: f32,
-    window: f32,
 }

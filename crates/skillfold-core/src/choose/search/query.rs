@@ -5,8 +5,7 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use crate::choose::message::Looked;
-use crate::choose::search::bm25f::{Averages, Statistics, Worth, rarity, real};
-use crate::choose::search::document::Document;
+use crate::choose::search::bm25f::{Averages, Statistics, rarity, real};
 use crate::choose::search::meaning::Direction;
 use crate::choose::search::words::{Term, Terms};
 
@@ -135,16 +134,6 @@ impl Weighed {
     /// Returns the terms that are looked for, each with how much it says.
     pub fn terms(&self) -> impl ExactSizeIterator<Item = (Term, f32)> {
         self.terms.iter().map(|asked| (asked.term, asked.weight))
-    }
-
-    /// Returns how well a document answers the request by BM25F.
-    pub fn score(&self, document: &Document) -> f32 {
-        let worth = Worth::new(document.lengths(), &self.averages);
-        let answered = self.terms.iter().filter_map(|asked| {
-            let (_, counts) = document.find(asked.term)?;
-            Some(asked.weight * worth.answers(counts))
-        });
-        answered.sum()
     }
 }
 

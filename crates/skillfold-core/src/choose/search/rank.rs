@@ -122,18 +122,17 @@ impl Weighed {
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<(K, Features)> {
         let measure = Measure::new(self);
-        let scored = candidates.into_iter();
-        let mut scored: Vec<_> = scored
-            .map(|(key, document)| (key, document, self.score(document)))
-            .collect();
-        scored.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        let best = scored.first().map_or(0.0, |first| first.2);
-        let close = self.closeness(scored.iter().map(|(_, document, _)| *document));
+        let looks = candidates.into_iter();
+        let looks = looks.map(|(key, document)| (key, measure.look(document)));
+        let mut looks: Vec<_> = looks.collect();
+        looks.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then(a.cmp(b)));
+        let best = looks.first().map_or(0.0, |(_, first)| first.score);
+        let close = self.closeness(looks.iter().map(|(_, look)| look.document));
         (0_u16..)
-            .zip(scored.into_iter().zip(close))
-            .map(|(rank, ((key, document, score), close))| {
-                let place = Place { score, best, rank };
-                (key, measure.features(document, &place, close))
+            .zip(looks.iter().zip(close))
+            .map(|(rank, ((key, look), close))| {
+                let place = Place { best, rank };
+                (*key, measure.features(look, &place, close))
             })
             .collect()
     }
