@@ -4,6 +4,7 @@
 //! much an occurrence is worth.
 
 use crate::choose::search::document::{Counts, Document, FIELDS, Lengths};
+use crate::choose::search::words::Term;
 
 /// What an occurrence in each field is worth.
 const WEIGHTS: [f32; FIELDS] = [4.0, 3.0, 2.0, 2.0, 1.0, 0.5];
@@ -44,6 +45,27 @@ impl Statistics {
     /// Returns how many documents there are.
     pub fn documents(&self) -> u64 {
         self.documents
+    }
+
+    /// Writes it down: everything as numbers of fixed width, the smallest byte first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let numbers = [self.documents].into_iter();
+        let numbers = numbers.chain(self.lengths).chain(self.having);
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// Reads what was written down; nothing, if it is not that.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        if !rest.is_empty() || numbers.len() != 1 + 2 * FIELDS {
+            return None;
+        }
+        let number = |at: usize| u64::from_le_bytes(numbers[at]);
+        Some(Self {
+            documents: number(0),
+            lengths: std::array::from_fn(|field| number(1 + field)),
+            having: std::array::from_fn(|field| number(1 + FIELDS + field)),
+        })
     }
 
     /// Returns how long each field is in the middle, over the documents that have it.
@@ -102,6 +124,29 @@ impl Worth {
             .sum();
         worth / (SATURATION + worth)
     }
+}
+
+impl Document {
+    /// Returns each term with how much it counts in the document, as a whole number: one field in which it stands so often
+    /// tells nearly as much as all fields with their weights.
+    pub fn weighted_terms(&self) -> impl Iterator<Item = (Term, u16)> {
+        self.all_counts().map(|(term, counts)| {
+            let weighted = WEIGHTS.iter().zip(counts);
+            let worth: f32 = weighted
+                .map(|(weight, count)| weight * f32::from(*count))
+                .sum();
+            (term, whole(worth))
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a sum of a few weighted bytes, between 1 and 65,535"
+)]
+fn whole(worth: f32) -> u16 {
+    worth.round().clamp(1.0, f32::from(u16::MAX)) as u16
 }
 
 /// Returns how much a term says, which so many of all documents have.

@@ -112,6 +112,11 @@ impl<'q> Weighed<'q> {
         }
     }
 
+    /// Returns what is looked for: the terms of the request, or the rarest where it has many.
+    pub fn wanted(&self) -> impl ExactSizeIterator<Item = Term> {
+        self.terms.iter().map(|asked| asked.term)
+    }
+
     /// Returns the terms that are looked for.
     pub(super) fn terms(&self) -> &[WeighedTerm] {
         &self.terms
