@@ -161,7 +161,7 @@ impl Directory for Files {
             .map_err(LockError::wrap_io_error)?;
         let attempts = if lock.is_blocking { ATTEMPTS } else { 1 };
         let held = held(&path, attempts).map_err(LockError::wrap_io_error)?;
-        held.map(|file| DirectoryLock::from(Box::new(file)))
+        held.map(|held| DirectoryLock::from(Box::new(held)))
             .ok_or(LockError::LockBusy)
     }
 
@@ -171,11 +171,23 @@ impl Directory for Files {
 }
 
 /// Takes the lock of the writer, if nobody has it. It ends with the value, or with the process, however it ends.
-pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<File>> {
+pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<Held>> {
     held(&folder.join(WRITER_LOCK), 1)
 }
 
-fn held(path: &Path, attempts: u32) -> io::Result<Option<File>> {
+/// A lock that is held.
+#[derive(Debug)]
+pub(super) struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that is being started has the file too, until it runs its program. Where it fails,
+        // closing has to do.
+        let _ = self.0.unlock();
+    }
+}
+
+fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
     let mut options = OpenOptions::new();
     let file = options
         .write(true)
@@ -184,7 +196,7 @@ fn held(path: &Path, attempts: u32) -> io::Result<Option<File>> {
         .open(path)?;
     for attempt in 1..=attempts {
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
+            Ok(()) => return Ok(Some(Held(file))),
             Err(TryLockError::WouldBlock) if attempt < attempts => thread::sleep(PAUSE),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(cause),
