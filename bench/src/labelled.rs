@@ -25,11 +25,12 @@ pub(crate) struct Labelled {
 /// A skill of the pool.
 pub(crate) struct LabelledSkill {
     pub(crate) id: String,
-    name: String,
-    description: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) tags: String,
     /// Those that its author gave it.
-    triggers: Vec<String>,
-    body: String,
+    pub(crate) triggers: Vec<String>,
+    pub(crate) body: String,
 }
 
 /// A request, and the skills that its author names.
@@ -38,6 +39,20 @@ pub(crate) struct Request {
     pub(crate) skills: Vec<String>,
     /// Where the request is from: `trigger`, `task`, `route` or `skillsbench`.
     pub(crate) track: String,
+    /// The repository that it was found in.
+    pub(crate) repository: String,
+    pub(crate) wording: Wording,
+}
+
+/// How a request says what it wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// In English, for a skill in English, without the name of the skill.
+    Unnamed,
+    /// The same, and the name of the skill is in it.
+    Named,
+    /// The request or the skill is in Chinese, Japanese or Korean.
+    Cjk,
 }
 
 /// Where the triggers of skills come from.
@@ -74,18 +89,16 @@ impl Labelled {
             if line["labelled"] != Value::Bool(true) {
                 break;
             }
-            skills.push(LabelledSkill::of(&line, &mut bodies)?);
+            let mut skill = LabelledSkill::of(&line)?;
+            skill.body = bodies
+                .remove(&skill.id)
+                .ok_or_else(|| format!("no body of `{}`", skill.id))?;
+            skills.push(skill);
         }
-        let requests = |file: &str, key: &str| {
-            let file = folder.join(file);
-            lines(&file)?
-                .map(|line| Request::of(&line?, key))
-                .collect::<Result<Vec<_>, _>>()
-        };
         Ok(Self {
             skills,
-            requests: requests("queries.jsonl.zst", "relevant")?,
-            negatives: requests("negatives.jsonl.zst", "must_not")?,
+            requests: requests(&folder.join("queries.jsonl.zst"), "relevant")?,
+            negatives: requests(&folder.join("negatives.jsonl.zst"), "must_not")?,
             copies: copies(&folder.join("aliases.json"))?,
         })
     }
@@ -106,16 +119,29 @@ impl Labelled {
         count: usize,
         triggers: Triggers,
     ) -> Result<Skills, skillfold::core::Error> {
-        let files = self.skills.iter().take(count).map(|skill| {
-            // The id is a folder of its own, so that skills of one name can stand side by side.
-            let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
-            (path, skill.file(triggers))
-        });
-        let root = Root::new(Scope::User, "labelled", MemorySource::new(files));
-        Host::new(Environment::new("/nowhere"))
-            .root(root)
-            .discover()
+        installed(self.skills.iter().take(count), triggers)
     }
+}
+
+/// Installs skills.
+pub(crate) fn installed<'a>(
+    skills: impl Iterator<Item = &'a LabelledSkill>,
+    triggers: Triggers,
+) -> Result<Skills, skillfold::core::Error> {
+    let files = skills.map(|skill| {
+        // The id is a folder of its own, so that skills of one name can stand side by side.
+        let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
+        (path, skill.file(triggers))
+    });
+    let root = Root::new(Scope::User, "labelled", MemorySource::new(files));
+    Host::new(Environment::new("/nowhere"))
+        .root(root)
+        .discover()
+}
+
+/// Reads a file of requests; `key` has the skills that they name.
+pub(crate) fn requests(file: &Path, key: &str) -> Result<Vec<Request>, Box<dyn Error>> {
+    lines(file)?.map(|line| Request::of(&line?, key)).collect()
 }
 
 /// Returns the id that a skill has in the pool.
@@ -125,21 +151,21 @@ pub(crate) fn pool_id<'a>(entry: &Entry<'a>) -> &'a str {
 }
 
 impl LabelledSkill {
-    fn of(line: &Value, bodies: &mut HashMap<String, String>) -> Result<Self, Box<dyn Error>> {
-        let id = text(line, "id")?;
-        let triggers = text(line, "triggers")?;
+    /// Reads a line of a pool. What the pool does not say is empty.
+    pub(crate) fn of(line: &Value) -> Result<Self, Box<dyn Error>> {
+        let optional = |key: &str| line[key].as_str().unwrap_or_default();
+        let triggers = optional("triggers");
         Ok(Self {
+            id: text(line, "id")?,
             name: text(line, "name")?,
             description: text(line, "description")?,
+            tags: optional("tags").to_owned(),
             triggers: triggers
                 .split(',')
                 .map(|trigger| trigger.trim().to_owned())
                 .filter(|trigger| !trigger.is_empty())
                 .collect(),
-            body: bodies
-                .remove(&id)
-                .ok_or_else(|| format!("no body of `{id}`"))?,
-            id,
+            body: optional("body").to_owned(),
         })
     }
 
@@ -170,10 +196,18 @@ impl LabelledSkill {
 impl Request {
     fn of(line: &Value, key: &str) -> Result<Self, Box<dyn Error>> {
         let skills = line[key].as_array().into_iter().flatten();
+        let source = line["source"].as_str().unwrap_or_default();
+        let is = |key: &str| line[key] == Value::Bool(true);
         Ok(Self {
             text: text(line, "query")?,
             skills: skills.filter_map(Value::as_str).map(Into::into).collect(),
             track: line["track"].as_str().unwrap_or("negative").to_owned(),
+            repository: source.split(':').next().unwrap_or_default().to_owned(),
+            wording: match () {
+                () if is("cjk") || is("skill_cjk") => Wording::Cjk,
+                () if is("names_skill") => Wording::Named,
+                () => Wording::Unnamed,
+            },
         })
     }
 }
@@ -185,17 +219,27 @@ fn text(line: &Value, key: &str) -> Result<String, Box<dyn Error>> {
         .to_owned())
 }
 
-/// Reads a zstd file of JSON lines, line by line.
-fn lines(
+/// Reads a file of JSON lines, line by line; one whose name ends in `zst` is decompressed.
+pub(crate) fn lines(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<Value, Box<dyn Error>>>, Box<dyn Error>> {
-    let decoder = zstd::Decoder::new(open(path)?)?;
-    let lines = BufReader::new(decoder).lines();
-    Ok(lines.map(|line| Ok(serde_json::from_str(&line?)?)))
+    let file = open(path)?;
+    let reader: Box<dyn BufRead> = if path.extension().is_some_and(|end| end == "zst") {
+        Box::new(BufReader::new(zstd::Decoder::new(file)?))
+    } else {
+        Box::new(BufReader::new(file))
+    };
+    Ok(reader.lines().map(|line| Ok(serde_json::from_str(&line?)?)))
 }
 
-fn copies(path: &Path) -> Result<HashMap<String, Vec<String>>, Box<dyn Error>> {
-    let value: Value = serde_json::from_reader(BufReader::new(open(path)?))?;
+/// Reads a file that is one JSON value.
+pub(crate) fn value(path: &Path) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_reader(BufReader::new(open(path)?))?)
+}
+
+/// Reads for each skill the others that are copies of it.
+pub(crate) fn copies(path: &Path) -> Result<HashMap<String, Vec<String>>, Box<dyn Error>> {
+    let value = value(path)?;
     let pairs = value.as_object().into_iter().flatten();
     let ids = |ids: &Value| {
         let ids = ids.as_array().into_iter().flatten();

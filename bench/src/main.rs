@@ -15,6 +15,7 @@ mod mcp;
 mod measure;
 mod memory;
 mod reload;
+mod search;
 mod sessions;
 mod tokens;
 
@@ -54,6 +55,8 @@ enum Question {
     Memory(memory::Arguments),
     /// Change files that are followed, and count how soon it is seen and what it costs
     Reload(reload::Arguments),
+    /// Search skills for labelled requests: how often the right one comes first, and what a request takes
+    Search(search::Arguments),
     /// Run many conversations at once while the skills are swapped
     Sessions(sessions::Arguments),
     /// Compare the estimate of tokens with an exact count
@@ -74,6 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
         Question::Reload(arguments) => reload::run(&arguments, &mut out),
+        Question::Search(arguments) => search::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };

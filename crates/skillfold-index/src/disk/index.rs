@@ -1,6 +1,6 @@
 //! The index on disk as a host has it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -9,8 +9,8 @@ use skillfold_core::{Document, Error, Query};
 use tantivy::{DocAddress, TantivyError};
 
 use crate::disk::files::{Files, writer_lock};
-use crate::disk::key::Key;
-use crate::disk::opened::{Checked, Damage, Opened};
+use crate::disk::key::{Key, Spread};
+use crate::disk::opened::{Checked, Damage, Opened, Places};
 use crate::disk::own::make_own;
 use crate::disk::search::Answer;
 use crate::disk::write::{Change, Extent};
@@ -181,8 +181,7 @@ impl DiskIndex {
             self.refresh();
             return Ok(self.uncovered(skills));
         };
-        let mut checked = lock(&self.checked);
-        self.reopen(&mut checked);
+        self.refresh();
         let made = self.made(skills);
         if !matches!(
             made,
@@ -192,7 +191,7 @@ impl DiskIndex {
                 ..
             })
         ) {
-            self.reopen(&mut checked);
+            self.reopen(&mut lock(&self.checked));
         }
         made.map_err(|error| failed(as_io(error)))
     }
@@ -270,7 +269,7 @@ impl DiskIndex {
     fn uncovered<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
         let places = match self.state() {
             State::Ready(opened) => opened.places(),
-            State::Absent | State::Damaged(_) => HashMap::new(),
+            State::Absent | State::Damaged(_) => Places::default(),
         };
         let keys: BTreeSet<Key> = skills.into_iter().map(|(key, _)| key).collect();
         let kept = keys.iter().filter(|key| places.contains_key(key)).count();
@@ -302,7 +301,7 @@ impl DiskIndex {
             opened,
             change: None,
         };
-        let mut taken = HashSet::with_capacity(known.len());
+        let mut taken = HashSet::with_capacity_and_hasher(known.len(), Spread::default());
         for (key, make) in skills {
             if !taken.insert(key) {
                 continue;
@@ -351,20 +350,19 @@ struct Pending<'a> {
 
 impl Pending<'_> {
     fn begun(&mut self) -> Result<&mut Change, TantivyError> {
-        let change = match self.change.take() {
-            Some(change) => change,
-            None => {
-                let extent = self.opened.map_or(Extent::All, |_| Extent::Some);
-                Change::begin(self.folder, self.opened, extent)?
-            }
+        let change = if let Some(change) = self.change.take() {
+            change
+        } else {
+            let extent = self.opened.map_or(Extent::All, |_| Extent::Some);
+            Change::begin(self.folder, self.opened, extent)?
         };
         Ok(self.change.insert(change))
     }
 
     fn remove_all_but(
         &mut self,
-        taken: &HashSet<Key>,
-        known: &HashMap<Key, DocAddress>,
+        taken: &HashSet<Key, Spread>,
+        known: &Places,
     ) -> Result<usize, TantivyError> {
         let gone = known.iter().filter(|(key, _)| !taken.contains(key));
         let mut gone: Vec<(DocAddress, Key)> = gone.map(|(key, place)| (*place, *key)).collect();

@@ -1,12 +1,13 @@
 //! What a document is known by.
 
 use std::fmt;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 /// What a document is known by: 128 bits that follow from everything that it was made from.
 ///
 /// Two contents must not have the same key, and a content must have the same key in every process: the first half of a
 /// SHA-256 is such a key, whether it is that of the file or that of its path and its revision.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u8; 16]);
 
 impl Key {
@@ -37,6 +38,62 @@ impl Key {
     }
 }
 
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let (high, low) = self.halves();
+        state.write_u64(high);
+        state.write_u64(low);
+    }
+}
+
+/// Hashes keys at the cost of a multiplication, with numbers of its own: each sync looks up every key, and keys are spread
+/// already.
+#[derive(Clone, Debug)]
+pub(super) struct Spread([u64; 2]);
+
+impl Default for Spread {
+    fn default() -> Self {
+        let random = RandomState::new();
+        Self([0, 1].map(|salt: u8| random.hash_one(salt)))
+    }
+}
+
+impl BuildHasher for Spread {
+    type Hasher = SpreadHasher;
+
+    fn build_hasher(&self) -> SpreadHasher {
+        SpreadHasher(self.0)
+    }
+}
+
+/// The state of a hash: the two halves that were not written yet, then their product.
+#[derive(Debug)]
+pub(super) struct SpreadHasher([u64; 2]);
+
+impl Hasher for SpreadHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, half: u64) {
+        let [first, second] = self.0;
+        self.0 = [second ^ half, first];
+    }
+
+    fn finish(&self) -> u64 {
+        let product = u128::from(self.0[0]) * u128::from(self.0[1]);
+        let bytes = product.to_le_bytes();
+        let half = |from: usize| {
+            (from..from + 8)
+                .rev()
+                .fold(0, |half: u64, at| half << 8 | u64::from(bytes[at]))
+        };
+        half(0) ^ half(8)
+    }
+}
+
 impl fmt::Debug for Key {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Key({:032x})", u128::from_be_bytes(self.0))
@@ -46,6 +103,23 @@ impl fmt::Debug for Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_differ_little_are_spread() {
+        let spread = Spread::default();
+        let hashes = |at: usize| {
+            let spread = spread.clone();
+            (0..=u8::MAX).map(move |byte| {
+                let mut bytes = [0; 16];
+                bytes[at] = byte;
+                spread.hash_one(Key::new(bytes))
+            })
+        };
+        for at in 0..16 {
+            let low: std::collections::BTreeSet<u64> = hashes(at).map(|hash| hash % 1024).collect();
+            assert!(low.len() > 128, "byte {at}: {} places", low.len());
+        }
+    }
 
     proptest::proptest! {
         #[test]

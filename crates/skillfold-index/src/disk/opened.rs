@@ -16,7 +16,7 @@ use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{DocAddress, Opstamp, ReloadPolicy, Searcher, TantivyError};
 
 use crate::disk::files::{Files, LIST};
-use crate::disk::key::Key;
+use crate::disk::key::{Key, Spread};
 use crate::disk::own::check_own;
 use crate::disk::schema::{Fields, HALVES, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, Misfit};
@@ -90,6 +90,9 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Damage {
 /// Names of files whose sums were compared. A file of that name never changes.
 pub(super) type Checked = BTreeSet<PathBuf>;
 
+/// Where the document of each key is.
+pub(super) type Places = HashMap<Key, DocAddress, Spread>;
+
 /// One commit of the index, open for reading.
 pub(super) struct Opened {
     pub(super) fields: Fields,
@@ -139,8 +142,9 @@ impl Opened {
     }
 
     /// Returns all keys, each with the place of its document.
-    pub(super) fn places(&self) -> HashMap<Key, DocAddress> {
-        let mut places = HashMap::with_capacity(self.searcher.num_docs().try_into().unwrap_or(0));
+    pub(super) fn places(&self) -> Places {
+        let count = self.searcher.num_docs().try_into().unwrap_or(0);
+        let mut places = Places::with_capacity_and_hasher(count, Spread::default());
         for (number, (segment, keys)) in (0..).zip(self.segments()) {
             for document in segment.doc_ids_alive() {
                 places.insert(keys.get(document), DocAddress::new(number, document));

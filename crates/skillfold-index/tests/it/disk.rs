@@ -129,11 +129,11 @@ fn a_change_reads_and_writes_only_what_changed() {
     skills[7] = skill("plumber", "Repairs pipes");
     let made = Cell::new(0);
     let given = skills.iter().map(|skill| {
-        let make = || {
+        let counted = || {
             made.set(made.get() + 1);
             Some(document(skill))
         };
-        (key(skill), make)
+        (key(skill), counted)
     });
     let synced = index.sync(given).unwrap();
     assert_eq!((synced.kept, synced.added, synced.removed), (499, 1, 1));

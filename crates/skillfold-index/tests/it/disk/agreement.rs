@@ -123,10 +123,7 @@ fn text(record: &Value, key: &str) -> String {
 }
 
 /// Reads the first so many records of a file, or says that there is none.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the records are in a file beside the checkout"
-)]
+#[expect(clippy::print_stdout, reason = "a test that did nothing has to say so")]
 fn records(file: &str, count: usize) -> Option<Vec<Value>> {
     let path: PathBuf = [
         env!("CARGO_MANIFEST_DIR"),
@@ -141,7 +138,7 @@ fn records(file: &str, count: usize) -> Option<Vec<Value>> {
     .iter()
     .collect();
     let Ok(file) = File::open(path) else {
-        eprintln!("skipped: there are no records beside the checkout");
+        println!("skipped: there are no records beside the checkout");
         return None;
     };
     let mut decoder = zstd::Decoder::new(file).unwrap();

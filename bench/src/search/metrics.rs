@@ -1,0 +1,194 @@
+//! How good a ranking is.
+
+use serde_json::{Value, json};
+
+use crate::search::method::{Built, Hit};
+
+/// How a request was answered.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The ranks of the skills that were wanted and found, from 1.
+    ranks: Vec<usize>,
+    /// How many were wanted.
+    wanted: usize,
+    microseconds: f64,
+}
+
+impl Asked {
+    /// Judges a ranking. Each of `wanted` is a skill with its copies.
+    ///
+    /// The first copy that is found counts as the skill; further ones are passed over, and what comes after them moves up a
+    /// rank. Copies of skills that are not wanted each take their rank.
+    pub(crate) fn new(hits: &[Hit], wanted: &[Vec<usize>], microseconds: f64) -> Self {
+        let mut is_found = vec![false; wanted.len()];
+        let (mut ranks, mut rank) = (Vec::new(), 0);
+        for hit in hits {
+            let mut named = (0..wanted.len())
+                .filter(|number| wanted[*number].contains(&hit.place))
+                .peekable();
+            if named.peek().is_none() {
+                rank += 1;
+            } else if let Some(number) = named.find(|number| !is_found[*number]) {
+                is_found[number] = true;
+                rank += 1;
+                ranks.push(rank);
+            }
+        }
+        Self {
+            ranks,
+            wanted: wanted.len(),
+            microseconds,
+        }
+    }
+
+    /// Returns the share of the wanted skills among the first so many, of as many as have room there.
+    fn recall(&self, count: usize) -> f64 {
+        let found = self.ranks.iter().filter(|rank| **rank <= count).count();
+        ratio(found, self.wanted.min(count))
+    }
+
+    /// Returns one by the rank of the first that is right.
+    fn reciprocal(&self) -> f64 {
+        self.ranks.first().map_or(0.0, |rank| ratio(1, *rank))
+    }
+
+    /// Returns the gain of the first ten, each discounted by its rank, as a share of the best that could be.
+    fn gain(&self) -> f64 {
+        let gain = |rank: usize| float(rank + 1).log2().recip();
+        let found = self.ranks.iter().filter(|rank| **rank <= 10);
+        let best: f64 = (1..=self.wanted.min(10)).map(gain).sum();
+        found.map(|rank| gain(*rank)).sum::<f64>() / best.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// Means over requests; shares are in percent.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    queries: usize,
+    recall: [f64; 4],
+    mrr: f64,
+    ndcg: f64,
+    median_us: f64,
+    p99_us: f64,
+}
+
+/// Where recall is taken.
+const CUTS: [usize; 4] = [1, 3, 5, 10];
+
+impl Figures {
+    pub(crate) fn of<'a>(asked: impl Iterator<Item = &'a Asked>) -> Self {
+        let asked: Vec<_> = asked.collect();
+        let mean = |figure: &dyn Fn(&Asked) -> f64| {
+            let sum: f64 = asked.iter().map(|asked| figure(asked)).sum();
+            100.0 * sum / float(asked.len().max(1))
+        };
+        let mut times: Vec<_> = asked.iter().map(|asked| asked.microseconds).collect();
+        times.sort_by(f64::total_cmp);
+        let time = |percent: usize| {
+            let at = times.len() * percent / 100;
+            times.get(at).copied().unwrap_or_default()
+        };
+        Self {
+            queries: asked.len(),
+            recall: CUTS.map(|count| mean(&|asked| asked.recall(count))),
+            mrr: mean(&Asked::reciprocal),
+            ndcg: mean(&Asked::gain),
+            median_us: time(50),
+            p99_us: time(99),
+        }
+    }
+
+    /// Returns the figures and what the method took to make.
+    pub(crate) fn json(&self, built: &Built) -> Value {
+        let [r1, r3, r5, r10] = self.recall.map(tenths);
+        json!({
+            "queries": self.queries,
+            "r1": r1, "r3": r3, "r5": r5, "r10": r10,
+            "mrr": tenths(self.mrr),
+            "ndcg10": tenths(self.ndcg),
+            "query_us_p50": tenths(self.median_us),
+            "query_us_p99": tenths(self.p99_us),
+            "index_bytes": built.index_bytes,
+            "build_ms": tenths(built.build_ms),
+        })
+    }
+}
+
+/// Returns a figure with one digit after the point.
+pub(crate) fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
+    float(part) / float(whole.max(1))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Figures, tenths};
+    use crate::search::method::Hit;
+
+    fn asked(places: &[usize], wanted: &[&[usize]]) -> Asked {
+        let hits: Vec<_> = places
+            .iter()
+            .map(|place| Hit {
+                place: *place,
+                score: 0.0,
+            })
+            .collect();
+        let wanted: Vec<_> = wanted.iter().map(|copies| copies.to_vec()).collect();
+        Asked::new(&hits, &wanted, 1.0)
+    }
+
+    /// Returns R@1, R@3, R@5, R@10, MRR and nDCG@10.
+    fn figures(asked: &[Asked]) -> [f64; 6] {
+        let figures = Figures::of(asked.iter());
+        let [r1, r3, r5, r10] = figures.recall;
+        [r1, r3, r5, r10, figures.mrr, figures.ndcg].map(tenths)
+    }
+
+    #[test]
+    fn the_right_skill_at_rank_two_is_half_and_in_three() {
+        let second = asked(&[7, 4, 9], &[&[4]]);
+        assert_eq!(figures(&[second]), [0.0, 100.0, 100.0, 100.0, 50.0, 63.1]);
+    }
+
+    #[test]
+    fn what_is_not_found_is_nothing_and_pulls_the_mean_down() {
+        let first = asked(&[4], &[&[4]]);
+        let none = asked(&[1, 2, 3], &[&[4]]);
+        assert_eq!(
+            figures(&[first, none]),
+            [50.0, 50.0, 50.0, 50.0, 50.0, 50.0]
+        );
+        assert_eq!(figures(&[asked(&[], &[&[4]])]), [0.0; 6]);
+    }
+
+    #[test]
+    fn recall_is_of_as_many_as_have_room() {
+        // Two of three: all of the one place, two of three places, two of three wanted.
+        let two = asked(&[1, 8, 2], &[&[1], &[2], &[3]]);
+        assert_eq!(figures(&[two]), [100.0, 66.7, 66.7, 66.7, 100.0, 70.4]);
+    }
+
+    #[test]
+    fn a_copy_counts_as_the_skill_and_a_second_one_takes_no_rank() {
+        // 5 is a copy of 4; 6 is the other skill that is wanted, and moves up to rank two.
+        let copies = asked(&[5, 4, 6], &[&[4, 5], &[6]]);
+        assert_eq!(copies.ranks, [1, 2]);
+        // Copies of a skill that is not wanted take their ranks.
+        let others = asked(&[8, 9, 4], &[&[4, 5]]);
+        assert_eq!(others.ranks, [3]);
+    }
+
+    #[test]
+    fn two_wanted_skills_that_are_copies_of_each_other_are_each_found() {
+        let both = asked(&[4, 5], &[&[4, 5], &[5, 4]]);
+        assert_eq!(both.ranks, [1, 2]);
+    }
+}
