@@ -46,7 +46,7 @@ impl Hash for Key {
     }
 }
 
-/// Hashes keys at the cost of a multiplication, with numbers of its own: each sync looks up every key, and keys are spread
+/// Hashes keys at the cost of three multiplications, with numbers of its own: each sync looks up every key, and keys are spread
 /// already.
 #[derive(Clone, Debug)]
 pub(super) struct Spread([u64; 2]);
@@ -62,13 +62,26 @@ impl BuildHasher for Spread {
     type Hasher = SpreadHasher;
 
     fn build_hasher(&self) -> SpreadHasher {
-        SpreadHasher(self.0)
+        let [state, factor] = self.0;
+        // Without a factor of two nothing is lost.
+        let factor = factor | 1;
+        SpreadHasher { state, factor }
     }
 }
 
-/// The state of a hash: the two halves that were not written yet, then their product.
+/// The state of a hash, and what it is multiplied by.
 #[derive(Debug)]
-pub(super) struct SpreadHasher([u64; 2]);
+pub(super) struct SpreadHasher {
+    state: u64,
+    factor: u64,
+}
+
+impl SpreadHasher {
+    fn mixed(&self, half: u64) -> u64 {
+        let product = (self.state ^ half).wrapping_mul(self.factor);
+        product ^ product >> 32
+    }
+}
 
 impl Hasher for SpreadHasher {
     fn write(&mut self, bytes: &[u8]) {
@@ -78,19 +91,11 @@ impl Hasher for SpreadHasher {
     }
 
     fn write_u64(&mut self, half: u64) {
-        let [first, second] = self.0;
-        self.0 = [second ^ half, first];
+        self.state = self.mixed(half);
     }
 
     fn finish(&self) -> u64 {
-        let product = u128::from(self.0[0]) * u128::from(self.0[1]);
-        let bytes = product.to_le_bytes();
-        let half = |from: usize| {
-            (from..from + 8)
-                .rev()
-                .fold(0, |half: u64, at| half << 8 | u64::from(bytes[at]))
-        };
-        half(0) ^ half(8)
+        self.mixed(0)
     }
 }
 
