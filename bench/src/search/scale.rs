@@ -28,6 +28,10 @@ const CHANGES: usize = 15;
 const LIMIT: f64 = 1.3;
 
 /// Measures search among so many records, and among 100,000 before it.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts and bytes; a millionth does not matter"
+)]
 pub(crate) fn run(data: &Path, scale: usize, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let pool = Pool::read(data)?;
     let requests = requests(data)?;

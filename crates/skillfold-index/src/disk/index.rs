@@ -9,8 +9,8 @@ use skillfold_core::{Document, Error, Query};
 use tantivy::{DocAddress, TantivyError};
 
 use crate::disk::files::{Files, writer_lock};
-use crate::disk::key::{Key, Spread};
-use crate::disk::opened::{Checked, Damage, Opened, Places};
+use crate::disk::key::Key;
+use crate::disk::opened::{Checked, Damage, Opened, Places, Wanted};
 use crate::disk::own::make_own;
 use crate::disk::search::Answer;
 use crate::disk::write::{Change, Extent};
@@ -295,22 +295,23 @@ impl DiskIndex {
             }
         };
         let opened = opened.as_deref();
-        let known = opened.map(Opened::places).unwrap_or_default();
+        let mut known = opened.map(Opened::places).unwrap_or_default();
         let mut change = Pending {
             folder: &self.folder,
             opened,
             change: None,
         };
-        let mut taken = HashSet::with_capacity_and_hasher(known.len(), Spread::default());
+        let mut unknown = HashSet::new();
         for (key, make) in skills {
-            if !taken.insert(key) {
+            if let Some((_, wanted)) = known.get_mut(&key) {
+                synced.kept += usize::from(*wanted == Wanted::No);
+                *wanted = Wanted::Yes;
                 continue;
             }
-            if known.contains_key(&key) {
-                synced.kept += 1;
+            if !unknown.insert(key) {
                 continue;
             }
-            let room = taken.len() <= DOCUMENTS;
+            let room = known.len() + unknown.len() <= DOCUMENTS;
             match room.then(make).flatten() {
                 Some(document) => {
                     change.begun()?.add(key, &document)?;
@@ -319,7 +320,7 @@ impl DiskIndex {
                 None => synced.missing += 1,
             }
         }
-        synced.removed = change.remove_all_but(&taken, &known)?;
+        synced.removed = change.remove_unwanted(&known)?;
         // Also an index without documents is one; a damaged one is replaced by it.
         if opened.is_none() {
             change.begun()?;
@@ -359,13 +360,12 @@ impl Pending<'_> {
         Ok(self.change.insert(change))
     }
 
-    fn remove_all_but(
-        &mut self,
-        taken: &HashSet<Key, Spread>,
-        known: &Places,
-    ) -> Result<usize, TantivyError> {
-        let gone = known.iter().filter(|(key, _)| !taken.contains(key));
-        let mut gone: Vec<(DocAddress, Key)> = gone.map(|(key, place)| (*place, *key)).collect();
+    fn remove_unwanted(&mut self, known: &Places) -> Result<usize, TantivyError> {
+        let gone = known
+            .iter()
+            .filter(|(_, (_, wanted))| *wanted == Wanted::No);
+        let mut gone: Vec<(DocAddress, Key)> =
+            gone.map(|(key, (place, _))| (*place, *key)).collect();
         gone.sort_unstable();
         let Some(opened) = self.opened else {
             return Ok(0);

@@ -90,8 +90,15 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Damage {
 /// Names of files whose sums were compared. A file of that name never changes.
 pub(super) type Checked = BTreeSet<PathBuf>;
 
-/// Where the document of each key is.
-pub(super) type Places = HashMap<Key, DocAddress, Spread>;
+/// Where the document of each key is, and whether there is a skill for it.
+pub(super) type Places = HashMap<Key, (DocAddress, Wanted), Spread>;
+
+/// Whether there is a skill for a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Yes,
+    No,
+}
 
 /// One commit of the index, open for reading.
 pub(super) struct Opened {
@@ -114,6 +121,19 @@ impl Keys {
         let is_whole = keys.iter().all(|half| half.num_vals() == segment.max_doc());
         let short = || Damage::Content("A segment has not as many keys as documents".into());
         is_whole.then_some(Self(keys)).ok_or_else(short)
+    }
+
+    /// Returns the keys of all documents, those that are gone included.
+    fn all(&self) -> Vec<Key> {
+        let halves = self.0.each_ref().map(|half| {
+            let mut values = vec![0; half.num_vals() as usize];
+            half.get_range(0, &mut values);
+            values
+        });
+        let pairs = halves[0].iter().zip(&halves[1]);
+        pairs
+            .map(|(high, low)| Key::from_halves(*high, *low))
+            .collect()
     }
 
     pub(super) fn get(&self, document: u32) -> Key {
@@ -141,13 +161,15 @@ impl Opened {
             .is_ok_and(|files| files.atomic_read(Path::new(LIST)).ok().as_ref() == Some(&self.list))
     }
 
-    /// Returns all keys, each with the place of its document.
+    /// Returns all keys, each with the place of its document, which nobody has asked for yet.
     pub(super) fn places(&self) -> Places {
         let count = self.searcher.num_docs().try_into().unwrap_or(0);
         let mut places = Places::with_capacity_and_hasher(count, Spread::default());
         for (number, (segment, keys)) in (0..).zip(self.segments()) {
+            let keys = keys.all();
             for document in segment.doc_ids_alive() {
-                places.insert(keys.get(document), DocAddress::new(number, document));
+                let place = DocAddress::new(number, document);
+                places.insert(keys[document as usize], (place, Wanted::No));
             }
         }
         places
