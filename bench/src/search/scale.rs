@@ -90,9 +90,9 @@ impl Figures {
             measure(|| Bare::build(&folder.path().join("bare"), &mut pool.documents(records)));
         let bare = bare?;
         let at = folder.path().join("search");
-        let (built, build) =
+        let (synced, build) =
             measure(|| DiskIndex::open(&at, "bench").sync(pool.skills(records, None)));
-        assert_eq!(built?.added, records, "every record is another");
+        assert_eq!(synced?.added, records, "every record is another");
         let (index, open) = measure(|| DiskIndex::open(&at, "bench"));
         let (mut candidates, mut search, mut without) = (Vec::new(), Vec::new(), Vec::new());
         for query in requests {
