@@ -1,5 +1,6 @@
 //! How often a search finds the skill that a request is labelled with, against FTS5 in the same run.
 
+mod bare;
 mod dump;
 mod engine;
 mod fts5;
@@ -8,6 +9,7 @@ mod method;
 mod metrics;
 mod negatives;
 mod pool;
+mod scale;
 mod triggers;
 
 use std::error::Error;
@@ -31,11 +33,15 @@ pub(crate) struct Arguments {
     /// The folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
+    /// Measure the index on disk among so many records made from the pool, and among 100,000, with the bare engine beside
+    /// it, and nothing else
+    #[arg(long, value_name = "RECORDS")]
+    scale: Option<usize>,
     /// How many skills to search in
-    #[arg(long)]
+    #[arg(long, default_value = "10000", conflicts_with = "scale")]
     pool: Size,
     /// How to search
-    #[arg(long, value_parser = maker)]
+    #[arg(long, value_parser = maker, default_value = METHODS[0].name, conflicts_with = "scale")]
     method: &'static Maker,
     /// Which source repositories' requests to ask
     #[arg(long, value_enum, default_value_t = Half::Test)]
@@ -63,6 +69,9 @@ const DEPTH: usize = 100;
 const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    if let Some(records) = arguments.scale {
+        return scale::run(&arguments.data, records, out);
+    }
     let text = if arguments.metadata {
         Text::Metadata
     } else {

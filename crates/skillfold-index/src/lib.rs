@@ -24,9 +24,15 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`DiskIndex`] finds skills by the words of a request among so many that they are better not held in memory.
 #![forbid(unsafe_code)]
 
 mod checksum;
+
 mod metadata;
 
+mod disk;
+
+pub use disk::{Answer, Damage, DiskIndex, Hit, Key, Synced, Writer};
 pub use metadata::{Kept, MetadataCache};

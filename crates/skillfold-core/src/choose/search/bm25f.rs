@@ -5,6 +5,7 @@
 
 use crate::choose::search::document::{Counts, Document, Lengths};
 use crate::choose::search::parts::{FIELDS, Field};
+use crate::choose::search::words::Term;
 
 /// What an occurrence in each field is worth.
 const WEIGHTS: [f32; FIELDS] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
@@ -41,6 +42,25 @@ impl Statistics {
     /// Returns how many documents there are.
     pub fn documents(&self) -> u64 {
         self.documents
+    }
+
+    /// Writes it down: everything as numbers of fixed width, the smallest byte first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let numbers = [self.documents].into_iter().chain(self.lengths);
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// Reads what was written down; nothing, if it is not that.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (numbers, rest) = bytes.as_chunks::<8>();
+        if !rest.is_empty() || numbers.len() != 1 + FIELDS {
+            return None;
+        }
+        let number = |at: usize| u64::from_le_bytes(numbers[at]);
+        Some(Self {
+            documents: number(0),
+            lengths: std::array::from_fn(|field| number(1 + field)),
+        })
     }
 
     /// Returns how long each field is in the middle.
@@ -114,6 +134,29 @@ impl Worth {
         let worth = self.lengths[field as usize] * f32::from(count);
         worth / (1.0 + worth)
     }
+}
+
+impl Document {
+    /// Returns each term with how much it counts in the document, as a whole number: one field in which it stands so often
+    /// tells nearly as much as all fields with their weights.
+    pub fn weighted_terms(&self) -> impl Iterator<Item = (Term, u16)> {
+        self.all_counts().map(|(term, counts)| {
+            let weighted = WEIGHTS.iter().zip(counts.each());
+            let worth: f32 = weighted
+                .map(|(weight, count)| weight * f32::from(count))
+                .sum();
+            (term, whole(worth))
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a sum of a few weighted bytes, between 1 and 65,535"
+)]
+fn whole(worth: f32) -> u16 {
+    worth.round().clamp(1.0, f32::from(u16::MAX)) as u16
 }
 
 /// Returns how much a term says, which so many of all documents have.

@@ -1,0 +1,291 @@
+//! The files of the index: read as the system maps them, written without waiting for the disk, never outside of the folder.
+//!
+//! A cache need not survive a loss of power: what was not written whole is found by its sum and made again. So nothing waits
+//! for the disk, and one change is cheap. The lists that the engine keeps of its own files are content like any other;
+//! what they name is touched only if it is a plain name in the folder.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
+use tantivy::directory::{
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
+};
+use tempfile::Builder;
+
+/// The engine's list of segments, which is what a commit replaces.
+pub(super) const LIST: &str = "meta.json";
+/// Who holds it writes.
+pub(super) const WRITER_LOCK: &str = "writer.lock";
+/// Bytes of a list at most: thousands of segments.
+const LIST_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes that the engine ends each of its files with, at least.
+const FOOTER_BYTES: u64 = 8;
+/// How the name of a file starts that is not whole yet.
+const UNFINISHED: &str = ".unfinished-";
+/// How often a lock that is held for moments is tried again, and after how long.
+const ATTEMPTS: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The folder of an index.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    folder: Arc<Path>,
+    mapped: MmapDirectory,
+}
+
+impl Files {
+    /// Opens the folder.
+    pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
+        Ok(Self {
+            folder: folder.into(),
+            mapped: MmapDirectory::open(folder)?,
+        })
+    }
+
+    /// Returns the names of the files in the folder, with their sizes.
+    pub(super) fn list(folder: &Path) -> io::Result<Vec<(String, u64)>> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the folder is the cache's own and holds no skills"
+        )]
+        let entries = fs::read_dir(folder)?;
+        let mut files = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_file() => {
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    files.push((name, metadata.len()));
+                }
+                // Another process may have removed it since.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// Removes everything that an index consists of; what else is in the folder stays.
+    pub(super) fn clear(folder: &Path) -> io::Result<()> {
+        for (name, _) in Self::list(folder)? {
+            if is_ours(&name) {
+                fs::remove_file(folder.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, name: &Path) -> io::Result<PathBuf> {
+        if is_plain(name) {
+            return Ok(self.folder.join(name));
+        }
+        let what = format!("Name leads out of the index: `{}`", name.display());
+        Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+    }
+
+    /// Refuses files that are too short to be opened, or too long to be read at once.
+    fn check_size(&self, name: &Path, least: u64, most: u64) -> Result<(), OpenReadError> {
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
+            _ => OpenReadError::wrap_io_error(cause, name.to_owned()),
+        };
+        let path = self.path(name).map_err(failed)?;
+        let bytes = fs::metadata(path).map_err(failed)?.len();
+        if (least..=most).contains(&bytes) {
+            return Ok(());
+        }
+        let what = format!("{bytes} bytes, expected {least} to {most}");
+        Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)))
+    }
+}
+
+impl Directory for Files {
+    fn get_file_handle(&self, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.check_size(name, FOOTER_BYTES, u64::MAX)?;
+        self.mapped.get_file_handle(name)
+    }
+
+    fn delete(&self, name: &Path) -> Result<(), DeleteError> {
+        if !is_plain(name) {
+            return Err(DeleteError::FileDoesNotExist(name.to_owned()));
+        }
+        self.mapped.delete(name)
+    }
+
+    fn exists(&self, name: &Path) -> Result<bool, OpenReadError> {
+        Ok(is_plain(name) && self.mapped.exists(name)?)
+    }
+
+    fn open_write(&self, name: &Path) -> Result<WritePtr, OpenWriteError> {
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(name.to_owned()),
+            _ => OpenWriteError::wrap_io_error(cause, name.to_owned()),
+        };
+        let path = self.path(name).map_err(failed)?;
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let unhurried = Unhurried(file.map_err(failed)?);
+        Ok(BufWriter::new(Box::new(unhurried)))
+    }
+
+    fn atomic_read(&self, name: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.check_size(name, 0, LIST_BYTES)?;
+        self.mapped.atomic_read(name)
+    }
+
+    fn atomic_write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name)?;
+        let mut file = Builder::new()
+            .prefix(UNFINISHED)
+            .tempfile_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        let path = self
+            .path(&lock.filepath)
+            .map_err(LockError::wrap_io_error)?;
+        let attempts = if lock.is_blocking { ATTEMPTS } else { 1 };
+        let held = held(&path, attempts).map_err(LockError::wrap_io_error)?;
+        held.map(|held| DirectoryLock::from(Box::new(held)))
+            .ok_or(LockError::LockBusy)
+    }
+
+    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        self.mapped.watch(callback)
+    }
+}
+
+/// Takes the lock of the writer, if nobody has it. It ends with the value, or with the process, however it ends.
+pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<Held>> {
+    held(&folder.join(WRITER_LOCK), 1)
+}
+
+/// A lock that is held.
+#[derive(Debug)]
+pub(super) struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing is not enough: a process that is being started has the file too, until it runs its program. Where it fails,
+        // closing has to do.
+        let _ = self.0.unlock();
+    }
+}
+
+fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
+    let mut options = OpenOptions::new();
+    let file = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
+    for attempt in 1..=attempts {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(Held(file))),
+            Err(TryLockError::WouldBlock) if attempt < attempts => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
+    }
+    Ok(None)
+}
+
+/// A file that is not brought to the disk when it is whole.
+struct Unhurried(File);
+
+impl Write for Unhurried {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl TerminatingWrite for Unhurried {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn is_plain(name: &Path) -> bool {
+    let mut parts = name.components();
+    matches!(parts.next(), Some(Component::Normal(first)) if first == OsStr::new(name))
+        && parts.next().is_none()
+}
+
+/// Returns whether a file is one that an index consists of: a list, or part of a segment, whose name is a number.
+fn is_ours(name: &str) -> bool {
+    let is_segment = || {
+        let (number, ending) = name.split_at_checked(32).unwrap_or_default();
+        ending.starts_with('.') && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    name == LIST || name == ".managed.json" || name.starts_with(UNFINISHED) || is_segment()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_out_of_the_folder_is_not_touched() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("index");
+        fs::create_dir(&folder).unwrap();
+        let outside = root.path().join("outside");
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&outside)
+            .unwrap();
+        file.write_all(b"not yours to touch").unwrap();
+        let files = Files::open(&folder).unwrap();
+        for name in [
+            Path::new("../outside"),
+            &outside,
+            Path::new("a/../../outside"),
+            Path::new(".."),
+        ] {
+            assert!(files.delete(name).is_err());
+            assert!(files.open_write(name).is_err());
+            assert!(files.atomic_write(name, b"").is_err());
+            assert!(files.atomic_read(name).is_err());
+            assert!(files.get_file_handle(name).is_err());
+            assert!(!files.exists(name).unwrap());
+        }
+        assert!(outside.exists());
+    }
+
+    #[test]
+    fn what_is_no_part_of_an_index_is_not_cleared() {
+        assert!(is_ours("meta.json") && is_ours(".managed.json"));
+        assert!(is_ours("0123456789abcdef0123456789abcdef.store"));
+        assert!(is_ours("0123456789abcdef0123456789abcdef.12.del"));
+        for name in [
+            "notes.txt",
+            "0123456789abcdef0123456789abcdef",
+            "",
+            "writer.lock",
+            "0123456789abcdef0123456789abcdeé.x",
+        ] {
+            assert!(!is_ours(name), "{name}");
+        }
+    }
+}

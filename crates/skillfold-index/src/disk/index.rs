@@ -1,0 +1,389 @@
+//! The index on disk as a host has it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use skillfold_core::{Document, Error, Query};
+use tantivy::{DocAddress, TantivyError};
+
+use crate::disk::files::{Files, writer_lock};
+use crate::disk::key::Key;
+use crate::disk::opened::{Checked, Damage, Opened, Places, Wanted};
+use crate::disk::own::make_own;
+use crate::disk::search::Answer;
+use crate::disk::write::{Change, Extent};
+
+/// Documents of an index at most.
+const DOCUMENTS: usize = 4_000_000;
+
+/// The words of many skills in a folder, searchable without reading or holding the skills.
+///
+/// It is a cache of one set of skills: it can be deleted at any time, also while it is open, and is then made again by
+/// [`sync`](Self::sync). Any number of processes may use one folder. One of them writes at a time; the others search what is
+/// there, each by the commit that it opened last.
+///
+/// ```
+/// use skillfold_core::{Documents, Query, Texts};
+/// use skillfold_index::{DiskIndex, Key};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let root = tempfile::tempdir()?;
+/// # let folder = root.path().join("index");
+/// let skills = [("pdf", "Fills in forms"), ("mail", "Writes letters")];
+/// // A key follows from the content; here it is made up.
+/// let key = |number: usize| Key::new([number as u8; 16]);
+///
+/// let index = DiskIndex::open(folder, "1");
+/// let mut documents = Documents::new();
+/// let synced = index.sync(skills.iter().enumerate().map(|(number, (name, description))| {
+///     let texts = Texts { name, description, ..Texts::default() };
+///     (key(number), documents.of(&texts))
+/// }).map(|(key, document)| (key, || Some(document))))?;
+/// assert_eq!(synced.added, 2);
+///
+/// let seen = |found| (0..skills.len()).find(|number| key(*number) == found);
+/// let answer = index.search(&Query::new("fill in this form"), 10, seen)?;
+/// assert_eq!(skills[answer.hits[0].seen].0, "pdf");
+/// # Ok(())
+/// # }
+/// ```
+pub struct DiskIndex {
+    folder: PathBuf,
+    version: Box<str>,
+    state: RwLock<State>,
+    /// Held while the files are looked at, so that no sum is compared twice.
+    checked: Mutex<Checked>,
+}
+
+#[derive(Clone)]
+enum State {
+    Absent,
+    Damaged(Damage),
+    Ready(Arc<Opened>),
+}
+
+/// Who writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Writer {
+    /// This call did, or had nothing to write.
+    This,
+    /// Another process, or another handle of this one, has the lock: nothing was written.
+    Another,
+}
+
+/// What became of an index when it was brought in step with the skills.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Synced {
+    /// Who writes.
+    pub writer: Writer,
+    /// Documents that were there.
+    pub kept: usize,
+    /// Documents that came.
+    pub added: usize,
+    /// Documents that went.
+    pub removed: usize,
+    /// Documents that are not in the index and are not found by it: those that could not be made, those above the limit of
+    /// four million, and, where another one writes, all that are new.
+    pub missing: usize,
+    /// Documents that were written again to put small parts of the index together.
+    pub rewritten: u64,
+    /// Why the index was made from nothing, where there was one before.
+    pub rebuilt: Option<Damage>,
+}
+
+impl Synced {
+    fn by(writer: Writer) -> Self {
+        Self {
+            writer,
+            kept: 0,
+            added: 0,
+            removed: 0,
+            missing: 0,
+            rewritten: 0,
+            rebuilt: None,
+        }
+    }
+}
+
+impl DiskIndex {
+    /// Opens the index in a folder. Nothing is written; a folder that is not there is made when something is.
+    ///
+    /// `version` says how documents are made: an index of another version is made again. The folder is the index's own.
+    pub fn open(folder: impl Into<PathBuf>, version: &str) -> Self {
+        let index = Self {
+            folder: folder.into(),
+            version: version.into(),
+            state: RwLock::new(State::Absent),
+            checked: Mutex::default(),
+        };
+        index.refresh();
+        index
+    }
+
+    /// Looks whether another process changed the index, and opens what it wrote.
+    pub fn refresh(&self) {
+        let mut checked = lock(&self.checked);
+        if let State::Ready(opened) = self.state()
+            && opened.is_last(&self.folder)
+        {
+            return;
+        }
+        self.reopen(&mut checked);
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns how many documents are searched.
+    pub fn documents(&self) -> u64 {
+        match self.state() {
+            State::Ready(opened) => opened.statistics.documents(),
+            State::Absent | State::Damaged(_) => 0,
+        }
+    }
+
+    /// Returns why nothing is searched, where there is an index that cannot be used. [`sync`](Self::sync) makes it again.
+    pub fn damage(&self) -> Option<Damage> {
+        match self.state() {
+            State::Damaged(damage) => Some(damage),
+            State::Absent | State::Ready(_) => None,
+        }
+    }
+
+    /// Returns the bytes that it takes on disk.
+    pub fn bytes(&self) -> u64 {
+        let files = Files::list(&self.folder).unwrap_or_default();
+        files.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Brings the index in step with the skills that there are, each by its key; a document is made only where its key is
+    /// unknown, and what has no skill any more goes. There is one commit, or none if nothing changed.
+    ///
+    /// A key that is given twice counts once. A document that cannot be made is `None`, and is counted as missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be written to, or belongs to another
+    /// person or can be written to by others. What was searched before still is.
+    pub fn sync<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Result<Synced, Error>
+    where
+        D: FnOnce() -> Option<Document>,
+    {
+        let failed = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
+        make_own(&self.folder).map_err(failed)?;
+        let Some(_lock) = writer_lock(&self.folder).map_err(failed)? else {
+            self.refresh();
+            return Ok(self.uncovered(skills));
+        };
+        self.refresh();
+        let made = self.made(skills);
+        if !matches!(
+            made,
+            Ok(Synced {
+                added: 0,
+                removed: 0,
+                ..
+            })
+        ) {
+            self.reopen(&mut lock(&self.checked));
+        }
+        made.map_err(|error| failed(as_io(error)))
+    }
+
+    /// Returns the documents that answer a request best, at most so many.
+    ///
+    /// `seen` tells as what a document is seen, or that it may not be; of equal documents the one that is seen as less comes
+    /// first. It is asked for few documents: those that could be among the best.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index turns out to be damaged; the next
+    /// [`sync`](Self::sync) makes it again.
+    pub fn search<T: Ord + Copy>(
+        &self,
+        query: &Query,
+        limit: usize,
+        seen: impl Fn(Key) -> Option<T>,
+    ) -> Result<Answer<T>, Error> {
+        let State::Ready(opened) = self.state() else {
+            return Ok(Answer {
+                hits: Vec::new(),
+                documents: 0,
+            });
+        };
+        let answer = opened.search(query, limit, seen);
+        answer.map_err(|damage| self.unreadable(damage))
+    }
+
+    /// Returns the documents that [`search`](Self::search) looks at closely, in no order: a part of its work, to be measured.
+    ///
+    /// # Errors
+    ///
+    /// As [`search`](Self::search).
+    pub fn candidates<T: Copy>(
+        &self,
+        query: &Query,
+        seen: impl Fn(Key) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        let State::Ready(opened) = self.state() else {
+            return Ok(Vec::new());
+        };
+        let candidates = opened.candidates(query, seen);
+        candidates.map_err(|damage| self.unreadable(damage))
+    }
+
+    fn state(&self) -> State {
+        let state = self.state.read();
+        state.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, state: State) {
+        let mut current = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        *current = state;
+    }
+
+    fn reopen(&self, checked: &mut Checked) {
+        let last = Opened::last(&self.folder, &self.version, checked);
+        self.set(match last {
+            Ok(Some(opened)) => State::Ready(Arc::new(opened)),
+            Ok(None) => State::Absent,
+            Err(damage) => State::Damaged(damage),
+        });
+    }
+
+    fn unreadable(&self, damage: Damage) -> Error {
+        let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
+        // What was compared may have changed since.
+        lock(&self.checked).clear();
+        self.set(State::Damaged(damage));
+        Error::read(self.folder.to_string_lossy(), cause)
+    }
+
+    /// Says what of the skills is not covered.
+    fn uncovered<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
+        let places = match self.state() {
+            State::Ready(opened) => opened.places(),
+            State::Absent | State::Damaged(_) => Places::default(),
+        };
+        let keys: BTreeSet<Key> = skills.into_iter().map(|(key, _)| key).collect();
+        let kept = keys.iter().filter(|key| places.contains_key(key)).count();
+        Synced {
+            kept,
+            missing: keys.len() - kept,
+            ..Synced::by(Writer::Another)
+        }
+    }
+
+    /// Makes the change, with the lock of the writer.
+    fn made<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Result<Synced, TantivyError>
+    where
+        D: FnOnce() -> Option<Document>,
+    {
+        let mut synced = Synced::by(Writer::This);
+        let opened = match self.state() {
+            State::Ready(opened) => Some(opened),
+            State::Absent => None,
+            State::Damaged(damage) => {
+                synced.rebuilt = Some(damage);
+                None
+            }
+        };
+        let opened = opened.as_deref();
+        let mut known = opened.map(Opened::places).unwrap_or_default();
+        let mut change = Pending {
+            folder: &self.folder,
+            opened,
+            change: None,
+        };
+        let mut unknown = HashSet::new();
+        for (key, make) in skills {
+            if let Some((_, wanted)) = known.get_mut(&key) {
+                synced.kept += usize::from(*wanted == Wanted::No);
+                *wanted = Wanted::Yes;
+                continue;
+            }
+            if !unknown.insert(key) {
+                continue;
+            }
+            let room = known.len() + unknown.len() <= DOCUMENTS;
+            match room.then(make).flatten() {
+                Some(document) => {
+                    change.begun()?.add(key, &document)?;
+                    synced.added += 1;
+                }
+                None => synced.missing += 1,
+            }
+        }
+        synced.removed = change.remove_unwanted(&known)?;
+        // Also an index without documents is one; a damaged one is replaced by it.
+        if opened.is_none() {
+            change.begun()?;
+        }
+        if let Some(change) = change.change {
+            synced.rewritten = change.commit(&self.version)?;
+        }
+        Ok(synced)
+    }
+}
+
+impl std::fmt::Debug for DiskIndex {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("DiskIndex")
+            .field("folder", &self.folder)
+            .field("documents", &self.documents())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A change that begins when there is something to change.
+struct Pending<'a> {
+    folder: &'a Path,
+    opened: Option<&'a Opened>,
+    change: Option<Change>,
+}
+
+impl Pending<'_> {
+    fn begun(&mut self) -> Result<&mut Change, TantivyError> {
+        let change = if let Some(change) = self.change.take() {
+            change
+        } else {
+            let extent = self.opened.map_or(Extent::All, |_| Extent::Some);
+            Change::begin(self.folder, self.opened, extent)?
+        };
+        Ok(self.change.insert(change))
+    }
+
+    fn remove_unwanted(&mut self, known: &Places) -> Result<usize, TantivyError> {
+        let gone = known
+            .iter()
+            .filter(|(_, (_, wanted))| *wanted == Wanted::No);
+        let mut gone: Vec<(DocAddress, Key)> =
+            gone.map(|(key, (place, _))| (*place, *key)).collect();
+        gone.sort_unstable();
+        let Some(opened) = self.opened else {
+            return Ok(0);
+        };
+        for (place, key) in &gone {
+            self.begun()?.remove(opened, *key, *place)?;
+        }
+        Ok(gone.len())
+    }
+}
+
+fn lock(checked: &Mutex<Checked>) -> std::sync::MutexGuard<'_, Checked> {
+    checked.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn as_io(error: TantivyError) -> io::Error {
+    match error {
+        TantivyError::IoError(cause) => io::Error::new(cause.kind(), cause),
+        other => io::Error::other(other),
+    }
+}

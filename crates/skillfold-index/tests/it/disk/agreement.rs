@@ -1,0 +1,152 @@
+//! The index on disk answers as the one in memory.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use serde_json::Value;
+use skillfold_core::{
+    Catalog, Covers, Documents, MemorySource, Query, Root, Rules, Scope, SearchIndex,
+};
+use skillfold_index::{DiskIndex, Key};
+
+use super::{Skill, many};
+
+/// Both indexes of the same skills.
+struct Both {
+    memory: SearchIndex,
+    disk: DiskIndex,
+    /// By the order of the catalog, which is how equal ones are ordered in memory.
+    keys: Vec<(Key, String)>,
+    _folder: tempfile::TempDir,
+}
+
+impl Both {
+    fn new(skills: &[Skill]) -> Self {
+        let files = skills
+            .iter()
+            .enumerate()
+            .map(|(number, (name, description))| {
+                let (name, description) = (Value::from(&**name), Value::from(&**description));
+                let text = format!("---\nname: {name}\ndescription: {description}\n---\n");
+                (format!("{number:06}/SKILL.md"), text)
+            });
+        let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+        let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+        let folder = tempfile::tempdir().unwrap();
+        let disk = DiskIndex::open(folder.path(), "1");
+        let (mut documents, mut keys, mut given) = (Documents::new(), Vec::new(), Vec::new());
+        for (number, entry) in catalog.entries().enumerate() {
+            let key = Key::new((number as u128).to_be_bytes());
+            keys.push((key, entry.id().to_owned()));
+            given.push((key, documents.document(&entry.skill().manifest, None)));
+        }
+        let given = given
+            .into_iter()
+            .map(|(key, document)| (key, || Some(document)));
+        disk.sync(given).unwrap();
+        let memory = SearchIndex::new(&catalog, Covers::Metadata);
+        Self {
+            memory,
+            disk,
+            keys,
+            _folder: folder,
+        }
+    }
+
+    fn by_memory(&self, request: &str) -> Vec<(&str, f32, f32)> {
+        let found = self.memory.search(&Query::new(request), 10, |_| true);
+        let hits = found.hits.iter();
+        hits.map(|hit| (hit.entry.id(), hit.score, hit.confidence))
+            .collect()
+    }
+
+    fn by_disk(&self, request: &str) -> Vec<(&str, f32, f32)> {
+        let place = |key: Key| {
+            let place = usize::try_from(u128::from_be_bytes(*key.bytes())).unwrap();
+            Some(place)
+        };
+        let answer = self.disk.search(&Query::new(request), 10, place).unwrap();
+        let hits = answer.hits.iter();
+        hits.map(|hit| (&*self.keys[hit.seen].1, hit.score, hit.confidence))
+            .collect()
+    }
+}
+
+#[test]
+fn the_top_ten_are_those_of_memory() {
+    let both = Both::new(&many(150));
+    for request in [
+        "charts",
+        "make a letter of kindfx",
+        "skilljx, skillkx and the weather",
+        "everybody",
+        "nothing of that",
+        "",
+    ] {
+        assert_eq!(both.by_disk(request), both.by_memory(request), "{request}");
+    }
+    assert_eq!(both.by_disk("charts").len(), 10);
+}
+
+/// Above the number of candidates the two may differ: which documents are looked at closely is decided by one field on disk,
+/// and by all of them in memory.
+#[test]
+fn the_top_ten_of_real_skills_are_nearly_those_of_memory() {
+    let Some(pool) = records("pool.jsonl.zst", 2_000) else {
+        return;
+    };
+    let skills: Vec<Skill> = pool
+        .iter()
+        .map(|record| (text(record, "name"), text(record, "description")))
+        .collect();
+    let both = Both::new(&skills);
+    let requests = records("queries.jsonl.zst", 400).unwrap();
+    let (mut first, mut shared, mut all) = (0, 0, 0);
+    for request in &requests {
+        let request = text(request, "query");
+        let (memory, disk) = (both.by_memory(&request), both.by_disk(&request));
+        first += usize::from(memory.first() == disk.first());
+        shared += memory.iter().filter(|hit| disk.contains(hit)).count();
+        all += memory.len();
+    }
+    println!(
+        "first places {first} of {}, places {shared} of {all}",
+        requests.len()
+    );
+    assert!(first * 1000 >= requests.len() * 995);
+    assert!(shared * 1000 >= all * 995);
+}
+
+fn text(record: &Value, key: &str) -> String {
+    record[key].as_str().unwrap().to_owned()
+}
+
+/// Reads the first so many records of a file, or says that there is none.
+#[expect(clippy::print_stdout, reason = "a test that did nothing has to say so")]
+fn records(file: &str, count: usize) -> Option<Vec<Value>> {
+    let path: PathBuf = [
+        env!("CARGO_MANIFEST_DIR"),
+        "..",
+        "..",
+        "..",
+        "shared",
+        "data",
+        "retrieval",
+        file,
+    ]
+    .iter()
+    .collect();
+    let Ok(file) = File::open(path) else {
+        println!("skipped: there are no records beside the checkout");
+        return None;
+    };
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    let lines = BufReader::new(decoder).lines().take(count);
+    Some(
+        lines
+            .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
+            .collect(),
+    )
+}

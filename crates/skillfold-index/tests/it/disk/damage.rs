@@ -1,0 +1,190 @@
+//! What is not as it was written is made again.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use skillfold_index::{Damage, DiskIndex, Writer};
+
+use super::{files, found, many, office, sync, word};
+
+/// Compares an index with what it should say, and says whether it is whole.
+fn is_whole(folder: &Path) -> bool {
+    let index = DiskIndex::open(folder, "1");
+    let skills = many(60);
+    let answer = |index: &DiskIndex| {
+        [
+            "charts of kindfx",
+            "forms",
+            "skilljx and letters",
+            "everybody",
+        ]
+        .map(|request| found(index, &skills, request))
+    };
+    let damage = index.damage();
+    let is_whole = damage.is_none() && index.documents() == 60;
+    if is_whole {
+        let fresh = tempfile::tempdir().unwrap();
+        let fresh = DiskIndex::open(fresh.path(), "1");
+        sync(&fresh, &skills);
+        assert_eq!(
+            answer(&index),
+            answer(&fresh),
+            "a whole index answers right"
+        );
+    }
+    let synced = sync(&index, &skills);
+    assert_eq!(synced.writer, Writer::This);
+    assert_eq!(synced.rebuilt, damage);
+    assert_eq!(index.documents(), 60);
+    assert!(found(&index, &skills, &word("skill", 7)) == [word("skill", 7)]);
+    is_whole
+}
+
+fn made() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let index = DiskIndex::open(folder.path(), "1");
+    let skills = many(60);
+    // Two commits, so that there are two segments and a list of what is gone.
+    sync(&index, &many(70));
+    sync(&index, &skills);
+    folder
+}
+
+#[test]
+fn an_index_of_another_version_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    sync(&DiskIndex::open(folder.path(), "1"), &office());
+    let index = DiskIndex::open(folder.path(), "2");
+    assert_eq!(index.damage(), Some(Damage::Version));
+    assert_eq!(found(&index, &office(), "forms"), [""; 0]);
+    let synced = sync(&index, &office());
+    assert_eq!((synced.rebuilt, synced.added), (Some(Damage::Version), 3));
+    assert_eq!(found(&index, &office(), "forms"), ["pdf", "tables"]);
+    assert_eq!(index.damage(), None);
+}
+
+#[test]
+fn each_file_that_is_gone_is_noticed() {
+    let names: Vec<String> = files(made().path())
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let endings: Vec<&str> = names.iter().filter_map(|name| name.get(32..)).collect();
+    assert!(endings.iter().any(|ending| ending.contains(".del")));
+    for ending in endings {
+        let folder = made();
+        let file = files(folder.path())
+            .into_iter()
+            .find(|(name, _)| name.get(32..) == Some(ending));
+        fs::remove_file(folder.path().join(file.unwrap().0)).unwrap();
+        assert!(!is_whole(folder.path()), "{ending}");
+    }
+}
+
+#[test]
+fn an_index_can_be_deleted_while_it_is_open() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("search");
+    let (index, other) = (DiskIndex::open(&folder, "1"), DiskIndex::open(&folder, "1"));
+    sync(&index, &office());
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(found(&index, &office(), "forms"), ["pdf", "tables"]);
+    let synced = sync(&index, &office());
+    assert_eq!((synced.added, synced.rebuilt), (3, None));
+    other.refresh();
+    assert_eq!(found(&other, &office(), "forms"), ["pdf", "tables"]);
+    fs::remove_dir_all(&folder).unwrap();
+    index.refresh();
+    assert_eq!(index.documents(), 0);
+}
+
+#[test]
+fn what_is_not_the_indexs_own_stays() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("search");
+    sync(&DiskIndex::open(&folder, "1"), &office());
+    let outside = root.path().join("outside");
+    let inside = folder.join("notes.txt");
+    fs::write(&outside, "mine").unwrap();
+    fs::write(&inside, "mine").unwrap();
+    // The engine keeps a list of its files, of which it removes what it does not need.
+    let list = format!(r#"["../outside", {outside:?}, "notes.txt/../../outside", "meta.json"]"#);
+    fs::write(folder.join(".managed.json"), list).unwrap();
+    let index = DiskIndex::open(&folder, "1");
+    sync(&index, &many(5));
+    sync(&DiskIndex::open(&folder, "2"), &many(6));
+    assert!(outside.exists() && inside.exists());
+    assert_eq!(DiskIndex::open(&folder, "2").documents(), 6);
+}
+
+/// A change of the engine's list.
+type Edit = fn(&mut Value);
+
+#[test]
+fn a_list_that_says_other_things_is_noticed() {
+    let changes: [(&str, Edit); 6] = [
+        ("more documents", |list| {
+            list["segments"][0]["max_doc"] = 900.into();
+        }),
+        ("fewer documents", |list| {
+            list["segments"][0]["max_doc"] = 61.into();
+        }),
+        ("less is gone", |list| {
+            list["segments"][0]["deletes"]["num_deleted_docs"] = 0.into();
+        }),
+        ("no segments", |list| list["segments"] = json!([])),
+        ("another block size", |list| {
+            list["index_settings"]["docstore_blocksize"] = 1.into();
+        }),
+        ("other statistics", |list| {
+            let stamp = list["payload"].as_str().unwrap().replacen('0', "1", 1);
+            list["payload"] = stamp.into();
+        }),
+    ];
+    for (what, change) in changes {
+        let folder = made();
+        let path = folder.path().join("meta.json");
+        let mut list: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        change(&mut list);
+        fs::write(&path, list.to_string()).unwrap();
+        assert!(!is_whole(folder.path()), "{what}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_damage_is_noticed_or_does_not_matter(
+        file in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..40),
+        is_cut in any::<bool>(),
+    ) {
+        let folder = made();
+        let all = files(folder.path());
+        let (name, content) = &all[file.index(all.len())];
+        let mut damaged = content.clone();
+        let at = place.index(content.len() + 1);
+        if is_cut {
+            damaged.truncate(at);
+        } else {
+            let end = (at + bytes.len()).min(damaged.len());
+            damaged.splice(at..end, bytes);
+        }
+        fs::write(folder.path().join(name), &damaged).unwrap();
+        is_whole(folder.path());
+    }
+
+    #[test]
+    fn any_bytes_in_place_of_a_file_are_noticed(file in any::<prop::sample::Index>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let folder = made();
+        let mut all = files(folder.path());
+        all.retain(|(name, content)| name.len() > 32 && *content != bytes);
+        let (name, _) = &all[file.index(all.len())];
+        fs::write(folder.path().join(name), &bytes).unwrap();
+        prop_assert!(!is_whole(folder.path()));
+    }
+}
