@@ -10,7 +10,7 @@ use skillfold::core::LoadedText;
 
 use crate::tools::Tool;
 
-/// Bytes that all answers of a snapshot take at most. Five hundred real skills take about as much.
+/// Bytes that all answers of a snapshot take at most. A skill of 6 kB takes three times as much: some four hundred of them fit.
 const BYTES: usize = 8 * 1024 * 1024;
 
 /// Bytes of the longest answer that is remembered: one long one would push out many others.
