@@ -1,4 +1,4 @@
-//! The least that a server of the SDK does: a tool that answers a constant.
+//! The least that a server of the SDK does: a tool that answers a constant. It is `ok`, or as long as ours for each tool.
 
 use std::error::Error;
 use std::io::Write;
@@ -15,11 +15,26 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::process::LISTENING;
 
-struct Bare;
+/// What it answers.
+#[derive(Clone)]
+struct Bare(Arc<[(String, CallToolResult)]>);
+
+/// Bytes of a line of a long answer. Ours have lines too, and each end of one is escaped.
+const LINE: usize = 80;
+
+/// Returns an answer of about so many bytes as JSON, half of them as text and half as a value, as ours are.
+fn long(bytes: usize) -> CallToolResult {
+    let line = format!("{}\n", "x".repeat(LINE - 2));
+    let text = line.repeat(bytes / 2 / LINE);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
+    result.structured_content = Some(json!({ "text": text }));
+    result
+}
 
 impl ServerHandler for Bare {
     fn get_info(&self) -> ServerConfig {
@@ -28,15 +43,26 @@ impl ServerHandler for Bare {
 
     async fn call_tool(
         &self,
-        _request: CallToolRequestParams,
+        request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Ok(CallToolResult::success(vec![ContentBlock::text("ok")]).into())
+        let long = self.0.iter().find(|(tool, _)| *tool == request.name);
+        let result = match long {
+            Some((_, result)) => result.clone(),
+            None => CallToolResult::success(vec![ContentBlock::text("ok")]),
+        };
+        Ok(result.into())
     }
 }
 
-/// Serves until the process is ended, and says where.
-pub(crate) fn serve(_out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+/// Serves until the process is ended, and says where. A tool that is named as `name=bytes` has so long answers.
+pub(crate) fn serve(sizes: &[String]) -> Result<(), Box<dyn Error>> {
+    let mut answers = Vec::new();
+    for size in sizes {
+        let (tool, bytes) = size.split_once('=').ok_or("a size is `name=bytes`")?;
+        answers.push((tool.to_owned(), long(bytes.parse()?)));
+    }
+    let bare = Bare(answers.into());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -45,7 +71,7 @@ pub(crate) fn serve(_out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         let address = listener.local_addr()?;
         let config = StreamableHttpServerConfig::default().with_json_response(true);
         let sessions = Arc::new(LocalSessionManager::default());
-        let service = StreamableHttpService::new(|| Ok(Bare), sessions, config);
+        let service = StreamableHttpService::new(move || Ok(bare.clone()), sessions, config);
         let router = Router::new().route_service("/mcp", service);
         writeln!(std::io::stderr(), "{LISTENING}{address}/mcp")?;
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));

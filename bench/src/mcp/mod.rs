@@ -1,12 +1,14 @@
 //! The server over HTTP on the loopback, asked by many clients: first each once a second, whatever became of the request
 //! before (an open loop; latency is from the moment a request should have been sent), then fifty as fast as they can.
-//! Beside it the same calls in process, and a bare server of the same SDK that answers a constant.
+//! Beside it the same calls in process, a bare server of the same SDK that answers a constant, and one whose constants are
+//! as long as the answers of ours.
 
 mod bare;
 mod client;
 mod process;
 mod question;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,6 +45,9 @@ pub(crate) struct Arguments {
     /// Be the bare server
     #[arg(long, hide = true)]
     bare: bool,
+    /// The bytes of a tool's answer of the bare server, as `name=bytes`
+    #[arg(long, hide = true)]
+    size: Vec<String>,
 }
 
 /// Clients of the closed loop.
@@ -52,23 +57,24 @@ const ROUNDS: u32 = 5;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     if arguments.bare {
-        return bare::serve(out);
+        return bare::serve(&arguments.size);
     }
     let folder = tempfile::tempdir()?;
     let skills = folder.path().join("skills");
     layout::lay_out(&skills, arguments.skills, None)?;
-    let in_process_p99_us = in_process(&skills, arguments.skills)?;
+    let alone = in_process(&skills, arguments.skills)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let ours = Process::skillfold(arguments.skillfold.as_deref(), folder.path(), &skills)?;
-    let bare = Process::bare()?;
+    let bare = Process::bare(&[])?;
+    let long = Process::bare(&alone.sizes)?;
     let open = runtime.block_on(open_loop(arguments, &ours))?;
-    let slice = Duration::from_secs(arguments.seconds) / (2 * ROUNDS);
-    let (mut rates, mut cpus) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let slice = Duration::from_secs(arguments.seconds) / (3 * ROUNDS);
+    let (mut rates, mut cpus) = <([Vec<f64>; 3], [Vec<f64>; 3])>::default();
     let (mut errors, mut ratios) = (open.errors, Vec::new());
     for _ in 0..ROUNDS {
-        for (at, server) in [&ours, &bare].into_iter().enumerate() {
+        for (at, server) in [&ours, &bare, &long].into_iter().enumerate() {
             let closed = runtime.block_on(closed_loop(server, arguments.skills, slice))?;
             rates[at].push(closed.rate);
             cpus[at].push(closed.cpu_us);
@@ -78,8 +84,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         ratios.push(newest(0) / newest(1));
     }
     let ratio = median(ratios);
-    let [ours, bare] = rates.map(median);
-    let [ours_cpu, bare_cpu] = cpus.map(median);
+    let [ours, bare, long] = rates.map(median);
+    let [ours_cpu, bare_cpu, long_cpu] = cpus.map(median);
     writeln!(
         out,
         "{}",
@@ -92,10 +98,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             "max_ms": rounded(open.max_ms),
             "closed50_rps": ours.round(),
             "bare50_rps": bare.round(),
+            "bare_long50_rps": long.round(),
             "ratio": rounded(ratio),
             "cpu_us": rounded(ours_cpu),
             "bare_cpu_us": rounded(bare_cpu),
-            "in_process_p99_us": rounded(in_process_p99_us),
+            "bare_long_cpu_us": rounded(long_cpu),
+            "in_process_p99_us": rounded(alone.p99_us),
             "bytes_per_session": open.bytes_per_session,
             "generator_cpu": rounded(open.generator_cpu),
         })
@@ -113,12 +121,19 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
 }
 
-/// Asks the same without the protocol, and returns the 99th percentile in microseconds.
-fn in_process(skills: &std::path::Path, count: usize) -> Result<f64, Box<dyn Error>> {
+/// What the calls without the protocol found.
+struct Alone {
+    p99_us: f64,
+    /// The mean bytes of an answer of each tool, as `name=bytes`.
+    sizes: Vec<String>,
+}
+
+/// Asks the same without the protocol.
+fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn Error>> {
     let home = skills.parent().unwrap_or(skills);
     let host = Host::new(Environment::new(home)).set("roots", skills.display().to_string());
     let server = Server::new(host.discover()?, Options::default());
-    let mut times = Vec::new();
+    let (mut times, mut sizes) = (Vec::new(), BTreeMap::new());
     for number in 0..20_000 {
         let question = Question::nth(number, count);
         let arguments = question.arguments.to_string();
@@ -129,8 +144,16 @@ fn in_process(skills: &std::path::Path, count: usize) -> Result<f64, Box<dyn Err
         if answer.contains("\"isError\":true") {
             return Err(answer.into());
         }
+        let (bytes, answers) = sizes.entry(question.tool).or_insert((0, 0));
+        (*bytes, *answers) = (*bytes + answer.len(), *answers + 1);
     }
-    Ok(percentile(&mut times, 99))
+    let sizes = sizes.into_iter();
+    Ok(Alone {
+        p99_us: percentile(&mut times, 99),
+        sizes: sizes
+            .map(|(tool, (bytes, answers))| format!("{tool}={}", bytes / answers))
+            .collect(),
+    })
 }
 
 /// What the open loop found.

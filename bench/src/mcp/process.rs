@@ -42,10 +42,13 @@ impl Process {
         Self::start(command.stdin(Stdio::null()).stderr(Stdio::piped()))
     }
 
-    /// Starts this command as the bare server.
-    pub(crate) fn bare() -> Result<Self, Box<dyn Error>> {
+    /// Starts this command as the bare server, whose tools have answers of these sizes.
+    pub(crate) fn bare(sizes: &[String]) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["mcp", "--bare"]);
+        for size in sizes {
+            command.args(["--size", size]);
+        }
         Self::start(command.stdin(Stdio::null()).stderr(Stdio::piped()))
     }
 

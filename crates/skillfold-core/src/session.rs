@@ -227,8 +227,16 @@ impl Session {
         let entry = self.seen(catalog, id)?;
         let instructions = loader.load(&entry, arguments)?;
         let tokens = policy.counter.count(instructions.text());
+        self.load_again(&instructions, arguments, tokens);
+        Ok(instructions)
+    }
+
+    /// Notes that the model got instructions that it asked for, which the host still had: a conversation like this one
+    /// loaded them with these arguments and for so many tokens, by the same snapshot, and they are
+    /// [current](Loader::is_current).
+    pub fn load_again(&mut self, instructions: &Instructions, arguments: &str, tokens: u64) {
         self.spent = self.spent.saturating_add(tokens);
-        self.give(&instructions, Some(arguments));
+        self.give(instructions, Some(arguments));
         self.use_now(instructions.id());
         self.chosen.by_model(self.turn, instructions.id());
         tracing::info!(
@@ -236,7 +244,6 @@ impl Session {
             tokens.total = tokens,
             "skill given to a model that asked for it"
         );
-        Ok(instructions)
     }
 
     /// Says what became of a skill, as an event that holds its id and how it was chosen, and nothing of what was said. A

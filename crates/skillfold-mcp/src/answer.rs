@@ -8,7 +8,10 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 use skillfold::core::{Entry, visible};
-use skillfold::view::{Failure, SkillRecord};
+use skillfold::view::{Failure, FilePart, Instructions, SkillRecord};
+
+use crate::metrics::Went;
+use crate::remembered::Loaded;
 
 /// Some skills, a line each.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,18 +79,92 @@ impl SkillLines {
     }
 }
 
-/// Returns an answer: text for a model, and the same as a value for a program.
-pub(crate) fn done(content: ContentBlock, answer: &impl Serialize) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![content]);
-    result.structured_content = Some(value(answer));
-    result
+/// What a tool answers: text for a model, and the same as a value for a program.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    content: ContentBlock,
+    structured: Structured,
+    loaded: Option<Loaded>,
 }
 
-/// Returns why there is no answer, so that a model can act on it.
-pub(crate) fn failed(text: String, failure: &Failure) -> CallToolResult {
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(value(failure));
-    result
+/// An answer as a value.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Structured {
+    Lines(SkillLines),
+    Instructions(Instructions),
+    Part(FilePart),
+    /// Why there is no answer, so that a model can act on it.
+    Failure(Failure),
+}
+
+/// An answer as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    content: [&'a ContentBlock; 1],
+    structured_content: &'a Structured,
+    is_error: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(content: ContentBlock, structured: Structured) -> Self {
+        Self {
+            content,
+            structured,
+            loaded: None,
+        }
+    }
+
+    /// Returns why there is no answer.
+    pub(crate) fn failure(text: String, failure: Failure) -> Self {
+        Self::new(ContentBlock::text(text), Structured::Failure(failure))
+    }
+
+    /// Says what was loaded for it.
+    pub(crate) fn of(self, loaded: Loaded) -> Self {
+        Self {
+            loaded: Some(loaded),
+            ..self
+        }
+    }
+
+    /// Returns how it went.
+    pub(crate) fn went(&self) -> Went {
+        match self.structured {
+            Structured::Failure(_) => Went::Failed,
+            _ => Went::Ok,
+        }
+    }
+
+    /// Returns what was loaded for it.
+    pub(crate) fn loaded(self) -> Option<Loaded> {
+        self.loaded
+    }
+
+    /// Returns the answer for the SDK.
+    pub(crate) fn result(self) -> CallToolResult {
+        let structured = value(&self.structured);
+        let make = if self.went() == Went::Failed {
+            CallToolResult::error
+        } else {
+            CallToolResult::success
+        };
+        let mut result = make(vec![self.content]);
+        result.structured_content = Some(structured);
+        result
+    }
+
+    /// Returns the answer as JSON, as clients of all versions of the protocol get it.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let written = Written {
+            content: [&self.content],
+            structured_content: &self.structured,
+            is_error: self.went() == Went::Failed,
+        };
+        // Everything in an answer is text, numbers and lists of these, which can always be written.
+        serde_json::to_vec(&written).unwrap_or_default()
+    }
 }
 
 /// Returns a value as JSON.

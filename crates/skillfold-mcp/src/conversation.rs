@@ -3,10 +3,12 @@
 //! The process on stdio is one conversation, and so is a session of HTTP. The protocol of 2026-07-28 has no sessions: there
 //! each request is a conversation of its own, which is gone with the answer. What is asked for is always given whole.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use skillfold::core::{Error, Instructions, Lives, Policy};
+use skillfold::core::{Envelope, Error, Lives, LoadedText, Policy};
 use skillfold::{Session, Skills};
+
+use crate::remembered::Loaded;
 
 /// Bytes of ids and arguments that one conversation remembers. Above it, it begins anew.
 const BYTES: usize = 64 * 1024;
@@ -33,14 +35,44 @@ impl Conversation {
         policy: &Policy,
         id: &str,
         arguments: &str,
-    ) -> Result<(Arc<Instructions>, u64), Error> {
+        envelope: Envelope,
+    ) -> Result<(LoadedText, u64), Error> {
+        let cost = id.len() + arguments.len() + EACH;
+        self.with(skills, policy, cost, |session| {
+            let before = session.remembered().spent();
+            let loaded = session.render(id, arguments, envelope)?;
+            let tokens = session.remembered().spent() - before;
+            Ok((loaded, tokens))
+        })
+    }
+
+    /// Remembers a skill that the model asked for, and that was loaded before.
+    pub(crate) fn load_again(&self, skills: &Skills, policy: &Policy, loaded: &Loaded) {
+        let Loaded {
+            made_of,
+            arguments,
+            tokens,
+        } = loaded;
+        let cost = made_of.instructions.id().len() + arguments.len() + EACH;
+        self.with(skills, policy, cost, |session| {
+            session.render_again(made_of, arguments, *tokens);
+        });
+    }
+
+    /// Does something with the session, which holds so many bytes more after it.
+    fn with<T>(
+        &self,
+        skills: &Skills,
+        policy: &Policy,
+        cost: usize,
+        act: impl FnOnce(&mut Session) -> T,
+    ) -> T {
         let begin = || Remembered {
             session: skills.session(policy.clone(), Lives::History),
             bytes: 0,
         };
-        let cost = id.len() + arguments.len() + EACH;
         if cost > BYTES {
-            return begin().load(id, arguments);
+            return act(&mut begin().session);
         }
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(full) = remembered.take_if(|remembered| remembered.bytes + cost > BYTES) {
@@ -49,7 +81,7 @@ impl Conversation {
         }
         let remembered = remembered.get_or_insert_with(begin);
         remembered.bytes += cost;
-        remembered.load(id, arguments)
+        act(&mut remembered.session)
     }
 
     /// Returns the tokens that were given since the conversation began.
@@ -61,21 +93,13 @@ impl Conversation {
     }
 }
 
-impl Remembered {
-    fn load(&mut self, id: &str, arguments: &str) -> Result<(Arc<Instructions>, u64), Error> {
-        let before = self.session.remembered().spent();
-        let loaded = self.session.load(id, arguments)?;
-        let tokens = self.session.remembered().spent() - before;
-        Ok((loaded, tokens))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use skillfold::core::{Budget, MemorySource, Policy};
+    use skillfold::core::{Budget, Envelope, MemorySource, Policy};
     use skillfold::{Environment, Host, Skills};
 
     use super::{BYTES, Conversation};
+    use crate::remembered::Loaded;
 
     fn skills() -> Skills {
         let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
@@ -88,12 +112,20 @@ mod tests {
     fn what_is_loaded_again_is_whole_and_counted_again() {
         let (skills, policy) = (skills(), Policy::hybrid(Budget::tokens(4_000)));
         let conversation = Conversation::default();
-        let (first, tokens) = conversation.load(&skills, &policy, "pdf", "").unwrap();
-        let (second, _) = conversation.load(&skills, &policy, "pdf", "").unwrap();
-        assert_eq!(first.body(), second.body());
+        let load = |id| conversation.load(&skills, &policy, id, "", Envelope::Plain);
+        let (first, tokens) = load("pdf").unwrap();
+        let (second, _) = load("pdf").unwrap();
+        assert_eq!(first.text, second.text);
         assert_eq!(conversation.spent(), 2 * tokens);
-        assert!(conversation.load(&skills, &policy, "other", "").is_err());
+        assert!(load("other").is_err());
         assert_eq!(conversation.spent(), 2 * tokens);
+        let loaded = Loaded {
+            made_of: first,
+            arguments: String::new(),
+            tokens,
+        };
+        conversation.load_again(&skills, &policy, &loaded);
+        assert_eq!(conversation.spent(), 3 * tokens);
     }
 
     #[test]
@@ -107,14 +139,14 @@ mod tests {
         for number in 0..1_000 {
             let arguments = format!("{number} ").repeat(1_000);
             conversation
-                .load(&skills, &policy, "pdf", &arguments)
+                .load(&skills, &policy, "pdf", &arguments, Envelope::Plain)
                 .unwrap();
             assert!(held() <= BYTES);
         }
         let before = held();
         let arguments = "a".repeat(BYTES);
         conversation
-            .load(&skills, &policy, "pdf", &arguments)
+            .load(&skills, &policy, "pdf", &arguments, Envelope::Plain)
             .unwrap();
         assert_eq!(held(), before, "what is too long is not remembered");
     }

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::error::Error;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::header::{
     AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
@@ -16,9 +18,11 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Frame, SizeHint};
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::direct;
 use crate::http::Access;
 use crate::limits::HttpLimits;
 use crate::metrics::add;
@@ -113,6 +117,9 @@ impl Door {
         };
         let sent = body.clone();
         let answer = NO_ROOM.scope(Cell::new(false), async {
+            if let Some(answer) = direct::answer(&self.shared, &parts, &body).await {
+                return (answer, false);
+            }
             let request = Request::from_parts(parts, Body::from(body));
             let answer = next.run(request).await;
             (answer, NO_ROOM.with(Cell::get))
@@ -134,10 +141,10 @@ impl Door {
             return answer;
         }
         answer.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                let _still = &in_flight;
-                frame
-            }))
+            Body::new(Sending {
+                body,
+                _in_flight: in_flight,
+            })
         })
     }
 }
@@ -164,7 +171,7 @@ fn is_too_long(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Returns the value of a header that is there once.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
 }
@@ -205,6 +212,32 @@ impl InFlight {
     fn new(shared: &Arc<Shared>) -> Self {
         add(&shared.metrics.in_flight, 1);
         Self(Arc::clone(shared))
+    }
+}
+
+/// A body on its way, of the length that it has.
+struct Sending {
+    body: Body,
+    _in_flight: InFlight,
+}
+
+impl HttpBody for Sending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -25,7 +25,7 @@ use crate::sessions::Sessions;
 use crate::token::Token;
 
 /// The path that the protocol is spoken at.
-const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = "/mcp";
 
 /// How often it is looked whether the last answer is sent, when the server stops.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -142,7 +142,7 @@ fn config(address: SocketAddr, options: &HttpOptions) -> StreamableHttpServerCon
 
 fn router(server: Server, config: StreamableHttpServerConfig, options: &HttpOptions) -> Router {
     let shared = Arc::clone(server.shared());
-    let sessions = Arc::new(Sessions::new(&options.limits));
+    let sessions = Arc::new(Sessions::new(&options.limits, Arc::clone(&shared)));
     let door = Arc::new(Door {
         access: options.access.clone(),
         limits: options.limits,

@@ -14,10 +14,12 @@ mod token;
 mod uri;
 
 mod answer;
+mod remembered;
 
 mod definition;
 
 mod conversation;
+mod conversations;
 mod notices;
 
 mod offer;
@@ -30,6 +32,8 @@ mod sep2640;
 
 mod server;
 
+mod call;
+mod direct;
 mod door;
 mod http;
 mod listen;

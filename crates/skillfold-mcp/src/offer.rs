@@ -7,10 +7,12 @@ use rmcp::model::Tool;
 use skillfold::Skills;
 use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
 
+use crate::conversations::Conversations;
 use crate::definition::{ALIAS, definitions};
 use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::options::Options;
+use crate::remembered::Answers;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     pub(crate) notices: Notices,
     options: Options,
+    /// Those of sessions over HTTP.
+    pub(crate) conversations: Conversations,
     offer: Mutex<Option<Arc<Offer>>>,
 }
 
@@ -34,6 +38,8 @@ pub(crate) struct Offer {
     pub(crate) tools: Vec<Tool>,
     /// What a model is told of the skills; nothing, if there are none.
     pub(crate) instructions: Option<String>,
+    /// What tools answered.
+    pub(crate) answers: Answers,
 }
 
 impl Shared {
@@ -43,6 +49,7 @@ impl Shared {
             metrics: Metrics::default(),
             notices: Notices::default(),
             options,
+            conversations: Conversations::default(),
             offer: Mutex::new(None),
         }
     }
@@ -87,6 +94,7 @@ impl Shared {
                 Style::Xml => Envelope::SkillContent,
                 _ => Envelope::SkillContext,
             },
+            answers: Answers::default(),
             policy,
             names,
             catalog,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -14,6 +15,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skillfold::Skills;
 
+use crate::call::SESSION;
 use crate::conversation::Conversation;
 use crate::metrics::{Asked, Went};
 use crate::notices::accepted;
@@ -64,7 +66,7 @@ impl Server {
         let tool = Tool::named(&offer, tool)?;
         let arguments = serde_json::from_str(arguments).ok()?;
         let result = tool.call(&self.shared, &offer, &self.conversation, arguments);
-        serde_json::to_string(&result).ok()
+        serde_json::to_string(&result.result()).ok()
     }
 
     /// Counts what is asked, how it went and how long it took.
@@ -127,6 +129,12 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        // Over HTTP it names its session.
+        let parts = context.extensions.get::<Parts>();
+        let session = parts.and_then(|parts| parts.headers.get(SESSION));
+        if let Some(session) = session.and_then(|id| id.to_str().ok()) {
+            self.shared.conversations.begin(session, &self.conversation);
+        }
         self.shared.notices.tell(context.peer);
     }
 
@@ -174,20 +182,16 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = if tool.is_quick(&offer) {
+        let answer = if tool.is_quick(&offer) {
             tool.call(&self.shared, &offer, &self.conversation, arguments)
         } else {
             let conversation = Arc::clone(&self.conversation);
             self.blocking(move |shared| tool.call(shared, &offer, &conversation, arguments))
                 .await?
         };
-        let went = match result.is_error {
-            Some(true) => Went::Failed,
-            _ => Went::Ok,
-        };
         let metrics = &self.shared.metrics;
-        metrics.answered(tool.asked(), went, start.elapsed());
-        Ok(result.into())
+        metrics.answered(tool.asked(), answer.went(), start.elapsed());
+        Ok(answer.result().into())
     }
 
     async fn list_prompts(

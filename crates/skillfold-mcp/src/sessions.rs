@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 
 use futures_core::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -13,10 +14,14 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio::sync::Mutex;
 
 use crate::limits::HttpLimits;
+use crate::offer::Shared;
 
 /// How long an answer that was sent can be asked for again. The SDK keeps each of them so long, and a minute of answers,
 /// its default, took most of the memory of a session.
 const SENT: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// The share of its idle time for which the SDK need not hear of a session. It lives so much longer.
+const UNHEARD: u32 = 16;
 
 tokio::task_local! {
     /// Whether the request of this task wanted a session for which there was no room. The SDK answers it as a fault.
@@ -28,18 +33,22 @@ tokio::task_local! {
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
+    shared: Arc<Shared>,
     /// Held while one is counted and made.
     making: Mutex<()>,
 }
 
 impl Sessions {
-    pub(crate) fn new(limits: &HttpLimits) -> Self {
+    pub(crate) fn new(limits: &HttpLimits, shared: Arc<Shared>) -> Self {
         let mut local = LocalSessionManager::default();
-        local.session_config.keep_alive = Some(limits.session_idle);
+        let unheard = limits.session_idle / UNHEARD;
+        shared.conversations.keep_quiet(unheard);
+        local.session_config.keep_alive = Some(limits.session_idle + unheard);
         local.session_config.completed_cache_ttl = SENT;
         Self {
             local,
             limit: limits.sessions,
+            shared,
             making: Mutex::new(()),
         }
     }
@@ -104,6 +113,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
+        self.shared.conversations.end(id);
         Ok(self.local.close_session(id).await?)
     }
 

@@ -1,19 +1,20 @@
 //! What the tools do: list, search, load, read.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::model::{ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use skillfold::core::{Envelope, Error, Filter};
 use skillfold::view::{Failure, FilePart, Instructions};
 
-use crate::answer::{SkillLine, SkillLines, done, failed};
+use crate::answer::{Answer, SkillLine, SkillLines, Structured};
 use crate::conversation::Conversation;
 use crate::definition::ALIAS;
 use crate::media;
 use crate::metrics::{Asked, add};
 use crate::offer::{Offer, Shared};
 use crate::page::page;
+use crate::remembered::Loaded;
 
 /// Skills that a search finds at most.
 const FOUND: usize = 20;
@@ -28,7 +29,7 @@ const QUERY: usize = 1000;
 const FEW: usize = 2_000;
 
 /// A tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Tool {
     List,
     Search,
@@ -80,7 +81,7 @@ impl Tool {
         offer: &Offer,
         conversation: &Conversation,
         arguments: JsonObject,
-    ) -> CallToolResult {
+    ) -> Answer {
         let load = |asked: Load| {
             let envelope = match self {
                 Self::Alias => Envelope::ReadSkill,
@@ -98,15 +99,12 @@ impl Tool {
 }
 
 /// Reads the arguments of a call; what is wrong with them is for the model to correct.
-fn with<T: DeserializeOwned>(
-    arguments: JsonObject,
-    act: impl FnOnce(T) -> CallToolResult,
-) -> CallToolResult {
+fn with<T: DeserializeOwned>(arguments: JsonObject, act: impl FnOnce(T) -> Answer) -> Answer {
     match serde_json::from_value(Value::Object(arguments)) {
         Ok(asked) => act(asked),
         Err(error) => {
             let message = format!("The arguments of the call are not in order: {error}");
-            failed(message.clone(), &Failure::usage(message))
+            Answer::failure(message.clone(), Failure::usage(message))
         }
     }
 }
@@ -119,7 +117,7 @@ struct List {
     cursor: Option<String>,
 }
 
-fn list_skills(offer: &Offer, asked: &List) -> CallToolResult {
+fn list_skills(offer: &Offer, asked: &List) -> Answer {
     let filter = Filter::default().query(bounded(asked.query.as_deref().unwrap_or_default()));
     let matching = || {
         offer
@@ -128,7 +126,7 @@ fn list_skills(offer: &Offer, asked: &List) -> CallToolResult {
             .filter(|entry| filter.matches(entry))
     };
     let found = page(matching(), |entry| entry.id(), asked.cursor.as_deref());
-    lines(&SkillLines {
+    lines(SkillLines {
         total: matching().count(),
         skills: found.items.iter().map(SkillLine::new).collect(),
         next: found.next,
@@ -141,7 +139,7 @@ struct Search {
 }
 
 /// Finds the skills whose id or tags have the query, and then those whose description has all its words.
-fn search_skills(offer: &Offer, asked: &Search) -> CallToolResult {
+fn search_skills(offer: &Offer, asked: &Search) -> Answer {
     let query = bounded(&asked.query);
     let (named, described) = (
         Filter::default().query(query),
@@ -156,15 +154,15 @@ fn search_skills(offer: &Offer, asked: &Search) -> CallToolResult {
         }
     }
     first.append(&mut then);
-    lines(&SkillLines {
+    lines(SkillLines {
         total: first.len(),
         skills: first.iter().take(FOUND).map(SkillLine::new).collect(),
         next: None,
     })
 }
 
-fn lines(found: &SkillLines) -> CallToolResult {
-    done(ContentBlock::text(found.text()), found)
+fn lines(found: SkillLines) -> Answer {
+    Answer::new(ContentBlock::text(found.text()), Structured::Lines(found))
 }
 
 #[derive(Deserialize)]
@@ -180,20 +178,27 @@ fn load_skill(
     conversation: &Conversation,
     envelope: Envelope,
     asked: &Load,
-) -> CallToolResult {
+) -> Answer {
     let arguments = asked.arguments.as_deref().unwrap_or_default();
-    // The conversation says what a model may load; the handle puts it into the envelope.
-    let loaded = conversation
-        .load(&shared.skills, &offer.policy, &asked.skill_id, arguments)
-        .and_then(|(loaded, tokens)| {
+    match conversation.load(
+        &shared.skills,
+        &offer.policy,
+        &asked.skill_id,
+        arguments,
+        envelope,
+    ) {
+        Ok((mut made_of, tokens)) => {
             add(&shared.metrics.loaded_tokens, tokens);
-            shared.skills.render(loaded.id(), arguments, envelope)
-        });
-    match loaded {
-        Ok(loaded) => done(
-            ContentBlock::text(loaded.text.clone()),
-            &Instructions::new(&loaded, envelope),
-        ),
+            let structured = Instructions::new(&made_of, envelope);
+            let text = std::mem::take(&mut made_of.text);
+            let loaded = Loaded {
+                made_of,
+                arguments: arguments.to_owned(),
+                tokens,
+            };
+            let structured = Structured::Instructions(structured);
+            Answer::new(ContentBlock::text(text), structured).of(loaded)
+        }
         Err(error) => refuse(&asked.skill_id, envelope, &error),
     }
 }
@@ -206,14 +211,14 @@ struct Read {
     start: u64,
 }
 
-fn read_file(shared: &Shared, offer: &Offer, asked: &Read) -> CallToolResult {
+fn read_file(shared: &Shared, offer: &Offer, asked: &Read) -> Answer {
     let range = asked.start..asked.start.saturating_add(READ_BYTES);
     let read = offer.catalog.usable(&asked.skill_id).and_then(|entry| {
         let content = shared.skills.read_range(entry.id(), &asked.path, range)?;
         Ok(FilePart::new(&entry, &content))
     });
     match read {
-        Ok(part) => done(content(&part), &part),
+        Ok(part) => Answer::new(content(&part), Structured::Part(part)),
         Err(error) => refuse(&asked.skill_id, offer.envelope, &error),
     }
 }
@@ -239,8 +244,8 @@ fn content(part: &FilePart) -> ContentBlock {
     }
 }
 
-fn refuse(id: &str, envelope: Envelope, error: &Error) -> CallToolResult {
-    failed(envelope.render_failure(id, error), &Failure::new(error))
+fn refuse(id: &str, envelope: Envelope, error: &Error) -> Answer {
+    Answer::failure(envelope.render_failure(id, error), Failure::new(error))
 }
 
 /// Returns the start of a query, as much of it as is looked at.

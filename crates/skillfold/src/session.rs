@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Catalog, Disclosed, Error, Explanation, Instructions, Loader, Memory as _, Policy,
-    Session as Remembered, Turn, Verdict,
+    Budget, Catalog, Disclosed, Envelope, Error, Explanation, Instructions, LoadedText, Loader,
+    Memory as _, Policy, Session as Remembered, Turn, Verdict,
 };
 
 use crate::skills::Skills;
@@ -93,6 +93,29 @@ impl Session {
         self.skills.with_now(said)?;
         self.skills.counted_verdict(verdict);
         Ok(())
+    }
+
+    /// Loads a skill that the model asked for, and puts it into an envelope.
+    pub fn render(
+        &mut self,
+        id: &str,
+        arguments: &str,
+        envelope: Envelope,
+    ) -> Result<LoadedText, Error> {
+        let (policy, remembered) = (&self.policy, &mut self.remembered);
+        let rendered = self.skills.with_now(|catalog, loader| {
+            let instructions = remembered.load(catalog, loader, policy, id, arguments)?;
+            let entry = catalog.usable(instructions.id())?;
+            Ok(loader.envelop(&entry, instructions, envelope))
+        });
+        self.skills.noted(rendered)
+    }
+
+    /// Notes that the model got a text that it asked for, which the host still had: a conversation like this one rendered
+    /// it with these arguments and for so many tokens, and it [is current](Skills::is_current).
+    pub fn render_again(&mut self, loaded: &LoadedText, arguments: &str, tokens: u64) {
+        self.remembered
+            .load_again(&loaded.instructions, arguments, tokens);
     }
 
     /// Says what to give again after the conversation was cut short, within a budget. If the listing was cut too, it is

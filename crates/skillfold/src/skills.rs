@@ -150,6 +150,15 @@ impl Skills {
         })
     }
 
+    /// Returns whether [`render`](Self::render) would give the same text again, without making it: see
+    /// [`Loader::is_current`].
+    pub fn is_current(&self, loaded: &LoadedText) -> bool {
+        self.with_now(|catalog, loader| {
+            let entry = catalog.usable(loaded.instructions.id());
+            entry.is_ok_and(|entry| loader.is_current(&entry, loaded))
+        })
+    }
+
     /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
     pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
         self.of(id, |entry, loader| loader.files(entry, cursor, limit))

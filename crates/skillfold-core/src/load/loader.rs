@@ -192,6 +192,11 @@ impl Loader {
         })
     }
 
+    /// Counts a load that was answered from memory.
+    pub(super) fn count_hit(&self) {
+        self.hits.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Returns the time in nanoseconds since 1970.
     pub(super) fn now_ns(&self) -> i64 {
         (self.clock)()

@@ -8,11 +8,12 @@ use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
 use crate::load::envelope::words::is_id;
 use crate::load::envelope::{Envelope, Failure, Parts};
-use crate::load::files::{FileKind, Files, files_by};
+use crate::load::files::{FileKind, Files, all_files, files_by};
 use crate::load::instructions::Instructions;
-use crate::load::loader::Loader;
+use crate::load::loader::{Loader, may_be_given};
 use crate::load::mentions::Mentions;
-use crate::read::source::Finding;
+use crate::name::ResourcePath;
+use crate::read::source::{Finding, Revision};
 
 /// Files that an envelope names; the rest is counted in it.
 const NAMED: usize = 50;
@@ -33,6 +34,8 @@ pub struct LoadedText {
     pub instructions: Arc<Instructions>,
     /// What there is to say about this load, and about the envelope.
     pub notes: Vec<Diagnostic>,
+    /// The files that there were, by path, if the envelope has a place for them.
+    files: Option<Box<[ResourcePath]>>,
 }
 
 impl Loader {
@@ -44,6 +47,16 @@ impl Loader {
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
         let instructions = self.load(entry, arguments)?;
+        Ok(self.envelop(entry, instructions, envelope))
+    }
+
+    /// Puts instructions of a skill that were just loaded into an envelope; see [`render`](Self::render).
+    pub fn envelop(
+        &self,
+        entry: &Entry<'_>,
+        instructions: Arc<Instructions>,
+        envelope: Envelope,
+    ) -> LoadedText {
         let mut notes = instructions.notes().to_vec();
         let files = if envelope.names_files() {
             named_files(entry, &instructions, &mut notes)
@@ -69,12 +82,55 @@ impl Loader {
             let message = format!("Entry of `requires` is not an id: {}", quoted(id));
             Diagnostic::new(Code::RequiredForm, None, message)
         }));
-        Ok(LoadedText {
+        let paths = || {
+            let mut paths: Vec<_> = files.files.iter().map(|file| file.path.clone()).collect();
+            paths.sort_unstable();
+            paths.into()
+        };
+        LoadedText {
+            files: envelope.names_files().then(paths),
             text: rendered.text,
             instructions,
             notes,
-        })
+        }
     }
+
+    /// Returns whether [`render`](Self::render) would give the same again: the skill, the state of its file and the names
+    /// of its files are as they were. Where it cannot be told for sure, they are not.
+    ///
+    /// It is for hosts that remember what they made of a text, and takes much less than to make it: the file is looked at
+    /// and not read. One that is the same counts as answered from memory.
+    pub fn is_current(&self, entry: &Entry<'_>, loaded: &LoadedText) -> bool {
+        let instructions = &loaded.instructions;
+        // The skill is the one that was found only if its file was settled then, and the same when it was read.
+        let is_same = may_be_given(entry).is_ok()
+            && loaded.notes.is_empty()
+            && instructions.id() == entry.id()
+            && Arc::ptr_eq(instructions.skill(), entry.skill())
+            && has_revision(entry, instructions.revision())
+            && loaded
+                .files
+                .as_ref()
+                .is_none_or(|files| has_files(entry, files));
+        if is_same {
+            self.count_hit();
+        }
+        is_same
+    }
+}
+
+/// Returns whether a skill's file has this state.
+fn has_revision(entry: &Entry<'_>, known: Revision) -> bool {
+    let revision = entry.root().source().revision(&entry.skill().folder);
+    revision.is_ok_and(|now| now == known)
+}
+
+/// Returns whether a skill has these files, ordered by path, and nothing that there is something to say about.
+fn has_files(entry: &Entry<'_>, known: &[ResourcePath]) -> bool {
+    all_files(entry).is_ok_and(|found| {
+        let paths = found.files.iter().map(|file| &file.path);
+        found.findings.is_empty() && paths.eq(known)
+    })
 }
 
 /// Returns the files to name. What cannot be listed is a note, and no reason to keep the instructions back.

@@ -1,13 +1,17 @@
 //! What was loaded is remembered, and never served when it is stale.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Catalog, ErrorKind, Freshness, FsSource, Loader, Loading, MemorySource, Root, Rules, Scope,
-    Steadiness, Strictness,
+    Catalog, Envelope, ErrorKind, Freshness, FsSource, Loader, Loading, MemorySource, Root, Rules,
+    Scope, Steadiness, Strictness,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
+
+/// What happens to a skill's folder.
+type Change = fn(&Path);
 
 /// What happens to a file's state.
 type Trap = fn(&mut File);
@@ -316,6 +320,67 @@ fn skill_of_a_moved_root_has_the_new_folder() {
     let new = old.refresh(root("b"), Rules::default(), i64::MAX).catalog;
     let text = loader.load(&new.look_up("pdf").unwrap(), "").unwrap();
     assert_eq!(text.base_dir(), at("b").join("pdf").to_str());
+}
+
+#[test]
+fn text_is_current_only_while_the_file_and_the_names_of_files_are_the_same() {
+    const FILE: &str = "---\nname: pdf\ndescription: d\n---\nBody\n";
+    fn put(path: &Path, name: &str, text: &str) {
+        skillfold_testkit::write(path, &[(name.to_owned(), text.to_owned())]);
+    }
+    let add: Change = |path| put(path, "more.md", "x");
+    let changes: [(Change, Envelope, bool); 6] = [
+        (|_| {}, Envelope::SkillContext, true),
+        (
+            |path| put(path, "SKILL.md", &FILE.replace("Body", "Another")),
+            Envelope::SkillContext,
+            false,
+        ),
+        (add, Envelope::SkillContext, false),
+        (
+            |path| std::fs::remove_file(path.join("a.md")).unwrap(),
+            Envelope::SkillContext,
+            false,
+        ),
+        (
+            |path| std::fs::remove_file(path.join("SKILL.md")).unwrap(),
+            Envelope::SkillContext,
+            false,
+        ),
+        // This one names no files.
+        (add, Envelope::Plain, true),
+    ];
+    for (at, (change, envelope, is_current)) in changes.into_iter().enumerate() {
+        let parent = tempfile::tempdir().unwrap();
+        let written = [("pdf/SKILL.md", FILE), ("pdf/a.md", "x")];
+        let written = written.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        skillfold_testkit::write(parent.path(), &written);
+        let source = FsSource::open(parent.path()).unwrap();
+        let root = vec![Root::new(Scope::User, "mine", source)];
+        let catalog = Catalog::discover(root, Rules::default(), i64::MAX);
+        let entry = catalog.look_up("pdf").unwrap();
+        let loader = loader(|_| {});
+        let text = loader.render(&entry, "", envelope).unwrap();
+        assert!(loader.is_current(&entry, &text), "{at}");
+        assert_eq!(loader.stats().hits, 1, "{at}");
+        change(&parent.path().join("pdf"));
+        assert_eq!(loader.is_current(&entry, &text), is_current, "{at}");
+    }
+}
+
+#[test]
+fn text_of_a_file_that_may_still_be_written_is_never_current() {
+    let told = told(&[("a", "# A\n")]);
+    let mut recent = skill("b", "# B\n");
+    recent.revision.modified_ns = NOW - SECOND;
+    told.put("b", recent);
+    let catalog = told.discover(NOW);
+    let loader = loader(|_| {});
+    for (id, is_current) in [("a", true), ("b", false)] {
+        let entry = catalog.look_up(id).unwrap();
+        let text = loader.render(&entry, "", Envelope::Plain).unwrap();
+        assert_eq!(loader.is_current(&entry, &text), is_current, "{id}");
+    }
 }
 
 #[test]

@@ -28,6 +28,11 @@ pub(crate) fn serve_within(access: Access, limits: HttpLimits) -> SocketAddr {
     };
     let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
     let server = Server::new(skills(tree, &[]), Options::default());
+    start(server, options)
+}
+
+/// Serves until the process ends.
+pub(crate) fn start(server: Server, options: HttpOptions) -> SocketAddr {
     let (sender, address) = mpsc::channel();
     thread::spawn(move || {
         skillfold_mcp::http(server, &options, |address| {
@@ -107,7 +112,7 @@ fn health_needs_no_token_and_says_nothing_else() {
 }
 
 /// Sends a request and returns the answer whole.
-fn ask(address: SocketAddr, request: &str) -> String {
+pub(crate) fn ask(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();

@@ -3,6 +3,7 @@
 
 mod client;
 
+mod direct;
 mod hostile;
 mod http;
 mod live;

@@ -1,0 +1,126 @@
+//! Plain calls of tools over HTTP, answered without the SDK: it takes more for a request than most answers do.
+//!
+//! The answer has the same meaning as the SDK's. In a session it comes as JSON, which clients have to take there too, and
+//! not as a stream of one event.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method};
+use axum::response::Response;
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::call::{Call, Within};
+use crate::conversation::Conversation;
+use crate::http::PATH;
+use crate::metrics::{Went, add};
+use crate::offer::{Offer, Shared};
+use crate::remembered::Remembered;
+use crate::tools::Tool;
+
+/// Answers a request, if it is a plain call of a tool.
+pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> Option<Response> {
+    if parts.method != Method::POST || parts.uri.path() != PATH {
+        return None;
+    }
+    let call = Call::of(&parts.headers, body)?;
+    let (start, offer) = (Instant::now(), shared.offer());
+    let tool = Tool::named(&offer, &call.tool)?;
+    let conversation = match call.within {
+        Within::Session(id) => shared.conversations.get(id)?,
+        Within::Nothing => Arc::default(),
+    };
+    // As text they are a key; equal arguments in another order are the same text.
+    let arguments = serde_json::to_string(&call.arguments).ok()?;
+    let (mut result, mut went) = (
+        again(shared, &offer, &conversation, tool, &arguments),
+        Went::Ok,
+    );
+    if result.is_none() {
+        let answer = anew(shared, &offer, &conversation, tool, call.arguments).await?;
+        went = answer.went();
+        result = Some(remember(&offer, tool, &arguments, answer));
+    }
+    shared.metrics.answered(tool.asked(), went, start.elapsed());
+    Some(written(&call.id, call.within, &result?))
+}
+
+/// Returns an answer that was given before, if it would be the same now.
+fn again(
+    shared: &Shared,
+    offer: &Offer,
+    conversation: &Conversation,
+    tool: Tool,
+    arguments: &str,
+) -> Option<Bytes> {
+    let remembered = offer.answers.get(tool, arguments)?;
+    if let Some(loaded) = &remembered.loaded {
+        if !shared.skills.is_current(&loaded.made_of) {
+            return None;
+        }
+        conversation.load_again(&shared.skills, &offer.policy, loaded);
+        add(&shared.metrics.loaded_tokens, loaded.tokens);
+    }
+    Some(remembered.json.clone())
+}
+
+/// Calls a tool, where no other request has to wait for it. Nothing, if it cannot be called so.
+async fn anew(
+    shared: &Arc<Shared>,
+    offer: &Arc<Offer>,
+    conversation: &Arc<Conversation>,
+    tool: Tool,
+    given: JsonObject,
+) -> Option<Answer> {
+    if tool.is_quick(offer) {
+        return Some(tool.call(shared, offer, conversation, given));
+    }
+    let (shared, offer) = (Arc::clone(shared), Arc::clone(offer));
+    let conversation = Arc::clone(conversation);
+    let call = move || tool.call(&shared, &offer, &conversation, given);
+    tokio::task::spawn_blocking(call).await.ok()
+}
+
+/// Returns an answer as JSON, and remembers it where it can be given again.
+fn remember(offer: &Offer, tool: Tool, arguments: &str, answer: Answer) -> Bytes {
+    let json = Bytes::from(answer.json());
+    // A file that was read may be another at any time; to tell takes as much as to read it again.
+    if answer.went() == Went::Ok && tool != Tool::Read {
+        let remembered = Remembered {
+            json: json.clone(),
+            loaded: answer.loaded(),
+        };
+        offer.answers.put(tool, arguments, remembered);
+    }
+    json
+}
+
+/// Returns the response to a call.
+fn written(id: &Value, within: Within<'_>, result: &[u8]) -> Response {
+    let (id, rest) = (
+        id.to_string(),
+        result.strip_prefix(b"{").unwrap_or_default(),
+    );
+    let kind = match within {
+        Within::Session(_) => "",
+        // Protocols without sessions know results that are not the last.
+        Within::Nothing => "\"resultType\":\"complete\",",
+    };
+    let parts: [&[u8]; 6] = [
+        b"{\"jsonrpc\":\"2.0\",\"id\":",
+        id.as_bytes(),
+        b",\"result\":{",
+        kind.as_bytes(),
+        rest,
+        b"}",
+    ];
+    let mut response = Response::new(Body::from(parts.concat()));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
