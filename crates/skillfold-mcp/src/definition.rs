@@ -36,7 +36,7 @@ pub(crate) fn definitions(catalog: &Catalog, names: &[String; 4]) -> Vec<Tool> {
             "List skills",
             "Lists the skills that there are, with what each does.",
             &json!({
-                "query": text("Only skills whose id or tags have this text"),
+                "query": text("What is wanted, in any words: skills that answer it, the best first"),
                 "cursor": text("`next` of the answer before, for more"),
             }),
             &[],
@@ -45,8 +45,8 @@ pub(crate) fn definitions(catalog: &Catalog, names: &[String; 4]) -> Vec<Tool> {
         tool(
             search,
             "Search skills",
-            "Finds skills by words of their id, tags or description.",
-            &json!({ "query": text("Words that the skill should be about") }),
+            "Finds the skills that answer a request, the best first: by their names, descriptions, tags and instructions.",
+            &json!({ "query": text("What is wanted, in any words, or as the user said it") }),
             &["query"],
             schema::<SkillLines>(),
         ),

@@ -1,10 +1,12 @@
 //! What the tools do: list, search, load, read.
 
+use std::collections::HashSet;
+
 use rmcp::model::{ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use skillfold::core::{Envelope, Error, Filter};
+use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter, Standing};
 use skillfold::view::{Failure, FilePart, Instructions};
 
 use crate::answer::{Answer, SkillLine, SkillLines, Structured};
@@ -91,8 +93,8 @@ impl Tool {
         };
         match self {
             Self::Load | Self::Alias => with(arguments, load),
-            Self::List => with(arguments, |asked| list_skills(offer, &asked)),
-            Self::Search => with(arguments, |asked| search_skills(offer, &asked)),
+            Self::List => with(arguments, |asked| list_skills(shared, offer, &asked)),
+            Self::Search => with(arguments, |asked| search_skills(shared, offer, &asked)),
             Self::Read => with(arguments, |asked| read_file(shared, offer, &asked)),
         }
     }
@@ -117,19 +119,30 @@ struct List {
     cursor: Option<String>,
 }
 
-fn list_skills(offer: &Offer, asked: &List) -> Answer {
-    let filter = Filter::default().query(bounded(asked.query.as_deref().unwrap_or_default()));
-    let matching = || {
-        offer
-            .catalog
-            .visible()
-            .filter(|entry| filter.matches(entry))
-    };
-    let found = page(matching(), |entry| entry.id(), asked.cursor.as_deref());
+fn list_skills(shared: &Shared, offer: &Offer, asked: &List) -> Answer {
+    let query = bounded(asked.query.as_deref().unwrap_or_default());
+    if query.trim().is_empty() {
+        let found = page(
+            offer.catalog.visible(),
+            |entry| entry.id(),
+            asked.cursor.as_deref(),
+        );
+        return lines(SkillLines {
+            total: offer.catalog.visible().count(),
+            skills: found.items.iter().map(SkillLine::new).collect(),
+            next: found.next,
+        });
+    }
+    let found = found(shared, offer, query);
+    // The best come first, so the next ones are those after the last that was given.
+    let cursor = asked.cursor.as_deref();
+    let given = cursor.and_then(|cursor| found.iter().position(|entry| entry.id() == cursor));
+    let rest = &found[given.map_or(0, |last| last + 1)..];
+    let next = rest.get(PAGE).and_then(|_| rest.get(PAGE - 1));
     lines(SkillLines {
-        total: matching().count(),
-        skills: found.items.iter().map(SkillLine::new).collect(),
-        next: found.next,
+        total: found.len(),
+        skills: rest.iter().take(PAGE).map(SkillLine::new).collect(),
+        next: next.map(|last| last.id().to_owned()),
     })
 }
 
@@ -138,27 +151,35 @@ struct Search {
     query: String,
 }
 
-/// Finds the skills whose id or tags have the query, and then those whose description has all its words.
-fn search_skills(offer: &Offer, asked: &Search) -> Answer {
-    let query = bounded(&asked.query);
-    let (named, described) = (
-        Filter::default().query(query),
-        Filter::default().words(query),
-    );
-    let (mut first, mut then) = (Vec::new(), Vec::new());
-    for entry in offer.catalog.visible() {
-        if named.matches(&entry) {
-            first.push(entry);
-        } else if described.matches(&entry) {
-            then.push(entry);
-        }
-    }
-    first.append(&mut then);
+fn search_skills(shared: &Shared, offer: &Offer, asked: &Search) -> Answer {
+    let found = found(shared, offer, bounded(&asked.query));
     lines(SkillLines {
-        total: first.len(),
-        skills: first.iter().take(FOUND).map(SkillLine::new).collect(),
+        total: found.len(),
+        skills: found.iter().take(FOUND).map(SkillLine::new).collect(),
         next: None,
     })
+}
+
+/// Returns the skills that answer a query, the best first, and then those whose id or tags have it as a part.
+fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Vec<Entry<'o>> {
+    let named = Filter::default().query(query);
+    let search = shared.skills.search(query, CANDIDATES);
+    let hits = search.hits.iter().map(|hit| &*hit.id);
+    // The snapshot that was searched may be newer than the one that is offered.
+    let hits = hits.filter_map(|id| offer.catalog.get(id).filter(|entry| entry.id() == id));
+    let mut found: Vec<Entry<'o>> = hits.filter(is_visible).collect();
+    let known: HashSet<&str> = found.iter().map(Entry::id).collect();
+    let visible = offer.catalog.visible();
+    let others: Vec<_> = visible
+        .filter(|entry| named.matches(entry) && !known.contains(entry.id()))
+        .collect();
+    found.extend(others);
+    found
+}
+
+/// Returns whether a model may see a skill.
+fn is_visible(entry: &Entry<'_>) -> bool {
+    entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
 }
 
 fn lines(found: SkillLines) -> Answer {
