@@ -27,11 +27,14 @@ pub(crate) struct Hit {
     pub(crate) score: f64,
 }
 
+/// What makes a method for a pool.
+type Make = fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>;
+
 /// Makes a method for a pool. Nothing of the pool may be kept but what is in the index.
 #[derive(Debug)]
 pub(crate) struct Maker {
     pub(crate) name: &'static str,
-    make: fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>,
+    make: Make,
 }
 
 /// All methods; the first is the baseline of the others.

@@ -77,7 +77,7 @@ async fn anew(
     tool: Tool,
     given: JsonObject,
 ) -> Option<Answer> {
-    if tool.is_quick(offer) {
+    if tool.is_quick(shared, offer) {
         return Some(tool.call(shared, offer, conversation, given));
     }
     let (shared, offer) = (Arc::clone(shared), Arc::clone(offer));

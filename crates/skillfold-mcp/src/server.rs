@@ -182,7 +182,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = if tool.is_quick(&offer) {
+        let answer = if tool.is_quick(&self.shared, &offer) {
             tool.call(&self.shared, &offer, &self.conversation, arguments)
         } else {
             let conversation = Arc::clone(&self.conversation);

@@ -15,7 +15,7 @@ use crate::definition::ALIAS;
 use crate::media;
 use crate::metrics::{Asked, add};
 use crate::offer::{Offer, Shared};
-use crate::page::page;
+use crate::page::{PAGE, page};
 use crate::remembered::Loaded;
 
 /// Skills that a search finds at most.
@@ -69,9 +69,12 @@ impl Tool {
     }
 
     /// Returns whether a call reads no file and looks at few skills.
-    pub(crate) fn is_quick(self, offer: &Offer) -> bool {
+    pub(crate) fn is_quick(self, shared: &Shared, offer: &Offer) -> bool {
         match self {
-            Self::List | Self::Search => offer.catalog.len() <= FEW,
+            // The first search reads the instructions of all skills.
+            Self::List | Self::Search => {
+                offer.catalog.len() <= FEW && shared.skills.is_searchable()
+            }
             Self::Load | Self::Alias | Self::Read => false,
         }
     }

@@ -240,6 +240,11 @@ impl Skills {
         act(now.matcher(), &now.loader)
     }
 
+    /// Returns whether a search reads no file: something was searched in the snapshot of now before.
+    pub fn is_searchable(&self) -> bool {
+        self.shared.now.load().index.get().is_some()
+    }
+
     /// Does something with what searches the snapshot of now.
     pub(crate) fn with_index<T>(&self, act: impl FnOnce(&SearchIndex, &Arc<Catalog>) -> T) -> T {
         let now = self.shared.now.load();

@@ -36,7 +36,7 @@ fn everything() -> Told {
     let told = Told::default();
     let put = |folder: &str, text: &str| {
         let mut file = File::new(folder, "");
-        file.text = text.to_owned();
+        text.clone_into(&mut file.text);
         told.put(
             folder,
             file.with(|revision| revision.size = text.len() as u64),

@@ -191,13 +191,13 @@ impl<'a> Measure<'a> {
                 named.add(asked.rarity);
             }
             in_description += f32::from(u8::from(has(Field::Description)));
-            let describes = [
+            let metadata = [
                 Field::Name,
                 Field::Description,
                 Field::Tags,
                 Field::Excluded,
             ];
-            if describes.into_iter().any(has) {
+            if metadata.into_iter().any(has) {
                 described.add(asked.rarity);
                 three += if asked.rarity >= self.third {
                     asked.rarity

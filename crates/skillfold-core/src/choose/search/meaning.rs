@@ -105,15 +105,13 @@ impl Directions {
             return directions;
         }
         for direction in all {
-            match direction.filter(|direction| direction.0.len() == length) {
-                Some(direction) => {
-                    directions.parts.extend(&direction.0);
-                    directions.lengths.push(direction.square().sqrt());
-                }
-                None => {
-                    directions.parts.extend(std::iter::repeat_n(0, length));
-                    directions.lengths.push(0.0);
-                }
+            let direction = direction.filter(|direction| direction.0.len() == length);
+            if let Some(direction) = direction {
+                directions.parts.extend(&direction.0);
+                directions.lengths.push(direction.square().sqrt());
+            } else {
+                directions.parts.extend(std::iter::repeat_n(0, length));
+                directions.lengths.push(0.0);
             }
         }
         directions
@@ -165,19 +163,19 @@ fn real(sum: i32) -> f32 {
 mod tests {
     use super::*;
 
-    fn closeness(a: &[f32], b: &[f32]) -> f32 {
+    fn closeness(a: &[f32], b: &[f32]) -> String {
         let close = Direction::new(a)
             .unwrap()
             .closeness(&Direction::new(b).unwrap());
-        (close * 100.0).round() / 100.0
+        format!("{close:.2}")
     }
 
     #[test]
     fn closeness_is_that_of_directions() {
-        assert_eq!(closeness(&[1.0, 0.0], &[5.0, 0.0]), 1.0);
-        assert_eq!(closeness(&[1.0, 0.0], &[0.0, 2.0]), 0.0);
-        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 0.0]), 0.71);
-        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 1.0, 1.0]), 0.0);
+        assert_eq!(closeness(&[1.0, 0.0], &[5.0, 0.0]), "1.00");
+        assert_eq!(closeness(&[1.0, 0.0], &[0.0, 2.0]), "0.00");
+        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 0.0]), "0.71");
+        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 1.0, 1.0]), "0.00");
     }
 
     #[test]

@@ -173,13 +173,13 @@ mod tests {
     use super::*;
 
     fn shown(each: impl FnOnce(&mut dyn FnMut(&str, Field))) -> String {
-        let mut shown = String::new();
+        let mut shown = Vec::new();
         each(&mut |text, field| {
             if !text.trim().is_empty() {
-                shown.push_str(&format!("{}: {}\n", field.as_str(), text.trim()));
+                shown.push(format!("{}: {}", field.as_str(), text.trim()));
             }
         });
-        shown
+        shown.join("\n")
     }
 
     #[test]
