@@ -116,7 +116,8 @@ impl Figures {
 
 /// Returns a figure with one digit after the point.
 pub(crate) fn tenths(value: f64) -> f64 {
-    (value * 10.0).round() / 10.0
+    // Nothing has no sign.
+    (value * 10.0).round() / 10.0 + 0.0
 }
 
 pub(crate) fn ratio(part: usize, whole: usize) -> f64 {

@@ -105,7 +105,10 @@ fn the_top_ten_of_real_skills_are_nearly_those_of_memory() {
     let (mut first, mut shared, mut all) = (0, 0, 0);
     for request in &requests {
         let request = text(request, "query");
-        let (memory, disk) = (both.by_memory(&request), both.by_disk(&request));
+        // How likely a skill is depends on the others that were looked at.
+        let ids = |hits: Vec<(_, f32, f32)>| hits.into_iter().map(|hit| hit.0);
+        let memory: Vec<&str> = ids(both.by_memory(&request)).collect();
+        let disk: Vec<&str> = ids(both.by_disk(&request)).collect();
         first += usize::from(memory.first() == disk.first());
         shared += memory.iter().filter(|hit| disk.contains(hit)).count();
         all += memory.len();
