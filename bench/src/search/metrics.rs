@@ -76,6 +76,11 @@ pub(crate) struct Figures {
 const CUTS: [usize; 4] = [1, 3, 5, 10];
 
 impl Figures {
+    /// Returns R@1, R@10 and MRR.
+    pub(crate) fn headline(&self) -> [f64; 3] {
+        [self.recall[0], self.recall[3], self.mrr]
+    }
+
     pub(crate) fn of<'a>(asked: impl Iterator<Item = &'a Asked>) -> Self {
         let asked: Vec<_> = asked.collect();
         let mean = |figure: &dyn Fn(&Asked) -> f64| {

@@ -58,6 +58,9 @@ pub(crate) struct Arguments {
     /// Write the candidates of each request of the headline with their features into a file, and nothing else
     #[arg(long)]
     dump: Option<PathBuf>,
+    /// Fail if R@1, R@10 or MRR of the headline is below these, in percent
+    #[arg(long, value_delimiter = ',', num_args = 3, value_names = ["R1", "R10", "MRR"])]
+    at_least: Vec<f64>,
     /// Print how often the right and the wrong skill come first above thresholds of the score, and nothing else
     #[arg(long)]
     negatives: bool,
@@ -140,7 +143,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let cjk = select(&|request| request.wording == Wording::Cjk);
     print.line(out, "cjk", &built, &cjk)?;
     let headline = select(&|request| HEADLINE.contains(&&*request.track) && unnamed(request));
-    print.line(out, "headline", &built, &headline)
+    print.line(out, "headline", &built, &headline)?;
+    judge(&arguments.at_least, headline.first())
+}
+
+/// Fails where a figure of the headline is below its bound.
+fn judge(at_least: &[f64], headline: Option<&Figures>) -> Result<(), Box<dyn Error>> {
+    let figures = headline.map(Figures::headline).unwrap_or_default();
+    let is_below = |(figure, bound): (&f64, &f64)| figure < bound;
+    if figures.iter().zip(at_least).any(is_below) {
+        return Err(format!("{figures:?} is below {at_least:?}").into());
+    }
+    Ok(())
 }
 
 /// Writes down what the ranker is fitted on.

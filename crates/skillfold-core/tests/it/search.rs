@@ -83,6 +83,21 @@ fn a_word_in_a_name_says_more_than_one_in_a_body() {
 }
 
 #[test]
+fn what_fits_better_is_more_likely() {
+    let index = SearchIndex::new(&office(), Covers::Bodies);
+    let first = |request: &str| {
+        let found = index.search(&index.query(request), 10, |_| true);
+        found.hits.first().map_or(0.0, |hit| hit.confidence)
+    };
+    let (whole, part) = (
+        first("fill in the documents, sign them with the seal"),
+        first("a letter, a form, some numbers, a seal"),
+    );
+    assert!(whole > part, "{whole} {part}");
+    assert!((0.0..=1.0).contains(&whole));
+}
+
+#[test]
 fn what_may_not_be_seen_takes_nobodys_place() {
     let skills: Vec<_> = (0..300)
         .map(|number| skill(&format!("chart-{number}"), "description: A chart", ""))

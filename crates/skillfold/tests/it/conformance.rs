@@ -6,7 +6,7 @@ use serde_json::Value;
 use skillfold::core::{Cursor, Envelope, Error, Filter, Limits, Lives};
 use skillfold::view::{
     Check, Doctor, Document, Evaluation, Failure, FileListing, FilePart, Instructions, Listing,
-    Prompt, SettingsView, Skill, Stats, Why,
+    Prompt, Search, SettingsView, Skill, Stats, Why,
 };
 use skillfold::{Environment, Every, Host, Skills, Target};
 use skillfold_testkit::cases;
@@ -83,6 +83,10 @@ fn answer(request: &Value, input: &Path) -> Document {
         "read" => read(&skills, request),
         "prompt" => prompt(&skills, argument("request").unwrap()),
         "why" => why(&skills, request),
+        "search" => {
+            let request = argument("request").unwrap();
+            Document::Search(Search::new(request, &skills.search(request, 10)))
+        }
         "check" => {
             let profile = skills.report().settings.profile.value;
             let targets = Target::all(&skills.catalog());

@@ -1,0 +1,52 @@
+//! `search`
+
+use crate::command::{World, skill};
+
+fn world() -> World {
+    let world = World::new("//- app/README.md\nA project\n");
+    world.write(&format!(
+        "
+//- app/.agents/skills/secret/SKILL.md
+{}
+//- person/.agents/skills/pdf-forms/SKILL.md
+{}
+//- person/.agents/skills/mail/SKILL.md
+{}
+",
+        skill("secret", "Fills in forms too"),
+        skill("pdf-forms", "Fills in forms. Use it for PDF."),
+        skill("mail", "Sends mail"),
+    ));
+    world
+}
+
+#[test]
+fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
+    insta::assert_snapshot!(world().run(&["search", "fill", "this", "form"]), @"
+    1. pdf-forms  user  58 %
+       Fills in forms. Use it for PDF.
+    ! 2 skills searched, metadata and instructions
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    exit 0
+    ");
+}
+
+#[test]
+fn search_among_all_shows_how_skills_stand() {
+    insta::assert_snapshot!(world().run(&["search", "--all", "--limit", "1", "fill a secret form"]), @"
+    1. secret  project, untrusted  74 %
+       Fills in forms too
+    ! 3 skills searched, metadata and instructions
+    exit 0
+    ");
+}
+
+#[test]
+fn search_without_a_hit_says_the_way_out() {
+    insta::assert_snapshot!(world().run(&["search", "what is the weather like?"]), @"
+    ! nothing has a word of the request; `skillfold list` shows all skills
+    ! 2 skills searched, metadata and instructions
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    exit 0
+    ");
+}
