@@ -20,6 +20,9 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::trust::TrustedFolders;
 
+/// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
+const BODIES: usize = 20_000;
+
 /// All skills of a host, live: a clone is the same handle, and every thread may hold one.
 ///
 /// ```
@@ -79,7 +82,10 @@ impl State {
         self.index.get_or_init(|| {
             Arc::new(match &self.earlier_index {
                 Some(earlier) => earlier.refresh(&self.catalog),
-                None => SearchIndex::new(&self.catalog, Covers::Bodies),
+                None if self.catalog.len() <= BODIES => {
+                    SearchIndex::new(&self.catalog, Covers::Bodies)
+                }
+                None => SearchIndex::new(&self.catalog, Covers::Metadata),
             })
         })
     }
