@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dump: Option<PathBuf>,
     /// Fail if R@1, R@10 or MRR of the headline is below these, in percent
-    #[arg(long, value_delimiter = ',', num_args = 3, value_names = ["R1", "R10", "MRR"])]
+    #[arg(long, value_delimiter = ',', value_name = "R1,R10,MRR")]
     at_least: Vec<f64>,
     /// Print how often the right and the wrong skill come first above thresholds of the score, and nothing else
     #[arg(long)]
