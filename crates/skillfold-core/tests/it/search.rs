@@ -1,9 +1,11 @@
 //! Search finds skills by the words of a request, the best first.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Covers, Document, Documents, MemorySource, Query, Root, Rules, Scope, SearchIndex,
-    Texts,
+    Catalog, Covers, Direction, Document, Documents, Embedder, Error, MemorySource, Query, Root,
+    Rules, Scope, SearchIndex, Statistics, Texts,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -138,6 +140,127 @@ fn a_refreshed_index_finds_what_a_new_one_finds() {
             ids(&SearchIndex::new(&new, Covers::Bodies), request)
         );
     }
+}
+
+/// Knows that a car is a vehicle; a real one knows more.
+struct Vehicles;
+
+impl Embedder for Vehicles {
+    fn id(&self) -> &'static str {
+        "vehicles-1"
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        let has = |text: &str, words: [&str; 2]| {
+            let text = text.to_lowercase();
+            f32::from(u8::from(words.iter().any(|word| text.contains(word))))
+        };
+        let vector = |text: &&str| {
+            vec![
+                has(text, ["car", "vehicle"]),
+                has(text, ["letter", "mail"]),
+                0.1,
+            ]
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+/// Has lost its model.
+struct Lost;
+
+impl Embedder for Lost {
+    fn id(&self) -> &'static str {
+        "lost"
+    }
+
+    fn embed(&self, _: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        Err(Error::not_found("model"))
+    }
+}
+
+fn garage() -> Catalog {
+    catalog(&[
+        skill("garage", "description: Repairs a vehicle", ""),
+        skill("post", "description: Sends mail", ""),
+    ])
+}
+
+#[test]
+fn meaning_finds_what_no_word_does() {
+    let by_words = SearchIndex::new(&garage(), Covers::Metadata);
+    assert_eq!(ids(&by_words, "my car"), "");
+    let index = SearchIndex::by_meaning(&garage(), Covers::Metadata, Arc::new(Vehicles));
+    let found = index.search(&index.query("my car"), 1, |_| true);
+    assert_eq!(found.hits[0].entry.id(), "garage");
+    assert!(index.problem().is_none());
+    assert!(index.bytes() > by_words.bytes());
+    let found = index.search(&index.query("write a letter"), 1, |entry| {
+        entry.id() != "post"
+    });
+    assert_eq!(
+        found.hits[0].entry.id(),
+        "garage",
+        "what may not be seen is not there"
+    );
+}
+
+#[test]
+fn without_its_model_search_goes_by_words_and_says_why() {
+    let index = SearchIndex::by_meaning(&garage(), Covers::Metadata, Arc::new(Lost));
+    let found = index.search(&index.query("repair it"), 10, |_| true);
+    assert_eq!(found.hits.len(), 1);
+    assert!(index.problem().is_some());
+    assert!(index.refresh(&garage()).problem().is_some());
+}
+
+#[test]
+fn meaning_is_written_down_with_a_document() {
+    let with = document("a", "b", "c").with_meaning(Direction::new(&[1.0, -0.5]));
+    let read = Document::from_bytes(&with.to_bytes()).unwrap();
+    assert_eq!(read.meaning(), with.meaning());
+    assert!(read.meaning().is_some());
+}
+
+#[test]
+fn many_changes_make_an_index_anew() {
+    let told = Told::default();
+    for number in 0..200 {
+        let name = format!("skill-{number}");
+        told.put(&name, File::new(&name, "Handles things"));
+    }
+    let old = told.discover(NOW);
+    let index = SearchIndex::new(&old, Covers::Metadata);
+    for number in 0..150 {
+        let name = format!("skill-{number}");
+        told.put(&name, File::new(&name, "Handles other matters"));
+    }
+    let new = told.refresh(&old, NOW + SECOND).catalog;
+    let refreshed = index.refresh(&new);
+    let count = |request: &str| {
+        refreshed
+            .search(&Query::new(request), 500, |_| true)
+            .hits
+            .len()
+    };
+    assert_eq!((count("things"), count("matters")), (50, 150));
+    let again = refreshed.refresh(&told.refresh(&new, NOW + 2 * SECOND).catalog);
+    assert_eq!(
+        ids(&again, "skill-7 matters"),
+        ids(&refreshed, "skill-7 matters")
+    );
+}
+
+#[test]
+fn statistics_are_read_as_they_were_written() {
+    let mut statistics: Statistics = [document("a", "b c", "d")].iter().collect();
+    assert_eq!(
+        Statistics::from_bytes(&statistics.to_bytes()),
+        Some(statistics)
+    );
+    assert_eq!(Statistics::from_bytes(b"short"), None);
+    statistics.remove(&document("a", "b c", "d"));
+    assert_eq!(statistics, Statistics::default());
 }
 
 fn document(name: &str, description: &str, body: &str) -> Document {
