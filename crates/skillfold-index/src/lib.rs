@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 
 mod checksum;
+mod own;
 
 mod metadata;
 

@@ -1,6 +1,6 @@
 //! What was read of the skills of a root, in one file that is read at once.
 
-use std::fs::{self, DirEntry, File, Metadata};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -9,6 +9,7 @@ use skillfold_core::Error;
 use tempfile::Builder;
 
 use crate::checksum::checksum;
+use crate::own::{check, check_own, make_own};
 
 /// What a file starts with: its kind and the version of this form.
 const MAGIC: [u8; 16] = *b"skillfold meta 1";
@@ -99,9 +100,9 @@ impl MetadataCache {
         reason = "this is the file that reads the cache"
     )]
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
-        check_own(&fs::symlink_metadata(&self.folder)?)?;
+        check_own(&self.folder)?;
         let looked_at = fs::symlink_metadata(path)?;
-        check_own(&looked_at)?;
+        check(&looked_at)?;
         if !looked_at.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
@@ -119,8 +120,7 @@ impl MetadataCache {
     }
 
     fn write_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        make_folder(&self.folder)?;
-        check_own(&fs::symlink_metadata(&self.folder)?)?;
+        make_own(&self.folder)?;
         let mut file = Builder::new().prefix(PREFIX).tempfile_in(&self.folder)?;
         let mut header = [0; HEADER];
         header[..16].copy_from_slice(&MAGIC);
@@ -186,46 +186,4 @@ fn fault(file: &[u8]) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-#[cfg(unix)]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match fs::DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    }
-}
-
-#[cfg(not(unix))]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-/// Refuses what others can write to: they could say other things of the person's skills than their files do.
-#[cfg(unix)]
-fn check_own(metadata: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-
-    let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
-    if is_own && metadata.mode() & 0o022 == 0 && !metadata.is_symlink() {
-        return Ok(());
-    }
-    Err(io::Error::new(
-        io::ErrorKind::PermissionDenied,
-        "not the person's own, or others can write to it",
-    ))
-}
-
-/// The person's folder for caches is theirs alone by the rights that it inherits.
-#[cfg(not(unix))]
-fn check_own(metadata: &Metadata) -> io::Result<()> {
-    if metadata.is_symlink() {
-        return Err(io::Error::other("a link"));
-    }
-    Ok(())
 }

@@ -11,9 +11,9 @@ use tantivy::{DocAddress, TantivyError};
 use crate::disk::files::{Files, writer_lock};
 use crate::disk::key::Key;
 use crate::disk::opened::{Checked, Damage, Opened, Places, Wanted};
-use crate::disk::own::make_own;
 use crate::disk::search::Answer;
 use crate::disk::write::{Change, Extent};
+use crate::own::make_own;
 
 /// Documents of an index at most.
 const DOCUMENTS: usize = 4_000_000;

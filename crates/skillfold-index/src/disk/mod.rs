@@ -7,8 +7,6 @@ mod key;
 
 mod token;
 
-mod own;
-
 mod files;
 
 mod schema;

@@ -17,10 +17,10 @@ use tantivy::{DocAddress, Opstamp, ReloadPolicy, Searcher, TantivyError};
 
 use crate::disk::files::{Files, LIST};
 use crate::disk::key::{Key, Spread};
-use crate::disk::own::check_own;
 use crate::disk::schema::{Fields, HALVES, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, Misfit};
 use crate::disk::token::Repeats;
+use crate::own::check_own;
 
 /// How often an index is looked at again that another process changes meanwhile.
 const ATTEMPTS: usize = 8;

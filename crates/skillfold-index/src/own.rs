@@ -1,4 +1,4 @@
-//! Whose the folder is.
+//! Whose a folder or a file of a cache is.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -6,21 +6,35 @@ use std::path::Path;
 
 /// Makes the folder for the person alone, where it is not there, and refuses one that others can write to: they could say
 /// other things of the person's skills than their files do.
-pub(super) fn make_own(folder: &Path) -> io::Result<()> {
+pub(crate) fn make_own(folder: &Path) -> io::Result<()> {
     make(folder)?;
     check_own(folder)
 }
 
-/// Refuses a folder that others can write to.
-pub(super) fn check_own(folder: &Path) -> io::Result<()> {
+/// Refuses a folder that others can write to, and what is none.
+pub(crate) fn check_own(folder: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(folder)?;
-    if metadata.is_dir() && is_own(&metadata) {
-        return Ok(());
+    if metadata.is_dir() {
+        check(&metadata)
+    } else {
+        Err(refused())
     }
-    Err(io::Error::new(
+}
+
+/// Refuses what others can write to, and a link.
+pub(crate) fn check(metadata: &Metadata) -> io::Result<()> {
+    if is_own(metadata) && !metadata.is_symlink() {
+        Ok(())
+    } else {
+        Err(refused())
+    }
+}
+
+fn refused() -> io::Error {
+    io::Error::new(
         io::ErrorKind::PermissionDenied,
         "not the person's own, or others can write to it",
-    ))
+    )
 }
 
 #[cfg(unix)]
