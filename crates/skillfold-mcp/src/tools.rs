@@ -6,7 +6,7 @@ use rmcp::model::{ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter, Standing};
+use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter};
 use skillfold::view::{Failure, FilePart, Instructions};
 
 use crate::answer::{Answer, SkillLine, SkillLines, Structured};
@@ -170,7 +170,7 @@ fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Vec<Entry<'o>> {
     let hits = search.hits.iter().map(|hit| &*hit.id);
     // The snapshot that was searched may be newer than the one that is offered.
     let hits = hits.filter_map(|id| offer.catalog.get(id).filter(|entry| entry.id() == id));
-    let mut found: Vec<Entry<'o>> = hits.filter(is_visible).collect();
+    let mut found: Vec<Entry<'o>> = hits.filter(Entry::is_visible).collect();
     let known: HashSet<&str> = found.iter().map(Entry::id).collect();
     let visible = offer.catalog.visible();
     let others: Vec<_> = visible
@@ -178,11 +178,6 @@ fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Vec<Entry<'o>> {
         .collect();
     found.extend(others);
     found
-}
-
-/// Returns whether a model may see a skill.
-fn is_visible(entry: &Entry<'_>) -> bool {
-    entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
 }
 
 fn lines(found: SkillLines) -> Answer {

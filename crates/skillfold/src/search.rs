@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use skillfold_core::{Catalog, Covers, Entry, Query, SearchIndex, Snippet, Standing, read_body};
+use skillfold_core::{Catalog, Covers, Entry, Query, SearchIndex, Snippet, read_body};
 
 use crate::skills::Skills;
 
@@ -49,10 +49,12 @@ impl Skills {
     /// assert_eq!(&*found.hits[0].id, "greet");
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is not general enough for the compiler"
+    )]
     pub fn search(&self, request: &str, limit: usize) -> Search {
-        self.search_among(request, limit, |entry| {
-            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
-        })
+        self.search_among(request, limit, |entry| entry.is_visible())
     }
 
     /// Returns the skills that answer a request best, of those that may be seen.

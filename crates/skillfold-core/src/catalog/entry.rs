@@ -136,6 +136,11 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Returns whether a model may see the skill: it is active, and not only a person may start it.
+    pub fn is_visible(&self) -> bool {
+        self.standing() == Standing::Active && !self.manifest().disable_model_invocation()
+    }
+
     /// Refuses a skill that may not be given to a model, by the id that was asked for: its own may be a message.
     pub(crate) fn may_be_given(&self, asked: &str) -> Result<(), Error> {
         let rule = match self.standing() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
-use crate::catalog::entry::{Entry, Lookup, Standing};
+use crate::catalog::entry::{Entry, Lookup};
 use crate::catalog::log;
 use crate::catalog::marks::Marks;
 use crate::catalog::root::{Root, arranged};
@@ -192,9 +192,7 @@ impl Catalog {
 
     /// Returns the skills that a model may see, ordered by id: the active ones that not only a person may start.
     pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.entries().filter(|entry| {
-            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
-        })
+        self.entries().filter(Entry::is_visible)
     }
 
     /// Returns the skill that an id, a name or a folder's name leads to, in constant time.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::answers::{Answer, Answers, MatchStats};
 use crate::choose::capability;
@@ -117,15 +117,12 @@ impl Matcher {
         let mut gone: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
         gone.sort_unstable();
         let is_there = |at: &u32| gone.binary_search(at).is_err();
-        let is_seen = |entry: &Entry<'_>| {
-            entry.standing() == Standing::Active && !entry.manifest().disable_model_invocation()
-        };
         let delta = self.delta.places.iter().copied();
         let newer = delta
             .chain(before.next_number()..now.next_number())
             .filter(|at| *at != GONE && is_there(at))
             .map(|at| catalog.entry(at))
-            .filter(is_seen)
+            .filter(Entry::is_visible)
             .map(|entry| (entry.at(), Arc::clone(entry.skill())));
         self.with(catalog, self.base.without(&gone), newer.collect())
     }
