@@ -2,11 +2,14 @@
 """Fits the ranker of search: one weight for each feature, by the softmax of the right skill among the candidates.
 
     skillfold-bench search --data DATA --pool 10000 --half tune --method bm25f --dump tune-10000.jsonl
-    python3 bench/train_ranker.py tune-10000.jsonl [more dumps] --write crates/skillfold-core/src/choose/search/ranker.tsv
+    skillfold-bench search --data DATA --pool 10000 --half tune --method bm25f --parts 20 --dump few-20.jsonl
+    python3 bench/train_ranker.py tune-10000.jsonl [more dumps] --few few-20.jsonl [more] \
+        --write crates/skillfold-core/src/choose/search/ranker.tsv
 
 Each line of a dump is one request: its repository, its skill, and for each candidate whether it is right and its features
 as the engine computes them. Before the weights are fitted on all requests, they are fitted four times on three quarters of
-the repositories and judged on the fourth; that is what is printed. Needs numpy and scipy.
+the repositories and judged on the fourth; that is what is printed. How likely a skill is right is fitted on what was left out,
+and on dumps of few skills too, as most people have. Needs numpy and scipy.
 """
 
 import argparse
@@ -36,6 +39,8 @@ class Requests:
             assert self.names in (None, line["names"]), "dumps of different engines"
             self.names = line["names"]
             return
+        if not line["right"]:
+            return
         right = np.array(line["right"], np.float64)
         self.features.append(np.array(line["features"], np.float32).reshape(len(right), -1))
         self.right.append(right)
@@ -49,7 +54,7 @@ class Requests:
         pairs = zip(self.repository, self.skill)
         return np.array([repositories[a] ** -0.5 * skills[b] ** -0.25 for a, b in pairs])
 
-    def folds(self):
+    def fold_of_repositories(self):
         """Repositories, the largest first, each into the fold that has the fewest requests."""
         sizes, fold = [0] * FOLDS, {}
         for repository, count in sorted(
@@ -58,6 +63,9 @@ class Requests:
         ):
             fold[repository] = sizes.index(min(sizes))
             sizes[fold[repository]] += count
+        return fold
+
+    def folds(self, fold):
         return np.array([fold[repository] for repository in self.repository])
 
 
@@ -95,22 +103,23 @@ def judge(requests, chosen, score):
     return np.array(figures, float) * 100
 
 
-def likely(requests, chosen, score):
-    """What the engine knows of the first three skills of each request, and whether they are right: once as it is, and once
-    with the right skill not installed, so that nothing is right."""
+def likely(requests, chosen, score, variants):
+    """What the engine knows of the first three skills of each request, and whether they are right: once as it is, and for
+    two variants once with the right skill not installed, so that nothing is right."""
     columns = [requests.names.index(name) for name in LIKELY]
     rows, right = [], []
     for at in chosen:
-        for keep in (slice(None), requests.right[at] == 0):
+        for keep in (slice(None), requests.right[at] == 0)[:variants]:
             features, labels = requests.features[at][keep], requests.right[at][keep]
-            if len(labels) < 2:
+            if len(labels) == 0:
                 continue
             scores = score(features)
             order = np.argsort(-scores, kind="stable")[:3]
             shares = np.exp(scores - scores.max())
             shares /= shares.sum()
             for place, candidate in enumerate(order):
-                lead = scores[candidate] - scores[order[1 if place == 0 else 0]]
+                other = order[min(1, len(order) - 1) if place == 0 else 0]
+                lead = scores[candidate] - scores[other]
                 words = np.log1p(requests.terms[at])
                 row = [1, shares[candidate], lead, *features[candidate][columns], words]
                 rows.append(row)
@@ -132,10 +141,11 @@ def fit_likely(rows, right):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("dumps", nargs="+")
+    parser.add_argument("--few", nargs="*", default=[])
     parser.add_argument("--ridge", type=float, default=3e-2)
     parser.add_argument("--write")
     options = parser.parse_args()
-    requests = Requests(options.dumps)
+    requests, few = Requests(options.dumps), Requests(options.few)
     everything = np.arange(len(requests.right))
     rows = np.concatenate(requests.features)
     mean, spread = rows.mean(0), rows.std(0)
@@ -143,15 +153,19 @@ def main():
     spread = np.maximum(spread, 0.05)
     print("requests", len(everything), "candidates", len(rows), "features", rows.shape[1])
     print("as they come  ", judge(requests, everything, lambda rows: -np.arange(len(rows))).mean(0).round(1))
-    folds, confirmed, rows_of_likely, right_of_likely = requests.folds(), [], [], []
+    fold_of = requests.fold_of_repositories()
+    folds, confirmed, rows_of_likely, right_of_likely = requests.folds(fold_of), [], [], []
     for fold in range(FOLDS):
         vector = fit(requests, np.flatnonzero(folds != fold), mean, spread, options.ridge)
         inside = np.flatnonzero(folds == fold)
         score = lambda rows, vector=vector: rows @ (vector / spread)
         confirmed.append(judge(requests, inside, score))
-        rows_inside, right_inside = likely(requests, inside, score)
-        rows_of_likely.append(rows_inside)
-        right_of_likely.append(right_inside)
+        few_inside = np.flatnonzero(few.folds(fold_of) == fold) if few.right else []
+        for some, chosen, variants in ((requests, inside, 2), (few, few_inside, 1)):
+            if len(chosen):
+                rows_inside, right_inside = likely(some, chosen, score, variants)
+                rows_of_likely.append(rows_inside)
+                right_of_likely.append(right_inside)
     print("left out folds", np.concatenate(confirmed).mean(0).round(1), [f.mean(0).round(1).tolist() for f in confirmed])
     vector = fit(requests, everything, mean, spread, options.ridge)
     print("fitted on all ", judge(requests, everything, lambda rows: (rows - mean) / spread @ vector).mean(0).round(1))

@@ -23,6 +23,7 @@ pub(crate) struct Labelled {
 }
 
 /// A skill of the pool.
+#[derive(Clone)]
 pub(crate) struct LabelledSkill {
     pub(crate) id: String,
     pub(crate) name: String,

@@ -58,6 +58,9 @@ pub(crate) struct Arguments {
     /// Write the candidates of each request of the headline with their features into a file, and nothing else
     #[arg(long)]
     dump: Option<PathBuf>,
+    /// With `--dump`: take the pool in parts of so many skills
+    #[arg(long, value_name = "SKILLS", requires = "dump")]
+    parts: Option<usize>,
     /// Fail if R@1, R@10 or MRR of the headline is below these, in percent
     #[arg(long, value_delimiter = ',', value_name = "R1,R10,MRR")]
     at_least: Vec<f64>,
@@ -174,7 +177,10 @@ fn dumped(
         split.is_in(arguments.half, request) && request.wording == Wording::Unnamed
     };
     let wanted: Vec<&Request> = all.iter().filter(is_wanted).collect();
-    let count = dump::dump(file, pool, &copies, &wanted)?;
+    let count = match arguments.parts {
+        Some(size) => dump::dump_parts(file, pool, &copies, &wanted, size)?,
+        None => dump::dump(file, pool, &copies, &wanted)?,
+    };
     writeln!(out, "{}", json!({ "requests": count }))?;
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::path::Path;
 use std::str::FromStr;
 
+use skillfold::core::Digest;
+
 use crate::labelled::{LabelledSkill, Request, lines};
 
 /// For a skill, the others that are copies of it.
@@ -109,6 +111,21 @@ impl Pool {
             places: ids.zip(0..).collect(),
             skills,
         })
+    }
+
+    /// Returns the pool in parts of so many skills each, mixed by a hash of their ids.
+    pub(crate) fn parts(&self, size: usize) -> Vec<Self> {
+        let mixed = |skill: &&LabelledSkill| Digest::of(skill.id.as_bytes()).to_string();
+        let mut skills: Vec<&LabelledSkill> = self.skills.iter().collect();
+        skills.sort_by_cached_key(mixed);
+        let parts = skills.chunks(size.max(1)).map(|part| Self {
+            places: part.iter().map(|skill| skill.id.clone()).zip(0..).collect(),
+            skills: part
+                .iter()
+                .map(|skill| LabelledSkill::clone(skill))
+                .collect(),
+        });
+        parts.collect()
     }
 
     /// Returns the place of the skill with an id.
