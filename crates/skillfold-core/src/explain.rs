@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::catalog::entry::{Entry, Standing};
 use crate::choose::matcher::Matcher;
 use crate::choose::near::{Near, near};
+use crate::choose::search::rank::CANDIDATES;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::text::body;
@@ -52,6 +53,8 @@ pub struct Absent {
     pub near: Vec<Near>,
     /// How many triggers it has then.
     pub triggers: usize,
+    /// How likely it is what the message is about, from 0 to 1, where a search looked for that and found it.
+    pub confidence: Option<f32>,
 }
 
 /// Why a skill did not match.
@@ -74,6 +77,8 @@ pub enum Absence {
     NoTriggers,
     /// None of its triggers is in the message, and its name is not said.
     NoMatch,
+    /// Nor is it likely enough by what the message is about.
+    Unlikely,
 }
 
 impl Absence {
@@ -88,6 +93,7 @@ impl Absence {
             Self::Mode => "mode",
             Self::NoTriggers => "no_triggers",
             Self::NoMatch => "no_match",
+            Self::Unlikely => "unlikely",
         }
     }
 
@@ -103,6 +109,9 @@ impl Absence {
             Self::NoTriggers => "it has no triggers, and its name is not said as such",
             Self::NoMatch => {
                 "none of its triggers is in the request, and its name is not said as such"
+            }
+            Self::Unlikely => {
+                "no trigger and no name of it is in the request, and a search finds it too little likely"
             }
         }
     }
@@ -120,6 +129,9 @@ impl Absence {
             }
             Self::NoTriggers => "add `triggers` with words of such requests to its frontmatter",
             Self::NoMatch => "add words of the request to its triggers",
+            Self::Unlikely => {
+                "say in its description what such requests are about, or add words of the request to its triggers"
+            }
         }
     }
 }
@@ -162,6 +174,7 @@ impl Session {
         policy: &Policy,
         message: &str,
     ) -> Absent {
+        let is_searched = policy.suggesting.is_some() && matcher.finder().is_some();
         let reason = match entry.standing() {
             Standing::Untrusted => Absence::Untrusted,
             Standing::Disabled => Absence::Disabled,
@@ -169,10 +182,11 @@ impl Session {
             Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
             Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
             Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
+            Standing::Active if is_searched => Absence::Unlikely,
             Standing::Active if !matcher.has_triggers(entry) => Absence::NoTriggers,
             Standing::Active => Absence::NoMatch,
         };
-        let (near, triggers) = if reason == Absence::NoMatch {
+        let (near, triggers) = if matches!(reason, Absence::NoMatch | Absence::Unlikely) {
             near(entry.manifest(), message)
         } else {
             (Vec::new(), 0)
@@ -182,6 +196,15 @@ impl Session {
             reason,
             near,
             triggers,
+            confidence: matcher
+                .finder()
+                .filter(|_| reason == Absence::Unlikely)
+                .and_then(|finder| {
+                    let is_it = |other: &Entry<'_>| other.is_visible();
+                    let found = finder.find(message, CANDIDATES, &is_it);
+                    let own = found.iter().find(|one| &*one.id == entry.id());
+                    own.map(|one| one.confidence)
+                }),
         }
     }
 }

@@ -156,7 +156,7 @@ impl Session {
         let visible = catalog.visible();
         let disclosed = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
         let has_listing = policy.mode != Mode::Triggered;
-        self.shown = has_listing.then(|| Shown::new(catalog, disclosed.tokens));
+        self.shown = has_listing.then(|| Shown::new(catalog, &disclosed));
         disclosed
     }
 
@@ -187,7 +187,7 @@ impl Session {
                     }
                 }
                 Outcome::Known => self.use_now(&decision.id),
-                Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
+                Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {}
             }
         }
         if let Some(shown) = &mut self.shown

@@ -71,7 +71,7 @@ impl From<&Outcome> for Told {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Given(..) | Outcome::Known => Self::Full,
-            Outcome::NoRoom(_) | Outcome::Later => Self::Line,
+            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested => Self::Line,
             Outcome::Failed(_) => Self::Nothing,
         }
     }

@@ -8,6 +8,7 @@ use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::answers::{Answer, Answers, MatchStats};
 use crate::choose::capability;
+use crate::choose::finder::Finder;
 use crate::choose::message::Message;
 use crate::choose::part::{GONE, Part, Reason};
 use crate::choose::patterns::{compiled, window};
@@ -46,6 +47,8 @@ pub struct Matcher {
     with_triggers: OnceLock<HashSet<u32>>,
     /// What messages asked for before.
     answers: Answers,
+    /// What finds skills by what a message is about.
+    finder: Option<Arc<dyn Finder>>,
 }
 
 /// What a message asks for.
@@ -84,11 +87,20 @@ impl Matcher {
             delta: Part::new([]),
             with_triggers: OnceLock::new(),
             answers: Answers::default(),
+            finder: None,
         }
     }
 
+    /// Suggests what a message is about too, by something that searches the same snapshot. Only what a
+    /// [`Policy`](crate::Policy) lets through is told.
+    #[must_use]
+    pub fn suggesting(mut self, finder: Arc<dyn Finder>) -> Self {
+        self.finder = Some(finder);
+        self
+    }
+
     /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much. What this one remembers
-    /// is forgotten, and the newer one starts with nothing.
+    /// is forgotten, and the newer one starts with nothing; it has nothing either that finds skills for it.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
         self.answers.clear();
@@ -146,12 +158,18 @@ impl Matcher {
             delta,
             with_triggers: OnceLock::new(),
             answers: Answers::default(),
+            finder: None,
         }
     }
 
     /// Returns the snapshot that is matched against.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// Returns what finds skills by what a message is about.
+    pub(crate) fn finder(&self) -> Option<&dyn Finder> {
+        self.finder.as_deref()
     }
 
     /// Returns whether a skill of the snapshot has a trigger that could match, and may be started by it.

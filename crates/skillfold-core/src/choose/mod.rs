@@ -15,10 +15,12 @@ pub(crate) mod part;
 
 pub(crate) mod answers;
 
+pub(crate) mod search;
+
+pub(crate) mod finder;
+
 pub(crate) mod matcher;
 
 pub(crate) mod near;
 
 pub(crate) mod rank;
-
-pub(crate) mod search;

@@ -12,6 +12,8 @@ use crate::choose::message::{Message, is_word};
 pub enum Signal {
     /// It was asked for a few turns ago.
     Earlier,
+    /// What the message is about, as a search finds it.
+    Search,
     /// A trigger of one word, a part of a longer one, or a pattern.
     Trigger,
     /// A trigger of two or more words, whole.
@@ -25,6 +27,7 @@ impl Signal {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Earlier => "earlier",
+            Self::Search => "search",
             Self::Trigger => "trigger",
             Self::Phrase => "phrase",
             Self::Mention => "mention",

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use crate::catalog::entry::Entry;
 use crate::catalog::marks::{Difference, Marks};
 use crate::catalog::snapshot::Catalog;
-use crate::disclose::listing::{described, fitted};
+use crate::disclose::fit::Detail;
+use crate::disclose::listing::{Disclosed, described, fitted};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::Styled;
 
@@ -19,6 +20,8 @@ pub struct Shown {
     /// What stands in the listing.
     listing: Marks,
     tokens: u64,
+    /// Whether it has all skills, with all of their descriptions.
+    is_whole: bool,
     /// What the model knows by the listing and what was told after it.
     told: Marks,
     /// The ids of skills that are gone and that there was no room to tell of.
@@ -26,11 +29,12 @@ pub struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn new(catalog: &Catalog, tokens: u64) -> Self {
+    pub(crate) fn new(catalog: &Catalog, listed: &Disclosed) -> Self {
         let marks = catalog.marks();
         Self {
             listing: marks.clone(),
-            tokens,
+            tokens: listed.tokens,
+            is_whole: listed.detail == Detail::Whole,
             told: marks.clone(),
             owed: Vec::new(),
         }
@@ -39,6 +43,11 @@ impl Shown {
     /// Returns the tokens of the listing.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens
+    }
+
+    /// Returns whether the listing has all skills, with all of their descriptions.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// Notes that the model was told what changed up to a snapshot, but for what there was no room for.

@@ -19,4 +19,7 @@ pub(crate) mod changes;
 pub(crate) mod memory;
 
 pub(crate) mod text;
+
+mod seen;
+
 pub(crate) mod turn;

@@ -26,6 +26,8 @@ pub struct Policy {
     pub max_skills: usize,
     /// Whether a model is told how many skills there are where nothing matches.
     pub breadcrumb: Breadcrumb,
+    /// What is told of skills that a search finds; nothing, if it is to find none.
+    pub suggesting: Option<Suggesting>,
     /// What is told where nothing matches.
     pub fallback: Fallback,
     /// The names of the tools that texts speak of.
@@ -72,6 +74,7 @@ impl Default for Policy {
             bodies: Budget::bodies(Window::Unknown),
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),
+            suggesting: Some(Suggesting::default()),
             fallback: Fallback::default(),
             tools: ToolNames::default(),
             counter: Arc::new(Estimate),
@@ -119,6 +122,28 @@ pub enum Breadcrumb {
     On,
     /// It is told nothing.
     Off,
+}
+
+/// How likely a skill has to be what was meant before a model is told of it, though nothing asks for it by name or trigger.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "hosts set single numbers with struct update syntax"
+)]
+pub struct Suggesting {
+    /// From here on the instructions of the likeliest are given.
+    pub give_from: f32,
+    /// From here on a line is shown, where the model has no line of it yet.
+    pub show_from: f32,
+}
+
+impl Default for Suggesting {
+    fn default() -> Self {
+        Self {
+            give_from: 0.7,
+            show_from: 0.15,
+        }
+    }
 }
 
 /// What a model is told where nothing matches.

@@ -1,6 +1,8 @@
 //! The instructions of a turn and the lines about what is not given, within their budget.
 
 use crate::catalog::entry::Entry;
+use crate::disclose::clip::clip;
+use crate::disclose::listing::described;
 use crate::disclose::memory::Memory;
 use crate::disclose::policy::Policy;
 use crate::disclose::style::Style;
@@ -11,6 +13,9 @@ use crate::load::render::LoadedText;
 
 /// Lines about skills that matched and are not given.
 const LINES: usize = 5;
+
+/// Characters of a description that a line about a skill has which may fit.
+const SUGGESTED: usize = 120;
 
 /// What stands between two parts.
 const BETWEEN: &str = "\n\n";
@@ -62,6 +67,11 @@ impl<'p> Text<'p> {
         }
     }
 
+    /// Returns by which policy it is made.
+    pub(super) fn policy(&self) -> &'p Policy {
+        self.policy
+    }
+
     /// Adds a skill that matched, or a line about it.
     pub(super) fn add(
         &mut self,
@@ -97,6 +107,20 @@ impl<'p> Text<'p> {
             self.line(entry.id(), &format!("{}, {tokens} tokens", self.why));
             Outcome::NoRoom(tokens)
         }
+    }
+
+    /// Adds a line about a skill that a message may be about, if there is room for one.
+    pub(super) fn suggest(&mut self, entry: &Entry<'_>) -> bool {
+        let policy = self.policy;
+        let described = described(entry, policy.style);
+        let described = clip(&described, 0, SUGGESTED);
+        let what = format!("may fit, call {}: {described}", policy.tools.load);
+        let line = policy.style.line(entry.id(), &what);
+        let has_room = self.lines.len() < LINES && self.has_room(&[&line]);
+        if has_room {
+            self.lines.push(line);
+        }
+        has_room
     }
 
     /// Takes a text if there is room for it.

@@ -14,6 +14,7 @@ use crate::disclose::changes::{Announced, Shown, announce};
 use crate::disclose::listing::listing;
 use crate::disclose::memory::{Forgetful, Kept, Memory};
 use crate::disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Tier};
+use crate::disclose::seen::{Seen, Suggested};
 use crate::disclose::style::Style;
 use crate::disclose::text::Text;
 use crate::error::Error;
@@ -59,6 +60,8 @@ pub struct Decision {
     pub signal: Signal,
     /// What of the skill matched.
     pub evidence: Box<str>,
+    /// How likely it is what was meant, from 0 to 1, where a search found it.
+    pub confidence: Option<f32>,
     /// What was done.
     pub outcome: Outcome,
 }
@@ -75,6 +78,8 @@ pub enum Outcome {
     NoRoom(u64),
     /// Others came first; a line says that it matched.
     Later,
+    /// The message may be about it; a line says so.
+    Suggested,
     /// They could not be loaded.
     Failed(Error),
 }
@@ -87,6 +92,7 @@ impl Outcome {
             Self::Known => "known",
             Self::NoRoom(_) => "no_room",
             Self::Later => "later",
+            Self::Suggested => "suggested",
             Self::Failed(_) => "failed",
         }
     }
@@ -95,7 +101,7 @@ impl Outcome {
     pub const fn tokens(&self) -> Option<u64> {
         match self {
             Self::Given(tokens, ..) | Self::NoRoom(tokens) => Some(*tokens),
-            Self::Known | Self::Later | Self::Failed(_) => None,
+            Self::Known | Self::Later | Self::Suggested | Self::Failed(_) => None,
         }
     }
 }
@@ -162,27 +168,41 @@ fn asked(
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
     let found = seen.matcher.recall(message);
+    let suggested = seen.suggested(policy, message, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
-    let said = matched(seen, loader, policy, found.candidates, &mut turn.decisions);
+    let chosen = Chosen {
+        matched: found.candidates,
+        suggested,
+    };
+    let said = told(seen, loader, policy, chosen, &mut turn.decisions);
     if turn.decisions.is_empty() {
-        return unmatched(seen, policy, found.asks_for_list, &mut turn.candidates);
+        if policy.fallback == Fallback::AskUser && !found.asks_for_list {
+            turn.candidates = to_choose_from(seen, policy, message);
+        }
+        return unmatched(seen, policy, found.asks_for_list);
     }
     let has_list = found.asks_for_list && policy.mode == Mode::Triggered;
     let listed = has_list.then(|| listing(seen.entries(), policy).text);
     (Tier::of(&turn.decisions), joined([listed, said]))
 }
 
-/// Returns the instructions of skills that match, and of those that are given again.
-fn matched(
+/// The skills that a message asks for, and those that it may be about.
+struct Chosen<'a> {
+    matched: Vec<Candidate<'a>>,
+    suggested: Vec<Suggested<'a>>,
+}
+
+/// Returns the instructions of skills that are asked for, of what the message is about, and of those that are given again.
+fn told(
     seen: &Seen<'_>,
     loader: &Loader,
     policy: &Policy,
-    candidates: Vec<Candidate<'_>>,
+    chosen: Chosen<'_>,
     decisions: &mut Vec<Decision>,
 ) -> Option<String> {
     let memory = seen.memory;
-    let candidates = candidates.into_iter();
+    let candidates = chosen.matched.into_iter();
     let candidates = candidates.filter(|candidate| memory.may_see(candidate.entry.id()));
     let ranked = rank(candidates.collect(), |id| memory.used(id));
     let mut text = Text::new(policy, "matched");
@@ -192,11 +212,24 @@ fn matched(
             id: candidate.entry.id().into(),
             signal: candidate.signal,
             evidence: candidate.evidence().into(),
+            confidence: None,
+            outcome,
+        });
+    }
+    for (rank, suggested) in chosen.suggested.into_iter().enumerate() {
+        let Some(outcome) = suggestion(seen, loader, &mut text, rank, &suggested) else {
+            continue;
+        };
+        decisions.push(Decision {
+            id: suggested.entry.id().into(),
+            signal: Signal::Search,
+            evidence: suggested.evidence,
+            confidence: Some(suggested.confidence),
             outcome,
         });
     }
     for Kept { id, arguments } in memory.kept() {
-        let is_decided = ranked.iter().any(|candidate| candidate.entry.id() == &*id);
+        let is_decided = decisions.iter().any(|decision| decision.id == id);
         let entry = seen.matcher.catalog().usable(&id).ok();
         if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
             let outcome = text.add(&entry, &arguments, loader, memory);
@@ -204,11 +237,33 @@ fn matched(
                 id,
                 signal: Signal::Earlier,
                 evidence: "".into(),
+                confidence: None,
                 outcome,
             });
         }
     }
     text.finish()
+}
+
+/// Adds what the model is told of a skill that a message may be about: the instructions of the likeliest, where it is likely
+/// enough, or a line. Nothing, if the model has a line of it already or there is no room for one.
+fn suggestion(
+    seen: &Seen<'_>,
+    loader: &Loader,
+    text: &mut Text<'_>,
+    rank: usize,
+    suggested: &Suggested<'_>,
+) -> Option<Outcome> {
+    let Suggested {
+        entry, confidence, ..
+    } = suggested;
+    let suggesting = text.policy().suggesting?;
+    if rank == 0 && *confidence >= suggesting.give_from {
+        return Some(text.add(entry, "", loader, seen.memory));
+    }
+    let is_known = seen.has_all_lines() || seen.memory.used(entry.id()).is_some();
+    let is_shown = *confidence >= suggesting.show_from && !is_known && text.suggest(entry);
+    is_shown.then_some(Outcome::Suggested)
 }
 
 /// Returns what is given again after a conversation was cut short, in the order of `kept`, within the budget for
@@ -232,6 +287,7 @@ pub(crate) fn again(
             id,
             signal: Signal::Earlier,
             evidence: "".into(),
+            confidence: None,
             outcome,
         });
     }
@@ -294,52 +350,43 @@ fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
     );
 }
 
-/// The skills that a conversation may see.
-struct Seen<'a> {
-    matcher: &'a Matcher,
-    memory: &'a dyn Memory,
-}
-
-impl<'a> Seen<'a> {
-    fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
-        let memory = self.memory;
-        let visible = self.matcher.catalog().visible();
-        visible.filter(move |entry| memory.may_see(entry.id()))
+/// Returns the ids that a person may choose from: those that the message may be about, or else the first.
+fn to_choose_from(seen: &Seen<'_>, policy: &Policy, message: &str) -> Vec<Box<str>> {
+    let likely = if seen.is_searched(policy) {
+        seen.likeliest(message, ASKED)
+    } else {
+        Vec::new()
+    };
+    if likely.is_empty() {
+        let first = seen.entries().take(ASKED);
+        return first.map(|entry| entry.id().into()).collect();
     }
+    let likely = likely.iter();
+    likely.map(|(entry, _)| entry.id().into()).collect()
 }
 
 /// Returns what is told where no skill matches.
-fn unmatched(
-    seen: &Seen<'_>,
-    policy: &Policy,
-    asks_for_list: bool,
-    candidates: &mut Vec<Box<str>>,
-) -> (Tier, Option<String>) {
+fn unmatched(seen: &Seen<'_>, policy: &Policy, asks_for_list: bool) -> (Tier, Option<String>) {
     // In a hybrid the listing is there already.
     let has_listing = policy.mode == Mode::Hybrid;
     if asks_for_list || policy.fallback == Fallback::ShowAll {
         let said = (!has_listing).then(|| listing(seen.entries(), policy).text);
         return (Tier::Registry, said.filter(|said| !said.is_empty()));
     }
-    if policy.fallback == Fallback::AskUser {
-        candidates.extend(
-            seen.entries()
-                .take(ASKED)
-                .map(|entry| Box::from(entry.id())),
-        );
-    }
     if has_listing {
         return (Tier::Registry, None);
     }
-    let has_triggers = |entry: &Entry<'_>| seen.matcher.has_triggers(entry);
+    // What is found by no trigger and no search can only be found in a list.
+    let is_searched = seen.is_searched(policy);
+    let is_found = |entry: &Entry<'_>| is_searched || seen.matcher.has_triggers(entry);
     let breadcrumb = match policy.breadcrumb {
         Breadcrumb::On => {
-            let count = seen.entries().filter(has_triggers).count();
+            let count = seen.entries().filter(is_found).count();
             (count > 0).then(|| Style::breadcrumb(count))
         }
         Breadcrumb::Off => None,
     };
-    // What has no triggers can only be found in a list. What the breadcrumb takes is taken from it.
+    // What the breadcrumb takes is taken from the list.
     let taken = breadcrumb.as_deref().map_or(0, |line| {
         let parts = [line, "\n"];
         let measured = parts.map(|part| policy.catalog.measure(part, &*policy.counter));
@@ -353,7 +400,7 @@ fn unmatched(
         },
         ..policy.clone()
     };
-    let listed = listing(seen.entries().filter(|entry| !has_triggers(entry)), &rest);
+    let listed = listing(seen.entries().filter(|entry| !is_found(entry)), &rest);
     let parts = [
         Some(listed.text).filter(|text| !text.is_empty()),
         breadcrumb,

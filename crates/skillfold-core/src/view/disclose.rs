@@ -6,7 +6,7 @@ use crate::disclose::changes::Announced as Told;
 use crate::disclose::listing::Disclosed;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision as Decided, Turn};
-use crate::view::record::strings;
+use crate::view::record::{rounded, strings};
 
 /// What a model is told for a request, and what that costs.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -107,12 +107,15 @@ pub struct ListingText {
 pub struct Decision {
     /// The skill's id.
     pub id: String,
-    /// `mention`, `phrase`, `trigger` or `earlier`.
+    /// `mention`, `phrase`, `trigger`, `search` or `earlier`.
     pub signal: String,
     /// What of the skill matched.
     pub evidence: String,
-    /// `given`, `known`, `no_room`, `later` or `failed`.
+    /// `given`, `known`, `no_room`, `later`, `suggested` or `failed`.
     pub outcome: String,
+    /// How likely it is what was meant, from 0 to 1, where a search found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f32>,
     /// Tokens of its instructions, where they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
@@ -181,6 +184,7 @@ impl Decision {
             signal: decided.signal.as_str().to_owned(),
             evidence: decided.evidence.to_string(),
             outcome: decided.outcome.as_str().to_owned(),
+            confidence: decided.confidence.map(rounded),
             tokens: decided.outcome.tokens(),
         }
     }

@@ -19,6 +19,8 @@ pub use any::Any;
 pub use disclose::{Announced, Bytes, Decision, ListingText, Prompt};
 pub use finding::{Diagnostic, Position, Span};
 pub use load::{FileEntry, FileFinding, FileListing, FilePart, Instructions};
+#[doc(hidden)]
+pub use record::rounded;
 pub use record::{Listing, RefusedRecord, SkillRecord};
 pub use skill::{Body, Skill, Triggers};
 pub use why::{Matched, NearTrigger, Unmatched, Why};

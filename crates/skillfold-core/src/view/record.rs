@@ -188,6 +188,12 @@ impl RefusedRecord {
     }
 }
 
+/// Rounds to thousandths, which is more than is known.
+#[doc(hidden)]
+pub fn rounded(value: f32) -> f32 {
+    (value * 1_000.0).round() / 1_000.0
+}
+
 pub(super) fn strings(texts: &[Box<str>]) -> Vec<String> {
     texts.iter().map(ToString::to_string).collect()
 }

@@ -5,7 +5,7 @@ use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::{Decision as Decided, Outcome};
 use crate::explain::{Absent, Details, Explanation};
 use crate::view::disclose::{Bytes, Decision};
-use crate::view::record::strings;
+use crate::view::record::{rounded, strings};
 
 /// Why skills are chosen for a request, and why others are not.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -62,7 +62,7 @@ pub struct Matched {
 pub struct Unmatched {
     /// Its id.
     pub id: String,
-    /// `untrusted`, `disabled`, `shadowed`, `person_only`, `unseen`, `mode`, `no_triggers` or `no_match`.
+    /// `untrusted`, `disabled`, `shadowed`, `person_only`, `unseen`, `mode`, `no_triggers`, `no_match` or `unlikely`.
     pub reason: String,
     /// What that means.
     pub message: String,
@@ -71,6 +71,9 @@ pub struct Unmatched {
     /// Its triggers, those that the request comes nearest to first; at most 50.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<NearTrigger>,
+    /// How likely it is what the request is about, from 0 to 1, where a search looked for that and found it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f32>,
     /// How many triggers there are beside these.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
@@ -127,7 +130,9 @@ impl Matched {
     fn new(rank: usize, request: &str, decided: &Decided, details: &Details) -> Self {
         let tier = match decided.outcome {
             Outcome::Given(..) | Outcome::Known => Tier::Full,
-            Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => Tier::Registry,
+            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {
+                Tier::Registry
+            }
         };
         let quote = details.place.clone().and_then(|place| request.get(place));
         Self {
@@ -151,6 +156,7 @@ impl Unmatched {
             message: absent.reason.message().to_owned(),
             hint: absent.reason.hint().to_owned(),
             triggers: absent.near.iter().map(NearTrigger::new).collect(),
+            confidence: absent.confidence.map(rounded),
             more_triggers: absent.triggers - absent.near.len(),
         }
     }

@@ -43,6 +43,7 @@ mod session;
 mod show;
 mod snippet;
 mod steady;
+mod suggest;
 mod told;
 mod view;
 mod yaml;

@@ -59,6 +59,9 @@ pub struct Document {
 }
 
 impl Document {
+    /// Says how documents are made and written: those of another version are not to be compared with these.
+    pub const VERSION: &'static str = "1";
+
     /// Returns the terms, in the order of their numbers.
     pub(super) fn terms(&self) -> &[Term] {
         &self.terms

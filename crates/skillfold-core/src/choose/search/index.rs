@@ -321,6 +321,17 @@ fn add_meanings(
     Ok(())
 }
 
+impl Documents {
+    /// Returns a skill of a snapshot as search sees it. To cover its body, the start of that is read.
+    pub fn entry(&mut self, entry: &Entry<'_>, covers: Covers) -> Document {
+        let body = match covers {
+            Covers::Bodies => body(entry.catalog(), entry.skill()),
+            Covers::Metadata => None,
+        };
+        self.document(entry.manifest(), body.as_deref())
+    }
+}
+
 /// Reads the start of a skill's instructions; one that cannot be read is searched by its metadata.
 fn body(catalog: &Catalog, skill: &Skill) -> Option<String> {
     let path = SKILL_FILE.parse().ok()?;

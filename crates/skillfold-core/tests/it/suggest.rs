@@ -1,0 +1,248 @@
+//! Skills that a message does not name and is about: given where that is likely, shown where it may be, else not spoken of.
+
+use std::sync::Arc;
+
+use skillfold_core::{
+    Budget, Catalog, Covers, Decision, Entry, Fallback, Finder, Lives, Loader, Loading, Matcher,
+    MemorySource, Mode, Policy, Root, Rules, Scope, SearchIndex, Session, Style, Suggesting,
+    Suggestion, Tier, Turn,
+};
+
+/// Finds the same skills for each message.
+struct Fixed(&'static [(&'static str, f32)]);
+
+impl Finder for Fixed {
+    fn find(&self, _: &str, limit: usize, _: &dyn Fn(&Entry<'_>) -> bool) -> Vec<Suggestion> {
+        let found = self.0.iter().take(limit);
+        let suggestion = |(id, confidence): &(&str, f32)| Suggestion {
+            id: (*id).into(),
+            confidence: *confidence,
+        };
+        found.map(suggestion).collect()
+    }
+}
+
+fn skill(name: &str, described: &str, more: &str) -> (String, String) {
+    let text = format!("---\nname: {name}\ndescription: {described}\n{more}\n---\nDo {name}.\n");
+    (format!("{name}/SKILL.md"), text)
+}
+
+fn catalog() -> Catalog {
+    let source = MemorySource::new([
+        skill("invoices", "Writes invoices for customers", ""),
+        skill("letters", "Writes letters to customers", ""),
+        skill("weather", "Tells the weather", "triggers: [forecast]"),
+        skill(
+            "deploy",
+            "Deploys to customers",
+            "disable-model-invocation: true",
+        ),
+    ]);
+    let root = Root::new(Scope::User, "mine", source);
+    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+}
+
+fn loader() -> Loader {
+    Loader::new(Loading::default(), || i64::MAX)
+}
+
+fn matcher(found: &'static [(&'static str, f32)]) -> Matcher {
+    Matcher::new(&catalog()).suggesting(Arc::new(Fixed(found)))
+}
+
+fn triggered() -> Policy {
+    Policy {
+        style: Style::Bullets,
+        ..Policy::triggered()
+    }
+}
+
+fn say(found: &'static [(&'static str, f32)], policy: &Policy, message: &str) -> Turn {
+    let mut session = Session::new(Lives::History);
+    session.turn(&matcher(found), &loader(), policy, message)
+}
+
+fn decided(turn: &Turn) -> Vec<String> {
+    let decided = turn.decisions.iter().map(|decision: &Decision| {
+        let (signal, outcome) = (decision.signal.as_str(), decision.outcome.as_str());
+        format!("{} {signal} {outcome}", decision.id)
+    });
+    decided.collect()
+}
+
+#[test]
+fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
+    let found = &[("invoices", 0.9), ("letters", 0.8), ("weather", 0.1)];
+    let turn = say(found, &triggered(), "Bill our customers for May");
+    assert_eq!(
+        decided(&turn),
+        ["invoices search given", "letters search suggested"]
+    );
+    assert_eq!(&*turn.decisions[0].evidence, "customers");
+    assert_eq!(turn.tier, Tier::Full);
+    insta::assert_snapshot!(turn.text.unwrap());
+}
+
+#[test]
+fn thresholds_decide_what_is_told() {
+    let found = &[("invoices", 0.5), ("letters", 0.2)];
+    let with = |give_from, show_from| Policy {
+        suggesting: Some(Suggesting {
+            give_from,
+            show_from,
+        }),
+        ..triggered()
+    };
+    let told = |policy: &Policy| decided(&say(found, policy, "Bill our customers"));
+    assert_eq!(told(&with(0.6, 0.4)), ["invoices search suggested"]);
+    assert_eq!(told(&with(0.5, 0.4)), ["invoices search given"]);
+    assert_eq!(told(&with(0.9, 0.9)), [""; 0]);
+    let off = Policy {
+        suggesting: None,
+        ..triggered()
+    };
+    assert_eq!(told(&off), [""; 0]);
+}
+
+#[test]
+fn unrelated_request_pays_a_breadcrumb_though_skills_have_no_triggers() {
+    let turn = say(&[("invoices", 0.05)], &triggered(), "What is 2+2?");
+    assert_eq!(turn.text.as_deref(), Some("[3 skills available]"));
+    assert_eq!(turn.tier, Tier::Breadcrumb);
+}
+
+#[test]
+fn name_that_is_said_needs_no_search() {
+    let found = &[("letters", 0.9)];
+    let turn = say(found, &triggered(), "Use the `weather` skill");
+    assert_eq!(decided(&turn), ["weather mention given"]);
+    let turn = say(found, &triggered(), "The forecast for our customers");
+    assert_eq!(
+        decided(&turn),
+        ["weather trigger given", "letters search given"]
+    );
+    let turn = say(found, &triggered(), "What can you do?");
+    assert_eq!(decided(&turn), [""; 0]);
+}
+
+#[test]
+fn what_a_trigger_brought_is_not_brought_twice() {
+    let turn = say(&[("weather", 0.9)], &triggered(), "The forecast, please");
+    assert_eq!(decided(&turn), ["weather trigger given"]);
+}
+
+#[test]
+fn finder_cannot_bring_what_a_conversation_may_not_see() {
+    let found = &[("deploy", 0.9), ("nothing", 0.9), ("invoices", 0.9)];
+    let turn = say(found, &triggered(), "Deploy to our customers");
+    assert_eq!(decided(&turn), ["invoices search given"]);
+    let child = Session::new(Lives::History).child(&catalog(), ["letters"]);
+    let turn = child
+        .unwrap()
+        .turn(&matcher(found), &loader(), &triggered(), "Deploy");
+    assert_eq!(decided(&turn), [""; 0]);
+    assert_eq!(turn.text.as_deref(), Some("[1 skills available]"));
+}
+
+#[test]
+fn model_with_a_whole_listing_is_not_shown_a_line_again() {
+    let found = &[("invoices", 0.5), ("letters", 0.3)];
+    let told = |catalog_budget| {
+        let policy = Policy {
+            style: Style::Bullets,
+            ..Policy::hybrid(catalog_budget)
+        };
+        let mut session = Session::new(Lives::History);
+        session.listing(&catalog(), &policy);
+        let turn = session.turn(&matcher(found), &loader(), &policy, "Bill our customers");
+        (decided(&turn).join(", "), turn.text.is_some())
+    };
+    assert_eq!(told(Budget::tokens(4_000)), (String::new(), false));
+    let both = "invoices search suggested, letters search suggested";
+    assert_eq!(told(Budget::tokens(30)), (both.to_owned(), true));
+}
+
+#[test]
+fn skill_that_was_given_is_neither_given_nor_shown_again() {
+    let matcher = matcher(&[("invoices", 0.9)]);
+    let mut session = Session::new(Lives::History);
+    let mut say = |policy: &Policy| {
+        let turn = session.turn(&matcher, &loader(), policy, "Bill our customers");
+        decided(&turn).join(", ")
+    };
+    assert_eq!(say(&triggered()), "invoices search given");
+    assert_eq!(say(&triggered()), "invoices search known");
+    let careful = Policy {
+        suggesting: Some(Suggesting {
+            give_from: 0.95,
+            show_from: 0.1,
+        }),
+        ..triggered()
+    };
+    assert_eq!(say(&careful), "");
+}
+
+#[test]
+fn person_is_asked_about_what_is_likeliest() {
+    let policy = Policy {
+        fallback: Fallback::AskUser,
+        ..triggered()
+    };
+    let turn = say(
+        &[("weather", 0.1), ("letters", 0.05)],
+        &policy,
+        "Something for our customers",
+    );
+    assert_eq!(turn.candidates, ["weather".into(), "letters".into()]);
+    let turn = say(&[], &policy, "Hello");
+    assert_eq!(turn.candidates.len(), 3);
+}
+
+#[test]
+fn mode_without_matching_does_not_search() {
+    let policy = Policy {
+        mode: Mode::Catalog,
+        ..triggered()
+    };
+    let turn = say(&[("invoices", 0.9)], &policy, "Bill our customers");
+    assert_eq!((decided(&turn).len(), turn.text), (0, None));
+}
+
+#[test]
+fn why_says_how_likely_a_skill_was() {
+    let session = Session::new(Lives::History);
+    let why = session.why(
+        &matcher(&[("invoices", 0.9), ("letters", 0.1)]),
+        &loader(),
+        &triggered(),
+        "Bill our customers",
+        &["letters", "weather", "deploy"],
+    );
+    let why = why.unwrap();
+    assert_eq!(decided(&why.turn), ["invoices search given"]);
+    assert!(why.details[0].tokens.is_some());
+    let absent = why.absent.iter().map(|one| {
+        let confidence = one.confidence.map(|confidence| confidence.to_string());
+        let confidence = confidence.unwrap_or_default();
+        format!("{} {} {confidence}", one.id, one.reason.as_str())
+    });
+    let absent: Vec<String> = absent.collect();
+    assert_eq!(
+        absent,
+        [
+            "letters unlikely 0.1",
+            "weather unlikely ",
+            "deploy person_only "
+        ]
+    );
+}
+
+#[test]
+fn index_in_memory_finds_for_a_matcher() {
+    let catalog = catalog();
+    let index = SearchIndex::new(&catalog, Covers::Bodies);
+    let found = index.find("Write invoices", 10, &|entry| entry.id() != "letters");
+    let ids: Vec<&str> = found.iter().map(|one| &*one.id).collect();
+    assert_eq!(ids, ["invoices"]);
+    assert!(found[0].confidence > 0.0 && found[0].confidence < 1.0);
+}
