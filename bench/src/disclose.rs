@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skillfold::core::{Budget, Lives, Matcher, Mode, Policy, Style};
+use skillfold::core::{Budget, Lives, Matcher, Mode, Outcome, Policy, Signal, Style};
 use skillfold::{O200k, Skills};
 
 use crate::labelled::{Labelled, Triggers};
@@ -78,6 +78,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
                     "listing_tokens": costs.listing,
                     "requests": unrelated.len(),
                     "matched": costs.matched,
+                    "search_given": costs.given,
+                    "search_shown": costs.shown,
                     "unrelated_tokens": rounded(costs.unmatched_mean),
                     "unrelated_tokens_max": costs.unmatched_max,
                     "tokens_with_matched": rounded(costs.mean),
@@ -148,6 +150,9 @@ struct Costs {
     listing: u64,
     /// Requests that match all the same, or ask what there is.
     matched: usize,
+    /// Requests for which a search gave the instructions of a skill, and for which it showed a line.
+    given: usize,
+    shown: usize,
     /// The mean and the most of those that match nothing.
     unmatched_mean: f64,
     unmatched_max: u64,
@@ -167,10 +172,18 @@ impl Costs {
         let catalog = installed.catalog();
         let matcher = Matcher::new(&catalog);
         let (mut asking, mut unmatched) = (Vec::new(), Vec::new());
+        let (mut given, mut shown) = (0, 0);
         for request in requests {
-            let found = matcher.matches(request);
-            let cost = fixed + fresh().turn(request).tokens;
-            if found.candidates.is_empty() && !found.asks_for_list {
+            let turn = fresh().turn(request);
+            let cost = fixed + turn.tokens;
+            let is_searched = |outcome: fn(&Outcome) -> bool| {
+                let mut found = turn.decisions.iter();
+                found.any(|one| one.signal == Signal::Search && outcome(&one.outcome))
+            };
+            given += usize::from(is_searched(|outcome| matches!(outcome, Outcome::Given(..))));
+            shown += usize::from(is_searched(|outcome| matches!(outcome, Outcome::Suggested)));
+            let asks_for_list = matcher.matches(request).asks_for_list;
+            if turn.decisions.is_empty() && !asks_for_list {
                 unmatched.push(cost);
             } else {
                 asking.push(cost);
@@ -181,6 +194,8 @@ impl Costs {
             eager: fresh().eager_tokens(),
             listing,
             matched: asking.len(),
+            given,
+            shown,
             unmatched_mean: mean(&unmatched),
             unmatched_max: unmatched.into_iter().max().unwrap_or_default(),
             mean: mean(&all),

@@ -9,7 +9,7 @@ use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{DIM, Output, counted, painted};
-use crate::why::say_unread;
+use crate::why::{percent, say_unread};
 
 /// Skills that match which are spoken of.
 const DECISIONS: usize = 20;
@@ -81,11 +81,15 @@ fn say(prompt: &Prompt, output: &mut Output) {
 }
 
 fn reason(decision: &Decision) -> String {
-    let how = format!("{} `{}`", decision.signal, visible(&decision.evidence));
+    let how = match decision.confidence {
+        Some(confidence) => format!("search, {} likely", percent(confidence)),
+        None => format!("{} `{}`", decision.signal, visible(&decision.evidence)),
+    };
     let what = match decision.outcome.as_str() {
         "given" => "its instructions are given",
         "no_room" => "its instructions do not fit the budget",
         "later" => "others came first",
+        "suggested" => "a line says that it may fit",
         "failed" => "its instructions could not be loaded",
         other => other,
     };

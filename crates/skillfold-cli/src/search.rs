@@ -44,6 +44,9 @@ fn print(search: &Search, output: &mut Output) -> Result<(), Failure> {
         }
     }
     say_unread(search.unread, None, output);
+    if let Some(problem) = &search.problem {
+        output.say(visible(problem));
+    }
     if search.found.is_empty() {
         output.say("nothing has a word of the request; `skillfold list` shows all skills");
     }

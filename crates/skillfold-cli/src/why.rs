@@ -26,7 +26,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
-    let session = skills.session(policy, Lives::History);
+    let mut session = skills.session(policy, Lives::History);
+    // As for a model: what it has a line of already is not shown again.
+    session.listing();
     let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
     let explanation = session.why(&options.request, &ids)?;
     let why = Why::new(&options.request, session.policy(), &explanation);
@@ -95,10 +97,13 @@ fn nothing(why: &Why) -> &'static str {
 /// Returns the line of a skill that matches.
 fn line(matched: &Matched) -> String {
     let decision = &matched.decision;
-    let how = match decision.signal.as_str() {
-        "mention" => "its name is said",
-        "phrase" => "a phrase of its triggers is there",
-        _ => "a trigger is there",
+    let how = match (decision.signal.as_str(), decision.confidence) {
+        ("mention", _) => "its name is said".to_owned(),
+        ("phrase", _) => "a phrase of its triggers is there".to_owned(),
+        ("search", Some(confidence)) => {
+            format!("a search finds it, {} likely", percent(confidence))
+        }
+        _ => "a trigger is there".to_owned(),
     };
     let place = match (&matched.quote, matched.place) {
         (Some(quote), Some(place)) => format!(
@@ -123,6 +128,7 @@ fn line(matched: &Matched) -> String {
         "given" => "its instructions are given",
         "no_room" => "its instructions do not fit the budget; a line says so",
         "later" => "others come first; a line says that it matches",
+        "suggested" => "a line says that it may fit",
         "failed" => "its instructions cannot be loaded",
         other => other,
     };
@@ -144,6 +150,12 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
         unmatched.message,
         unmatched.hint
     ))?;
+    if let Some(confidence) = unmatched.confidence {
+        output.line(format!(
+            "   a search finds it {} likely",
+            percent(confidence)
+        ))?;
+    }
     for trigger in unmatched.triggers.iter().take(SHOWN) {
         output.line(format!("   {}", near(trigger)))?;
     }
@@ -178,6 +190,11 @@ fn near(near: &NearTrigger) -> String {
             words(&near.missing)
         ),
     }
+}
+
+/// Returns a likelihood as a person reads it.
+pub(crate) fn percent(confidence: f32) -> String {
+    format!("{:.0} %", confidence * 100.0)
 }
 
 fn counted_tokens(tokens: u64) -> String {

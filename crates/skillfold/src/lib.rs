@@ -29,8 +29,10 @@ mod counters;
 
 #[cfg(feature = "index")]
 mod remember;
-mod search;
+mod searching;
 
+mod host;
+mod search;
 mod session;
 mod skills;
 
@@ -64,6 +66,7 @@ pub use evaluate::{
 };
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
+pub use host::Host;
 #[cfg(feature = "index")]
 pub use remember::RootMemory;
 pub use roots::{FOLDERS, Outcome, SearchedRoot};
@@ -79,7 +82,7 @@ pub use settings::{SettingsFile, write_setting};
 #[cfg(feature = "setup")]
 pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
-pub use skills::{Host, Report, Skills};
+pub use skills::{Report, Skills};
 pub use stats::{Every, LogLines, SkillStats, Stats, StatsPeriod, Tally, WayStats};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use skillfold_core::{Catalog, Covers, Entry, Query, SearchIndex, Snippet, read_body};
+use skillfold_core::{Catalog, Covers, Entry, Query, Snippet, read_body};
 
 use crate::skills::Skills;
 
@@ -19,6 +19,8 @@ pub struct Search {
     pub unread: Option<Range<usize>>,
     /// How many skills were searched.
     pub searched: usize,
+    /// Why less was looked at, or in another way, than there is a place for. What was found is right all the same.
+    pub problem: Option<String>,
     catalog: Arc<Catalog>,
     query: Query,
 }
@@ -64,23 +66,24 @@ impl Skills {
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> Search {
-        let query = Query::new(request);
-        self.with_index(|index: &SearchIndex, catalog| {
-            let found = index.search(&query, limit, &may_see);
-            let hits = found.hits.iter().map(|hit| Hit {
-                id: hit.entry.id().into(),
-                score: hit.score,
-                confidence: hit.confidence,
-            });
-            Search {
-                hits: hits.collect(),
-                covers: found.covers,
-                unread: found.unread,
-                searched: catalog.entries().filter(|entry| may_see(entry)).count(),
-                catalog: Arc::clone(catalog),
-                query: query.clone(),
-            }
-        })
+        let searching = self.searching();
+        let query = searching.query(request);
+        let found = searching.search(&query, limit, &may_see);
+        let hits = found.best.into_iter().map(|(id, score, confidence)| Hit {
+            id,
+            score,
+            confidence,
+        });
+        let catalog = Arc::clone(searching.catalog());
+        Search {
+            hits: hits.collect(),
+            covers: found.covers,
+            unread: query.unread(),
+            searched: catalog.entries().filter(|entry| may_see(entry)).count(),
+            problem: found.problem.map(|problem| problem.to_string()),
+            catalog,
+            query,
+        }
     }
 }
 

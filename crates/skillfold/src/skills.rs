@@ -6,22 +6,21 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Covers, Cursor, Entry, Envelope, Error,
-    FileContent, Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
-    Root, Scope, SearchIndex, Session as Remembered, Source, Turn, Verdict,
+    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
+    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
+    Session as Remembered, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
 use crate::environment::{Environment, now_ns};
+use crate::host::Host;
 #[cfg(feature = "index")]
-use crate::remember::{self, RootMemory};
-use crate::roots::{self, SearchedRoot};
+use crate::remember::RootMemory;
+use crate::roots::SearchedRoot;
+use crate::searching::Searching;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::trust::TrustedFolders;
-
-/// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
-const BODIES: usize = 20_000;
 
 /// All skills of a host, live: a clone is the same handle, and every thread may hold one.
 ///
@@ -62,31 +61,18 @@ struct State {
     matcher: OnceLock<Arc<Matcher>>,
     /// That of an earlier state, from which the next is made for less.
     earlier: Option<Arc<Matcher>>,
-    /// Made when something is searched for the first time.
-    index: OnceLock<Arc<SearchIndex>>,
-    /// That of an earlier state.
-    earlier_index: Option<Arc<SearchIndex>>,
+    searching: Arc<Searching>,
 }
 
 impl State {
     fn matcher(&self) -> &Arc<Matcher> {
         self.matcher.get_or_init(|| {
-            Arc::new(match &self.earlier {
+            let matcher = match &self.earlier {
                 Some(earlier) => earlier.refresh(&self.catalog),
                 None => Matcher::new(&self.catalog),
-            })
-        })
-    }
-
-    fn index(&self) -> &Arc<SearchIndex> {
-        self.index.get_or_init(|| {
-            Arc::new(match &self.earlier_index {
-                Some(earlier) => earlier.refresh(&self.catalog),
-                None if self.catalog.len() <= BODIES => {
-                    SearchIndex::new(&self.catalog, Covers::Bodies)
-                }
-                None => SearchIndex::new(&self.catalog, Covers::Metadata),
-            })
+            };
+            let finder = Arc::clone(&self.searching);
+            Arc::new(matcher.suggesting(finder))
         })
     }
 
@@ -117,6 +103,26 @@ impl Skills {
     /// Skills of the project are found and listed; they are given to a model only after the person trusts the project.
     pub fn discover(directory: impl AsRef<Path>) -> Result<Self, Error> {
         Host::new(Environment::of_process(directory)?).discover()
+    }
+
+    pub(crate) fn found(host: Host, catalog: Catalog, report: Report) -> Self {
+        let catalog = Arc::new(catalog);
+        let state = State {
+            searching: Arc::new(Searching::new(&catalog, host.means(&report))),
+            catalog,
+            loader: loader(&report),
+            report: Arc::new(report),
+            matcher: OnceLock::new(),
+            earlier: None,
+        };
+        Self {
+            shared: Arc::new(Shared {
+                host,
+                now: ArcSwap::from_pointee(state),
+                counting: Counting::default(),
+                refreshing: Mutex::new(()),
+            }),
+        }
     }
 
     /// Returns the snapshot of now. It stays as it is, whatever happens later.
@@ -248,13 +254,12 @@ impl Skills {
 
     /// Returns whether a search reads no file: something was searched in the snapshot of now before.
     pub fn is_searchable(&self) -> bool {
-        self.shared.now.load().index.get().is_some()
+        self.shared.now.load().searching.is_made()
     }
 
-    /// Does something with what searches the snapshot of now.
-    pub(crate) fn with_index<T>(&self, act: impl FnOnce(&SearchIndex, &Arc<Catalog>) -> T) -> T {
-        let now = self.shared.now.load();
-        act(now.index(), &now.catalog)
+    /// Returns what searches the snapshot of now.
+    pub(crate) fn searching(&self) -> Arc<Searching> {
+        Arc::clone(&self.shared.now.load().searching)
     }
 
     /// Returns what was done since the skills were found, in numbers.
@@ -386,14 +391,15 @@ impl Skills {
 impl Shared {
     /// Shows readers another state.
     fn swap(&self, old: &State, catalog: Catalog, report: Arc<Report>, loader: Arc<Loader>) {
+        let catalog = Arc::new(catalog);
+        let means = self.host.means(&report);
         self.now.store(Arc::new(State {
-            catalog: Arc::new(catalog),
+            searching: Arc::new(old.searching.next(&catalog, means)),
+            catalog,
             report,
             loader,
             matcher: OnceLock::new(),
             earlier: old.latest_matcher().cloned(),
-            index: OnceLock::new(),
-            earlier_index: old.index.get().or(old.earlier_index.as_ref()).cloned(),
         }));
         self.counting.refreshed();
     }
@@ -402,162 +408,4 @@ impl Shared {
 /// Returns what loads skills by the settings.
 fn loader(report: &Report) -> Arc<Loader> {
     Arc::new(Loader::new(report.settings.loading(), now_ns))
-}
-
-/// What a host adds to what is found: settings, roots, bundled skills.
-///
-/// ```
-/// use skillfold::{Environment, Host};
-/// use skillfold::core::MemorySource;
-///
-/// let bundled = MemorySource::new([("greet/SKILL.md", "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n")]);
-/// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", bundled).discover()?;
-/// assert_eq!(skills.catalog().get("greet").unwrap().id(), "greet");
-/// # Ok::<(), skillfold::core::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Host {
-    environment: Environment,
-    arguments: Vec<(String, String)>,
-    roots: Vec<Root>,
-    #[cfg(feature = "index")]
-    cache: Option<std::path::PathBuf>,
-}
-
-impl Host {
-    /// Creates a host in some surroundings.
-    pub fn new(environment: Environment) -> Self {
-        Self {
-            environment,
-            arguments: Vec::new(),
-            roots: Vec::new(),
-            #[cfg(feature = "index")]
-            cache: None,
-        }
-    }
-
-    /// Names a folder for what can be made again: what was read of roots with many skills is kept there, so that the next
-    /// start reads only what changed. Without it nothing is written. The setting `index` switches it off.
-    ///
-    /// [`Environment::cache_folder`] is the person's. Others must not be able to write to it.
-    #[cfg(feature = "index")]
-    #[must_use]
-    pub fn cache(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
-        self.cache = Some(folder.into());
-        self
-    }
-
-    /// Makes a setting that wins over files and variables. The keys are those of a settings file; lists are written as in
-    /// a variable.
-    #[must_use]
-    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
-        self.arguments.push((key.into(), value.into()));
-        self
-    }
-
-    /// Adds a root, which wins over those that are found in the same scope.
-    #[must_use]
-    pub fn root(mut self, root: Root) -> Self {
-        self.roots.push(root);
-        self
-    }
-
-    /// Adds skills that come with the host, from a folder or from memory.
-    #[must_use]
-    pub fn bundled(self, label: impl Into<Box<str>>, source: impl Source + 'static) -> Self {
-        self.root(Root::new(Scope::Bundled, label, source))
-    }
-
-    /// Finds all skills.
-    ///
-    /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
-    pub fn discover(self) -> Result<Skills, Error> {
-        let now_ns = now_ns();
-        let (roots, report) = self.look()?;
-        Ok(self.skills(roots, report, now_ns))
-    }
-
-    /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
-    pub fn discover_anyway(self) -> Skills {
-        let now_ns = now_ns();
-        let (roots, report) = self.look_anyway();
-        self.skills(roots, report, now_ns)
-    }
-
-    fn skills(self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Skills {
-        let catalog = self.find(roots, &mut report, now_ns);
-        report.settings.check_patterns(&catalog);
-        let state = State {
-            catalog: Arc::new(catalog),
-            loader: loader(&report),
-            report: Arc::new(report),
-            matcher: OnceLock::new(),
-            earlier: None,
-            index: OnceLock::new(),
-            earlier_index: None,
-        };
-        Skills {
-            shared: Arc::new(Shared {
-                host: self,
-                now: ArcSwap::from_pointee(state),
-                counting: Counting::default(),
-                refreshing: Mutex::new(()),
-            }),
-        }
-    }
-
-    #[cfg(not(feature = "index"))]
-    #[expect(
-        clippy::unused_self,
-        clippy::needless_pass_by_ref_mut,
-        reason = "with the feature `index` both are used"
-    )]
-    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
-        Catalog::discover(roots, report.settings.rules(), now_ns)
-    }
-
-    /// Finds all skills, from what is remembered of them where the host has a place for it.
-    #[cfg(feature = "index")]
-    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
-        let rules = report.settings.rules();
-        match &self.cache {
-            Some(folder) if report.settings.index.value => {
-                let (catalog, memory) = remember::discover(folder, roots, rules, now_ns);
-                report.memory = memory;
-                catalog
-            }
-            _ => Catalog::discover(roots, rules, now_ns),
-        }
-    }
-
-    fn look(&self) -> Result<(Vec<Root>, Report), Error> {
-        let (roots, report) = self.look_anyway();
-        match report
-            .settings
-            .findings
-            .iter()
-            .find(|finding| finding.is_fatal())
-        {
-            Some(fatal) => Err(Error::setting(
-                fatal.origin.to_string(),
-                fatal.diagnostic.message.clone(),
-            )),
-            None => Ok((roots, report)),
-        }
-    }
-
-    fn look_anyway(&self) -> (Vec<Root>, Report) {
-        let settings = Settings::load(&self.environment, &self.arguments);
-        let mut trusted = TrustedFolders::load(&self.environment);
-        let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
-        let roots = self.roots.iter().cloned().chain(found).collect();
-        let report = Report {
-            settings,
-            roots: searched,
-            trusted,
-            #[cfg(feature = "index")]
-            memory: Vec::new(),
-        };
-        (roots, report)
-    }
 }

@@ -24,7 +24,8 @@ fn explain_names_the_origin_of_each_value() {
     cache_bytes      8388608                            default
     disclosure       hybrid                             default
     style            xml-rules                          default
-    matching         keyword                            default
+    matching         hybrid                             default
+    model            none                               default
     max_per_request  3                                  default
     breadcrumb       on                                 default
     fallback         none                               default

@@ -65,15 +65,16 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     insta::assert_snapshot!(run("fill that form", &["forms", "plain", "ours"]), @r"
     no skill is chosen
     -  forms
-       none of its triggers is in the request, and its name is not said as such
-       way out: add words of the request to its triggers
+       no trigger and no name of it is in the request, and a search finds it too little likely
+       way out: say in its description what such requests are about, or add words of the request to its triggers
+       a search finds it 40 % likely
        trigger `fill in the form`: `fill`, `form` there, `in`, `the` not
        trigger `survey`: not there
        pattern `form #\d+`: finds nothing
        pattern `(`: cannot be used; `doctor` says why
     -  plain
-       it has no triggers, and its name is not said as such
-       way out: add `triggers` with words of such requests to its frontmatter
+       no trigger and no name of it is in the request, and a search finds it too little likely
+       way out: say in its description what such requests are about, or add words of the request to its triggers
     -  ours
        its folder is not trusted
        way out: look at the skill, then trust its project with `skillfold trust`

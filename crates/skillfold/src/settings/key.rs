@@ -5,7 +5,7 @@ use skillfold_core::{
     Style,
 };
 
-use crate::settings::{ConfiguredAgent, Matching, Origin, Setting, Settings};
+use crate::settings::{ConfiguredAgent, Origin, Setting, Settings};
 
 /// A setting as it is explained: its key, its value as text, its origin.
 pub(super) type Row = (String, Option<String>, Origin);
@@ -51,6 +51,7 @@ pub(super) enum Name {
     Disclosure,
     Style,
     Matching,
+    Model,
     MaxPerRequest,
     Breadcrumb,
     Fallback,
@@ -232,7 +233,15 @@ pub const KEYS: &[Key] = &[
         id: Name::Matching,
         name: "matching",
         meaning: "How a message is matched",
-        form: "`keyword`; `semantic` and `hybrid` need an embedder",
+        form: "`keyword`, `hybrid` or `semantic`",
+        kind: Form::Word,
+        reach: Reach::Person,
+    },
+    Key {
+        id: Name::Model,
+        name: "model",
+        meaning: "The folder of a model that compares texts by their meaning",
+        form: "a path",
         kind: Form::Word,
         reach: Reach::Person,
     },
@@ -392,7 +401,11 @@ impl Key {
                 _ => "hybrid".to_owned(),
             }),
             Name::Style => one(&settings.style, Style::to_string),
-            Name::Matching => one(&settings.matching, |Matching::Keyword| "keyword".to_owned()),
+            Name::Matching => one(&settings.matching, |matching| matching.as_str().to_owned()),
+            Name::Model => one(&settings.model, |model| match model {
+                Some(path) => path.display().to_string(),
+                None => "none".to_owned(),
+            }),
             Name::MaxPerRequest => one(&settings.max_per_request, usize::to_string),
             Name::Breadcrumb => one(&settings.breadcrumb, |breadcrumb| match breadcrumb {
                 Breadcrumb::On => "on".to_owned(),

@@ -40,6 +40,7 @@ pub(crate) struct Layer {
     pub(super) disclosure: Option<Setting<Mode>>,
     pub(super) style: Option<Setting<Style>>,
     pub(super) matching: Option<Setting<Matching>>,
+    pub(super) model: Option<Setting<Option<PathBuf>>>,
     pub(super) max_per_request: Option<Setting<usize>>,
     pub(super) breadcrumb: Option<Setting<Breadcrumb>>,
     pub(super) fallback: Option<Setting<Fallback>>,
@@ -184,7 +185,11 @@ impl Layer {
                 let choices = Style::ALL.map(|style| (style.as_str(), style));
                 self.style = Some(place.set(one_of(written, &choices)?));
             }
-            Name::Matching => self.matching = Some(place.set(matching(written)?)),
+            Name::Matching => self.matching = Some(place.set(one_of(written, &Matching::ALL)?)),
+            Name::Model => {
+                let path = place.environment.path(written.text()?, place.base);
+                self.model = Some(place.set(Some(path)));
+            }
             Name::MaxPerRequest => self.max_per_request = Some(place.set(written.number()?)),
             Name::Breadcrumb => self.breadcrumb = Some(place.set(one_of(written, &BREADCRUMBS)?)),
             Name::Fallback => self.fallback = Some(place.set(one_of(written, &FALLBACKS)?)),
@@ -287,17 +292,6 @@ fn precedence(written: Written<'_>) -> Result<Precedence, String> {
     };
     let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
     Ok(Precedence::new(&scopes))
-}
-
-/// Reads how messages are matched. By meaning needs a model, which no host has yet.
-fn matching(written: Written<'_>) -> Result<Matching, String> {
-    let choices = [
-        ("keyword", Some(Matching::Keyword)),
-        ("semantic", None),
-        ("hybrid", None),
-    ];
-    one_of(written, &choices)?
-        .ok_or_else(|| "matching by meaning needs an embedder, and there is none".to_owned())
 }
 
 pub(super) fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {

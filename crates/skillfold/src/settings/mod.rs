@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use skillfold_core::{
     Agent, Breadcrumb, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback,
     Freshness, Hidden, Limits, Links, Loading, Logged, Mode, Policy, Precedence, Profile, Reading,
-    Rules, Scope, Severity, Strictness, Style, Walk, canonical, nearest, visible,
+    Rules, Scope, Severity, Strictness, Style, Suggesting, Walk, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
@@ -96,9 +96,27 @@ impl<T> Setting<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Matching {
-    /// By triggers and names.
-    #[default]
+    /// By triggers and names alone.
     Keyword,
+    /// By triggers and names, and by what it is about: by words, and by meaning where there is a model.
+    #[default]
+    Hybrid,
+    /// The same; without a model that is an error.
+    Semantic,
+}
+
+impl Matching {
+    /// Each with the word for it.
+    pub(crate) const ALL: [(&'static str, Self); 3] = [
+        ("keyword", Self::Keyword),
+        ("hybrid", Self::Hybrid),
+        ("semantic", Self::Semantic),
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(_, matching)| *matching == self);
+        known.map_or("hybrid", |(word, _)| word)
+    }
 }
 
 /// A root that settings name.
@@ -171,6 +189,8 @@ pub struct Settings {
     pub style: Setting<Style>,
     /// How a message is matched.
     pub matching: Setting<Matching>,
+    /// The folder of the model that compares texts by their meaning.
+    pub model: Setting<Option<PathBuf>>,
     /// Skills whose instructions a request adds at most.
     pub max_per_request: Setting<usize>,
     /// Whether a model is told how many skills there are where nothing matches.
@@ -204,6 +224,7 @@ impl Settings {
         for layer in layers {
             settings.add(layer);
         }
+        settings.check_matching();
         settings
     }
 
@@ -233,6 +254,7 @@ impl Settings {
         put(&mut self.disclosure, layer.disclosure);
         put(&mut self.style, layer.style);
         put(&mut self.matching, layer.matching);
+        put(&mut self.model, layer.model);
         put(&mut self.max_per_request, layer.max_per_request);
         put(&mut self.breadcrumb, layer.breadcrumb);
         put(&mut self.fallback, layer.fallback);
@@ -247,6 +269,17 @@ impl Settings {
             self.findings.push(more);
         } else {
             self.findings.extend(layer.findings);
+        }
+    }
+
+    /// Reports that there is no model to match by.
+    fn check_matching(&mut self) {
+        if self.matching.value == Matching::Semantic && self.model.value.is_none() {
+            let message = "Setting `matching` is `semantic`, which needs a model: name its folder in `model`, or \
+                           set `matching` to `hybrid`";
+            let origin = &self.matching.origin;
+            let missing = finding(Code::SettingForm, origin, None, message.to_owned());
+            self.findings.push(missing);
         }
     }
 
@@ -295,6 +328,10 @@ impl Settings {
             mode: self.disclosure.value,
             style: self.style.value,
             max_skills: self.max_per_request.value,
+            suggesting: match self.matching.value {
+                Matching::Keyword => None,
+                Matching::Hybrid | Matching::Semantic => Some(Suggesting::default()),
+            },
             breadcrumb: self.breadcrumb.value,
             fallback: self.fallback.value,
             logged: if self.log_content.value {
@@ -397,6 +434,7 @@ impl Default for Settings {
             disclosure: Setting::default(policy.mode),
             style: Setting::default(policy.style),
             matching: Setting::default(Matching::default()),
+            model: Setting::default(None),
             max_per_request: Setting::default(policy.max_skills),
             breadcrumb: Setting::default(policy.breadcrumb),
             fallback: Setting::default(policy.fallback),

@@ -1,7 +1,7 @@
 //! What was found for a request.
 
 use skillfold_core::Snippet;
-use skillfold_core::view::{Bytes, SkillRecord};
+use skillfold_core::view::{Bytes, SkillRecord, rounded};
 
 use crate::search;
 
@@ -24,6 +24,9 @@ pub struct Search {
     /// The bytes in the middle of the request that were not looked at, where it is too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Bytes>,
+    /// Why less was looked at, or in another way, than there is a place for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// A skill that was found.
@@ -74,6 +77,7 @@ impl Search {
             searched: search.searched,
             found: found.collect(),
             unread: search.unread.clone().map(Bytes::from),
+            problem: search.problem.clone(),
         }
     }
 }
@@ -85,9 +89,4 @@ impl SnippetText {
             marks: snippet.marks.into_iter().map(Bytes::from).collect(),
         }
     }
-}
-
-/// Rounds to thousandths, which is more than is known.
-fn rounded(value: f32) -> f32 {
-    (value * 1_000.0).round() / 1_000.0
 }

@@ -154,8 +154,9 @@ fn prompt(skills: &Skills, message: &str) -> Document {
 
 fn why(skills: &Skills, request: &Value) -> Document {
     let argument = |name: &str| request["arguments"][name].as_str();
-    let session = skills.session(skills.report().settings.policy(), Lives::History);
+    let mut session = skills.session(skills.report().settings.policy(), Lives::History);
     let (message, ids) = (argument("request").unwrap(), argument("skill"));
+    session.listing();
     let explanation = session.why(message, ids.as_slice());
     or_failure(explanation.map(|explanation| {
         let why = Why::new(message, session.policy(), &explanation);

@@ -229,7 +229,8 @@ fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
 #[test]
 fn default_settings_match_by_words_alone() {
     let settings = Settings::default();
-    assert_eq!(settings.matching.value, Matching::Keyword);
+    assert_eq!(settings.matching.value, Matching::Hybrid);
+    assert_eq!(settings.model.value, None);
     let mut session = skills(&[GREET, WEATHER]).session(settings.policy(), Lives::History);
     // It means the same, and a model or an embedding would find it.
     assert_eq!(session.turn("Will it rain tomorrow?").text, None);

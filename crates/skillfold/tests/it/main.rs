@@ -18,6 +18,8 @@ mod race;
 #[cfg(feature = "index")]
 mod remember;
 mod roots;
+#[cfg(feature = "index")]
+mod search_disk;
 mod settings;
 #[cfg(all(feature = "setup", target_os = "linux"))]
 mod setup;

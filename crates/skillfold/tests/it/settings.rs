@@ -73,7 +73,8 @@ fn each_layer_wins_over_the_one_before() {
     cache_bytes = 8388608 (default)
     disclosure = hybrid (default)
     style = xml-rules (default)
-    matching = keyword (default)
+    matching = hybrid (default)
+    model = none (default)
     max_per_request = 3 (default)
     breadcrumb = on (default)
     fallback = none (default)
@@ -117,7 +118,25 @@ fn matching_by_meaning_is_an_error_without_an_embedder() {
         .variable("SKILL_MATCHING_MODE", "semantic");
     let error = Host::new(environment).discover().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert!(error.to_string().contains("embedder"), "{error}");
+    assert!(
+        error.to_string().contains("name its folder in `model`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn matching_by_keyword_searches_for_nothing() {
+    let world = World::new("\n//- person/app/README.md\n");
+    let matching = |word: &str| {
+        let environment = world
+            .environment("person/app")
+            .variable("SKILL_MATCHING_MODE", word);
+        let settings = Settings::load(&environment, &[]);
+        assert!(settings.findings.is_empty(), "{:?}", settings.findings);
+        settings.policy().suggesting.is_some()
+    };
+    assert!(!matching("keyword"));
+    assert!(matching("hybrid"));
 }
 
 #[test]

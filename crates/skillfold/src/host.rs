@@ -1,0 +1,193 @@
+//! What a host adds to what is found.
+
+use std::fmt;
+use std::sync::Arc;
+
+use skillfold_core::{Catalog, Embedder, Error, Root, Scope, Source};
+
+use crate::environment::{Environment, now_ns};
+#[cfg(feature = "index")]
+use crate::remember;
+use crate::roots;
+use crate::searching::Means;
+use crate::settings::Settings;
+use crate::skills::{Report, Skills};
+use crate::trust::TrustedFolders;
+
+/// What a host adds to what is found: settings, roots, bundled skills.
+///
+/// ```
+/// use skillfold::{Environment, Host};
+/// use skillfold::core::MemorySource;
+///
+/// let bundled = MemorySource::new([("greet/SKILL.md", "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n")]);
+/// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", bundled).discover()?;
+/// assert_eq!(skills.catalog().get("greet").unwrap().id(), "greet");
+/// # Ok::<(), skillfold::core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    pub(crate) environment: Environment,
+    arguments: Vec<(String, String)>,
+    roots: Vec<Root>,
+    #[cfg(feature = "index")]
+    cache: Option<std::path::PathBuf>,
+    embedder: Option<Arc<dyn Embedder>>,
+}
+
+impl Host {
+    /// Creates a host in some surroundings.
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            arguments: Vec::new(),
+            roots: Vec::new(),
+            #[cfg(feature = "index")]
+            cache: None,
+            embedder: None,
+        }
+    }
+
+    /// Names a folder for what can be made again: what was read of roots with many skills is kept there, so that the next
+    /// start reads only what changed, and so are the words that a search among many skills looks for. Without it nothing is written. The setting `index` switches it off.
+    ///
+    /// [`Environment::cache_folder`] is the person's. Others must not be able to write to it.
+    #[cfg(feature = "index")]
+    #[must_use]
+    pub fn cache(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
+        self.cache = Some(folder.into());
+        self
+    }
+
+    /// Lets searches compare requests with skills by their meaning too. Nothing is compared so without it.
+    #[must_use]
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// Makes a setting that wins over files and variables. The keys are those of a settings file; lists are written as in
+    /// a variable.
+    #[must_use]
+    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.arguments.push((key.into(), value.into()));
+        self
+    }
+
+    /// Adds a root, which wins over those that are found in the same scope.
+    #[must_use]
+    pub fn root(mut self, root: Root) -> Self {
+        self.roots.push(root);
+        self
+    }
+
+    /// Adds skills that come with the host, from a folder or from memory.
+    #[must_use]
+    pub fn bundled(self, label: impl Into<Box<str>>, source: impl Source + 'static) -> Self {
+        self.root(Root::new(Scope::Bundled, label, source))
+    }
+
+    /// Finds all skills.
+    ///
+    /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
+    pub fn discover(self) -> Result<Skills, Error> {
+        let now_ns = now_ns();
+        let (roots, report) = self.look()?;
+        Ok(self.skills(roots, report, now_ns))
+    }
+
+    /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
+    pub fn discover_anyway(self) -> Skills {
+        let now_ns = now_ns();
+        let (roots, report) = self.look_anyway();
+        self.skills(roots, report, now_ns)
+    }
+
+    fn skills(self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Skills {
+        let catalog = self.find(roots, &mut report, now_ns);
+        report.settings.check_patterns(&catalog);
+        Skills::found(self, catalog, report)
+    }
+
+    /// Returns what searches may use.
+    #[cfg_attr(
+        not(feature = "index"),
+        expect(
+            unused_variables,
+            reason = "with the feature `index` a setting decides"
+        )
+    )]
+    pub(crate) fn means(&self, report: &Report) -> Arc<Means> {
+        Arc::new(Means {
+            #[cfg(feature = "index")]
+            cache: self.cache.clone().filter(|_| report.settings.index.value),
+            embedder: self.embedder.clone(),
+        })
+    }
+
+    #[cfg(not(feature = "index"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::needless_pass_by_ref_mut,
+        reason = "with the feature `index` both are used"
+    )]
+    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
+        Catalog::discover(roots, report.settings.rules(), now_ns)
+    }
+
+    /// Finds all skills, from what is remembered of them where the host has a place for it.
+    #[cfg(feature = "index")]
+    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
+        let rules = report.settings.rules();
+        match &self.cache {
+            Some(folder) if report.settings.index.value => {
+                let (catalog, memory) = remember::discover(folder, roots, rules, now_ns);
+                report.memory = memory;
+                catalog
+            }
+            _ => Catalog::discover(roots, rules, now_ns),
+        }
+    }
+
+    pub(crate) fn look(&self) -> Result<(Vec<Root>, Report), Error> {
+        let (roots, report) = self.look_anyway();
+        match report
+            .settings
+            .findings
+            .iter()
+            .find(|finding| finding.is_fatal())
+        {
+            Some(fatal) => Err(Error::setting(
+                fatal.origin.to_string(),
+                fatal.diagnostic.message.clone(),
+            )),
+            None => Ok((roots, report)),
+        }
+    }
+
+    fn look_anyway(&self) -> (Vec<Root>, Report) {
+        let settings = Settings::load(&self.environment, &self.arguments);
+        let mut trusted = TrustedFolders::load(&self.environment);
+        let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
+        let roots = self.roots.iter().cloned().chain(found).collect();
+        let report = Report {
+            settings,
+            roots: searched,
+            trusted,
+            #[cfg(feature = "index")]
+            memory: Vec::new(),
+        };
+        (roots, report)
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Host")
+            .field("environment", &self.environment)
+            .field("arguments", &self.arguments)
+            .field("roots", &self.roots)
+            .finish_non_exhaustive()
+    }
+}

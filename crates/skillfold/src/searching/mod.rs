@@ -1,0 +1,241 @@
+//! What searches one snapshot: an index in memory, or on disk where there are many skills and a place for it.
+
+#[cfg(feature = "index")]
+mod disk;
+
+use std::fmt;
+#[cfg(feature = "index")]
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use skillfold_core::{Catalog, Covers, Embedder, Entry, Finder, Query, SearchIndex, Suggestion};
+
+#[cfg(feature = "index")]
+use crate::searching::disk::OnDisk;
+
+/// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
+const BODIES: usize = 20_000;
+
+/// Skills from which on they are searched on disk, where there is a place for that: fewer are read in the time that a person
+/// does not notice.
+#[cfg(feature = "index")]
+const MANY: usize = 1_000;
+
+/// What searching may use.
+pub(crate) struct Means {
+    /// The folder for what can be made again.
+    #[cfg(feature = "index")]
+    pub(crate) cache: Option<PathBuf>,
+    /// What tells which texts mean the same.
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+}
+
+/// What searches one snapshot. It is made when something is searched for the first time.
+pub(crate) struct Searching {
+    catalog: Arc<Catalog>,
+    means: Arc<Means>,
+    made: OnceLock<Made>,
+    /// That of an earlier snapshot, from which the next is made for less.
+    earlier: Option<Made>,
+}
+
+/// What was made to search a snapshot.
+#[derive(Clone)]
+struct Made {
+    index: Index,
+    /// Why it is not what it should be.
+    problem: Option<Arc<str>>,
+}
+
+#[derive(Clone)]
+enum Index {
+    Memory(Arc<SearchIndex>),
+    #[cfg(feature = "index")]
+    Disk(Arc<OnDisk>),
+}
+
+/// What was found in a snapshot.
+pub(crate) struct Hits {
+    /// The ids, the best first, each with its score and its confidence.
+    pub(crate) best: Vec<(Box<str>, f32, f32)>,
+    pub(crate) covers: Covers,
+    pub(crate) problem: Option<Arc<str>>,
+}
+
+impl Searching {
+    pub(crate) fn new(catalog: &Arc<Catalog>, means: Arc<Means>) -> Self {
+        Self {
+            catalog: Arc::clone(catalog),
+            means,
+            made: OnceLock::new(),
+            earlier: None,
+        }
+    }
+
+    /// Returns the same for a newer snapshot; only what changed is read.
+    pub(crate) fn next(&self, catalog: &Arc<Catalog>, means: Arc<Means>) -> Self {
+        let made = self.made.get().or(self.earlier.as_ref()).cloned();
+        Self {
+            earlier: made.filter(|_| means.is_like(&self.means)),
+            ..Self::new(catalog, means)
+        }
+    }
+
+    /// Returns whether a search reads no file.
+    pub(crate) fn is_made(&self) -> bool {
+        self.made.get().is_some()
+    }
+
+    /// Returns the snapshot that is searched.
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Takes a request apart.
+    pub(crate) fn query(&self, request: &str) -> Query {
+        match &self.made().index {
+            Index::Memory(index) => index.query(request),
+            #[cfg(feature = "index")]
+            Index::Disk(_) => Query::new(request),
+        }
+    }
+
+    /// Returns the skills that answer a request best, at most so many, of those that may be seen.
+    pub(crate) fn search(
+        &self,
+        query: &Query,
+        limit: usize,
+        may_see: &dyn Fn(&Entry<'_>) -> bool,
+    ) -> Hits {
+        let made = self.made();
+        let problem = made.problem.clone();
+        match &made.index {
+            Index::Memory(index) => in_memory(index, query, limit, may_see, problem),
+            #[cfg(feature = "index")]
+            Index::Disk(disk) => match disk.search(&self.catalog, query, limit, may_see) {
+                Ok(best) => Hits {
+                    best,
+                    covers: Covers::Bodies,
+                    problem,
+                },
+                // What is damaged while it is open is searched without it, this once; the next snapshot makes it again.
+                Err(error) => {
+                    let index = SearchIndex::new(&self.catalog, Covers::Metadata);
+                    let problem = Some(error.with_cause().into());
+                    in_memory(&index, query, limit, may_see, problem)
+                }
+            },
+        }
+    }
+
+    fn made(&self) -> &Made {
+        self.made.get_or_init(|| self.make())
+    }
+
+    #[cfg(feature = "index")]
+    fn make(&self) -> Made {
+        let is_on_disk = self.catalog.len() >= MANY && self.means.embedder.is_none();
+        let Some(folder) = self.means.cache.as_deref().filter(|_| is_on_disk) else {
+            return self.make_in_memory();
+        };
+        let earlier = match &self.earlier {
+            Some(Made {
+                index: Index::Disk(disk),
+                ..
+            }) => Some(&**disk),
+            _ => None,
+        };
+        match OnDisk::synced(folder, &self.catalog, earlier) {
+            Ok((disk, problem)) => Made {
+                index: Index::Disk(Arc::new(disk)),
+                problem: problem.map(Into::into),
+            },
+            Err(problem) => Made {
+                problem: Some(problem.into()),
+                ..self.make_in_memory()
+            },
+        }
+    }
+
+    #[cfg(not(feature = "index"))]
+    fn make(&self) -> Made {
+        self.make_in_memory()
+    }
+
+    fn make_in_memory(&self) -> Made {
+        let covers = if self.catalog.len() <= BODIES {
+            Covers::Bodies
+        } else {
+            Covers::Metadata
+        };
+        let index = match (&self.earlier, &self.means.embedder) {
+            (
+                Some(Made {
+                    index: Index::Memory(earlier),
+                    ..
+                }),
+                _,
+            ) => earlier.refresh(&self.catalog),
+            (_, Some(embedder)) => {
+                SearchIndex::by_meaning(&self.catalog, covers, Arc::clone(embedder))
+            }
+            _ => SearchIndex::new(&self.catalog, covers),
+        };
+        Made {
+            problem: index.problem().map(|error| error.with_cause().into()),
+            index: Index::Memory(Arc::new(index)),
+        }
+    }
+}
+
+impl Finder for Searching {
+    fn find(
+        &self,
+        message: &str,
+        limit: usize,
+        may_see: &dyn Fn(&Entry<'_>) -> bool,
+    ) -> Vec<Suggestion> {
+        let hits = self.search(&self.query(message), limit, may_see);
+        let found = hits.best.into_iter();
+        let suggestion = |(id, _, confidence)| Suggestion { id, confidence };
+        found.map(suggestion).collect()
+    }
+}
+
+impl Means {
+    /// Returns whether what was made with others serves these too.
+    fn is_like(&self, other: &Self) -> bool {
+        let id = |means: &Self| means.embedder.as_ref().map(|one| one.id().to_owned());
+        #[cfg(feature = "index")]
+        if self.cache != other.cache {
+            return false;
+        }
+        id(self) == id(other)
+    }
+}
+
+fn in_memory(
+    index: &SearchIndex,
+    query: &Query,
+    limit: usize,
+    may_see: &dyn Fn(&Entry<'_>) -> bool,
+    problem: Option<Arc<str>>,
+) -> Hits {
+    let found = index.search(query, limit, may_see);
+    let hits = found.hits.iter();
+    let best = hits.map(|hit| (hit.entry.id().into(), hit.score, hit.confidence));
+    Hits {
+        best: best.collect(),
+        covers: found.covers,
+        problem,
+    }
+}
+
+impl fmt::Debug for Searching {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Searching")
+            .field("is_made", &self.is_made())
+            .finish_non_exhaustive()
+    }
+}
