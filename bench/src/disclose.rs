@@ -174,7 +174,11 @@ impl Costs {
         let (mut asking, mut unmatched) = (Vec::new(), Vec::new());
         let (mut given, mut shown) = (0, 0);
         for request in requests {
-            let turn = fresh().turn(request);
+            let mut session = fresh();
+            if policy.mode != Mode::Triggered {
+                session.listing();
+            }
+            let turn = session.turn(request);
             let cost = fixed + turn.tokens;
             let is_searched = |outcome: fn(&Outcome) -> bool| {
                 let mut found = turn.decisions.iter();

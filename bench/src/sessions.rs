@@ -40,9 +40,9 @@ const ALL: usize = SKILLS + 1;
 const BURST: usize = 5;
 /// Generations before anything is counted: the first, and one that is swapped in.
 const WARM: usize = 1;
-/// Bytes that may be held more than before, after the conversations are gone: what threads leave in caches, which grows
-/// neither with the conversations nor with the swaps.
-const GROWTH: isize = 128 * 1024;
+/// Bytes that may be held more than before, after the conversations are gone: what threads leave in caches, and what is newer
+/// than the base of triggers and of words. It grows neither with the conversations nor with the swaps.
+const GROWTH: isize = 256 * 1024;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let (result, _) = held_by(|| Run::new(arguments).and_then(|run| run.all()));

@@ -120,10 +120,7 @@ impl Pool {
         skills.sort_by_cached_key(mixed);
         let parts = skills.chunks(size.max(1)).map(|part| Self {
             places: part.iter().map(|skill| skill.id.clone()).zip(0..).collect(),
-            skills: part
-                .iter()
-                .map(|skill| LabelledSkill::clone(skill))
-                .collect(),
+            skills: part.iter().copied().cloned().collect(),
         });
         parts.collect()
     }

@@ -4,7 +4,7 @@ use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
     Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
@@ -59,26 +59,32 @@ struct State {
     loader: Arc<Loader>,
     /// Made when a message is matched for the first time.
     matcher: OnceLock<Arc<Matcher>>,
-    /// That of an earlier state, from which the next is made for less.
-    earlier: Option<Arc<Matcher>>,
+    /// That of an earlier state, from which this one's is made for less, until it is.
+    earlier: ArcSwapOption<Matcher>,
     searching: Arc<Searching>,
 }
 
 impl State {
     fn matcher(&self) -> &Arc<Matcher> {
-        self.matcher.get_or_init(|| {
-            let matcher = match &self.earlier {
+        let made = self.matcher.get_or_init(|| {
+            let matcher = match &*self.earlier.load() {
                 Some(earlier) => earlier.refresh(&self.catalog),
                 None => Matcher::new(&self.catalog),
             };
             let finder = Arc::clone(&self.searching);
             Arc::new(matcher.suggesting(finder))
-        })
+        });
+        if self.earlier.load().is_some() {
+            self.earlier.store(None);
+        }
+        made
     }
 
     /// Returns what matches messages, or matched those before, if anything was matched.
-    fn latest_matcher(&self) -> Option<&Arc<Matcher>> {
-        self.matcher.get().or(self.earlier.as_ref())
+    fn latest_matcher(&self) -> Option<Arc<Matcher>> {
+        // What is made is looked at last: nothing takes it away again.
+        let earlier = self.earlier.load_full();
+        self.matcher.get().cloned().or(earlier)
     }
 }
 
@@ -113,7 +119,7 @@ impl Skills {
             loader: loader(&report),
             report: Arc::new(report),
             matcher: OnceLock::new(),
-            earlier: None,
+            earlier: ArcSwapOption::empty(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -399,7 +405,7 @@ impl Shared {
             report,
             loader,
             matcher: OnceLock::new(),
-            earlier: old.latest_matcher().cloned(),
+            earlier: ArcSwapOption::new(old.latest_matcher()),
         }));
         self.counting.refreshed();
     }

@@ -18,8 +18,7 @@ pub(crate) mod changes;
 
 pub(crate) mod memory;
 
-pub(crate) mod text;
-
 mod seen;
 
+pub(crate) mod text;
 pub(crate) mod turn;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwapOption;
 use skillfold_core::{Catalog, Covers, Embedder, Entry, Finder, Query, SearchIndex, Suggestion};
 
 #[cfg(feature = "index")]
@@ -34,24 +35,22 @@ pub(crate) struct Means {
 pub(crate) struct Searching {
     catalog: Arc<Catalog>,
     means: Arc<Means>,
-    made: OnceLock<Made>,
-    /// That of an earlier snapshot, from which the next is made for less.
-    earlier: Option<Made>,
+    made: OnceLock<Arc<Made>>,
+    /// That of an earlier snapshot, from which this one's is made for less, until it is.
+    earlier: ArcSwapOption<Made>,
 }
 
 /// What was made to search a snapshot.
-#[derive(Clone)]
 struct Made {
     index: Index,
     /// Why it is not what it should be.
     problem: Option<Arc<str>>,
 }
 
-#[derive(Clone)]
 enum Index {
-    Memory(Arc<SearchIndex>),
+    Memory(SearchIndex),
     #[cfg(feature = "index")]
-    Disk(Arc<OnDisk>),
+    Disk(OnDisk),
 }
 
 /// What was found in a snapshot.
@@ -68,15 +67,17 @@ impl Searching {
             catalog: Arc::clone(catalog),
             means,
             made: OnceLock::new(),
-            earlier: None,
+            earlier: ArcSwapOption::empty(),
         }
     }
 
     /// Returns the same for a newer snapshot; only what changed is read.
     pub(crate) fn next(&self, catalog: &Arc<Catalog>, means: Arc<Means>) -> Self {
-        let made = self.made.get().or(self.earlier.as_ref()).cloned();
+        // What is made is looked at last: nothing takes it away again.
+        let earlier = self.earlier.load_full();
+        let made = self.made.get().cloned().or(earlier);
         Self {
-            earlier: made.filter(|_| means.is_like(&self.means)),
+            earlier: ArcSwapOption::new(made.filter(|_| means.is_like(&self.means))),
             ..Self::new(catalog, means)
         }
     }
@@ -129,7 +130,11 @@ impl Searching {
     }
 
     fn made(&self) -> &Made {
-        self.made.get_or_init(|| self.make())
+        let made = self.made.get_or_init(|| Arc::new(self.make()));
+        if self.earlier.load().is_some() {
+            self.earlier.store(None);
+        }
+        made
     }
 
     #[cfg(feature = "index")]
@@ -138,16 +143,17 @@ impl Searching {
         let Some(folder) = self.means.cache.as_deref().filter(|_| is_on_disk) else {
             return self.make_in_memory();
         };
-        let earlier = match &self.earlier {
+        let earlier = self.earlier.load();
+        let earlier = match earlier.as_deref() {
             Some(Made {
                 index: Index::Disk(disk),
                 ..
-            }) => Some(&**disk),
+            }) => Some(disk),
             _ => None,
         };
         match OnDisk::synced(folder, &self.catalog, earlier) {
             Ok((disk, problem)) => Made {
-                index: Index::Disk(Arc::new(disk)),
+                index: Index::Disk(disk),
                 problem: problem.map(Into::into),
             },
             Err(problem) => Made {
@@ -168,7 +174,8 @@ impl Searching {
         } else {
             Covers::Metadata
         };
-        let index = match (&self.earlier, &self.means.embedder) {
+        let earlier = self.earlier.load();
+        let index = match (earlier.as_deref(), &self.means.embedder) {
             (
                 Some(Made {
                     index: Index::Memory(earlier),
@@ -183,7 +190,7 @@ impl Searching {
         };
         Made {
             problem: index.problem().map(|error| error.with_cause().into()),
-            index: Index::Memory(Arc::new(index)),
+            index: Index::Memory(index),
         }
     }
 }
