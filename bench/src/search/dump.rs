@@ -19,8 +19,8 @@ pub(crate) fn dump(
     pool: &Pool,
     copies: &Copies,
     requests: &[&Request],
+    indexed: &Indexed,
 ) -> Result<usize, Box<dyn Error>> {
-    let indexed = Indexed::new(pool)?;
     let mut out = BufWriter::new(File::create(file)?);
     writeln!(out, "{}", json!({ "names": SearchIndex::feature_names() }))?;
     for request in requests {
@@ -32,6 +32,10 @@ pub(crate) fn dump(
         let query = indexed.index.query(&request.text);
         let found = indexed.index.features(&query);
         let right = |place: Option<usize>| u8::from(place.is_some_and(|at| wanted.contains(&at)));
+        let places: Vec<Option<usize>> = found
+            .iter()
+            .map(|(entry, _)| indexed.place(entry))
+            .collect();
         let right: Vec<u8> = found
             .iter()
             .map(|(entry, _)| right(indexed.place(entry)))
@@ -45,6 +49,7 @@ pub(crate) fn dump(
             "repository": request.repository,
             "skill": request.skills.first(),
             "terms": query.terms().len().min(60),
+            "places": places,
             "right": right,
             "features": features,
         });
