@@ -9,7 +9,9 @@
 Each line of a dump is one request: its repository, its skill, and for each candidate whether it is right and its features
 as the engine computes them. Before the weights are fitted on all requests, they are fitted four times on three quarters of
 the repositories and judged on the fourth; that is what is printed. How likely a skill is right is fitted on what was left out,
-and on dumps of few skills too, as most people have. Needs numpy and scipy.
+and on dumps of few skills too, as most people have. With dumps of `--method static --model FOLDER`, `--meaning` fits the
+weights of meaning alone, on top of all others, which stay as they are: search without a model does not change. Needs numpy
+and scipy.
 """
 
 import argparse
@@ -28,11 +30,12 @@ LIKELY = ["covers.described", "covers.any", "score.share", "rarest.missing", "na
 class Requests:
     def __init__(self, files):
         self.names, self.features, self.right, self.terms = None, [], [], []
-        self.repository, self.skill = [], []
-        for file in files:
+        self.repository, self.skill, self.file = [], [], []
+        for number, file in enumerate(files):
             with open(file, encoding="utf-8") as lines:
                 for line in lines:
                     self.add(json.loads(line))
+            self.file += [number] * (len(self.right) - len(self.file))
 
     def add(self, line):
         if "names" in line:
@@ -92,6 +95,60 @@ def fit(requests, chosen, mean, spread, ridge):
     return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
 
 
+def fit_meaning(requests, chosen, scores, ridge=1e-3):
+    """Fits the weight of meaning on top of scores by words."""
+    column = [requests.names.index(name) for name in requests.names if name.startswith("meaning.")]
+    usable = [at for at in chosen if requests.right[at].sum() > 0]
+    weights = requests.weights()[usable]
+    weights /= weights.sum()
+
+    def loss(vector):
+        value, slope = ridge * (vector**2).sum(), 2 * ridge * vector
+        for at, weight in zip(usable, weights):
+            rows, right = requests.features[at][:, column], requests.right[at] / requests.right[at].sum()
+            sums = scores[at] + rows @ vector
+            parts = np.exp(sums - sums.max())
+            value += weight * (np.log(parts.sum()) + sums.max() - right @ sums)
+            slope = slope + weight * (rows.T @ (parts / parts.sum() - right))
+        return value, slope
+
+    return minimize(loss, np.zeros(len(column)), jac=True, method="L-BFGS-B").x
+
+
+def meaning(requests, mean, spread, options):
+    """What meaning adds, on requests that neither the weights of words nor those of meaning were fitted on."""
+    is_word = np.array([not name.startswith("meaning.") for name in requests.names])
+    columns, folds, scores = np.flatnonzero(~is_word), requests.folds(requests.fold_of_repositories()), [None] * len(requests.right)
+    words = Requests([])
+    words.__dict__.update(requests.__dict__)
+    words.features = [features[:, is_word] for features in requests.features]
+    for fold in range(FOLDS):
+        vector = fit(words, np.flatnonzero(folds != fold), mean[is_word], spread[is_word], options.ridge)
+        for at in np.flatnonzero(folds == fold):
+            scores[at] = words.features[at] @ (vector / spread[is_word])
+    by_words, by_both = [None] * len(folds), [None] * len(folds)
+    for fold in range(FOLDS):
+        vector = fit_meaning(requests, np.flatnonzero(folds != fold), scores)
+        for at in np.flatnonzero(folds == fold):
+            both = scores[at] + requests.features[at][:, columns] @ vector
+            (by_words[at],) = judge(requests, [at], lambda _, at=at: scores[at])
+            (by_both[at],) = judge(requests, [at], lambda _, both=both: both)
+    for file in np.unique(requests.file):
+        inside = np.flatnonzero(np.array(requests.file) == file)
+        print("left out folds", options.dumps[file])
+        print("  by words    ", np.mean([by_words[at] for at in inside], 0).round(1))
+        print("  with meaning", np.mean([by_both[at] for at in inside], 0).round(1))
+    vector = fit_meaning(requests, np.arange(len(folds)), scores)
+    weights = {requests.names[column]: f"{weight:.5g}" for column, weight in zip(columns, vector)}
+    print(weights)
+    if options.write:
+        with open(options.write, encoding="utf-8") as lines:
+            known = [line.rstrip("\n").split("\t") for line in lines]
+        with open(options.write, "w", encoding="utf-8") as out:
+            for name, weight in known:
+                out.write(f"{name}\t{weights.get(name, weight)}\n")
+
+
 def judge(requests, chosen, score):
     """Share of requests with a right skill first, among ten, and the mean reciprocal rank, in percent."""
     figures = []
@@ -144,6 +201,7 @@ def main():
     parser.add_argument("--few", nargs="*", default=[])
     parser.add_argument("--ridge", type=float, default=3e-2)
     parser.add_argument("--write")
+    parser.add_argument("--meaning", action="store_true")
     options = parser.parse_args()
     requests, few = Requests(options.dumps), Requests(options.few)
     everything = np.arange(len(requests.right))
@@ -152,6 +210,8 @@ def main():
     # What few skills have would else weigh more than all the rest together: a skill full of tags would win everything.
     spread = np.maximum(spread, 0.05)
     print("requests", len(everything), "candidates", len(rows), "features", rows.shape[1])
+    if options.meaning:
+        return meaning(requests, mean, spread, options)
     print("as they come  ", judge(requests, everything, lambda rows: -np.arange(len(rows))).mean(0).round(1))
     fold_of = requests.fold_of_repositories()
     folds, confirmed, rows_of_likely, right_of_likely = requests.folds(fold_of), [], [], []
@@ -185,4 +245,5 @@ def main():
                 out.write(f"likely.{name}\t{weight:.5g}\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,16 +24,7 @@ pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
 
 /// Returns the CPU time of this process.
 pub(crate) fn cpu_time() -> Duration {
-    time_by(ClockId::ProcessCPUTime)
-}
-
-/// Returns the CPU time of this thread.
-pub(crate) fn thread_time() -> Duration {
-    time_by(ClockId::ThreadCPUTime)
-}
-
-fn time_by(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
+    let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(
         time.tv_sec.unsigned_abs(),
         u32::try_from(time.tv_nsec).unwrap_or_default(),

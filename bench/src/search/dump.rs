@@ -19,11 +19,11 @@ pub(crate) fn dump(
     pool: &Pool,
     copies: &Copies,
     requests: &[&Request],
+    indexed: &Indexed,
 ) -> Result<usize, Box<dyn Error>> {
-    let indexed = Indexed::new(pool)?;
     let mut out = begun(file)?;
     for request in requests {
-        writeln!(out, "{}", line(&indexed, pool, copies, request))?;
+        writeln!(out, "{}", line(indexed, pool, copies, request))?;
     }
     out.flush()?;
     Ok(requests.len())
@@ -73,6 +73,10 @@ fn line(indexed: &Indexed, pool: &Pool, copies: &Copies, request: &Request) -> V
     let query = indexed.index.query(&request.text);
     let found = indexed.index.features(&query);
     let right = |place: Option<usize>| u8::from(place.is_some_and(|at| wanted.contains(&at)));
+    let places: Vec<Option<usize>> = found
+        .iter()
+        .map(|(entry, _)| indexed.place(entry))
+        .collect();
     let right: Vec<u8> = found
         .iter()
         .map(|(entry, _)| right(indexed.place(entry)))
@@ -87,6 +91,7 @@ fn line(indexed: &Indexed, pool: &Pool, copies: &Copies, request: &Request) -> V
         "skill": request.skills.first(),
         "terms": query.terms().len().min(60),
         "documents": indexed.index.catalog().len(),
+        "places": places,
         "right": right,
         "features": features,
     })

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::Arc;
 
-use skillfold::core::{Covers, Entry, Query, SearchIndex};
+use skillfold::core::{Catalog, Covers, Embedder, Entry, Query, SearchIndex};
 
 use crate::labelled::{Triggers, installed, pool_id};
 use crate::search::method::{Hit, Method};
@@ -19,6 +20,27 @@ pub(crate) struct Indexed {
 impl Indexed {
     /// Installs all skills as they are, and indexes them. Those without a description are refused, as everywhere.
     pub(crate) fn new(pool: &Pool) -> Result<Self, Box<dyn Error>> {
+        Self::by(pool, SearchIndex::new)
+    }
+
+    /// The same, by words and by meaning.
+    pub(crate) fn by_meaning(
+        pool: &Pool,
+        model: Arc<dyn Embedder>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let made = Self::by(pool, |catalog, covers| {
+            SearchIndex::by_meaning(catalog, covers, model)
+        })?;
+        match made.index.problem() {
+            Some(problem) => Err(problem.with_cause().into()),
+            None => Ok(made),
+        }
+    }
+
+    fn by(
+        pool: &Pool,
+        index: impl FnOnce(&Catalog, Covers) -> SearchIndex,
+    ) -> Result<Self, Box<dyn Error>> {
         let catalog = installed(pool.skills.iter(), Triggers::Own)?.catalog();
         let has_bodies = pool.skills.iter().any(|skill| !skill.body.is_empty());
         let covers = if has_bodies {
@@ -28,7 +50,7 @@ impl Indexed {
         };
         let ids = pool.skills.iter().map(|skill| skill.id.clone());
         Ok(Self {
-            index: SearchIndex::new(&catalog, covers),
+            index: index(&catalog, covers),
             places: ids.zip(0..).collect(),
         })
     }
@@ -39,13 +61,13 @@ impl Indexed {
 }
 
 /// What ships.
-struct Default(Indexed);
+pub(crate) struct Whole(pub(crate) Indexed);
 
 pub(crate) fn default(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
-    Ok(Box::new(Default(Indexed::new(pool)?)))
+    Ok(Box::new(Whole(Indexed::new(pool)?)))
 }
 
-impl Method for Default {
+impl Method for Whole {
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
         let index = &self.0.index;
         let found = index.search(&index.query(request), count, |_| true);

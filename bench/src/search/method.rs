@@ -1,11 +1,15 @@
 //! Ways to search. One more is a file beside this one and a line in [`METHODS`].
 
 use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use skillfold::core::Embedder;
 
 use crate::allocator::held_by;
-use crate::measure::{rounded, thread_time};
+use crate::measure::{cpu_time, rounded};
 use crate::search::pool::Pool;
-use crate::search::{engine, fts5, triggers};
+use crate::search::{engine, fts5, meaning, triggers};
 
 /// A way to search that was made for a pool.
 pub(crate) trait Method {
@@ -27,8 +31,28 @@ pub(crate) struct Hit {
     pub(crate) score: f64,
 }
 
+/// What some methods need to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options<'a> {
+    /// The folder of a model.
+    pub(crate) model: Option<&'a Path>,
+    /// Where the vectors of skills are kept from run to run.
+    pub(crate) vectors: Option<&'a Path>,
+}
+
+/// Opens a model.
+type Open = fn(&Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
+
 /// What makes a method for a pool.
-type Make = fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>;
+#[derive(Debug)]
+enum Make {
+    Plain(fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>),
+    /// With a model, which was opened before.
+    Meaning(
+        Open,
+        fn(&Pool, Arc<dyn Embedder>) -> Result<Box<dyn Method>, Box<dyn Error>>,
+    ),
+}
 
 /// Makes a method for a pool. Nothing of the pool may be kept but what is in the index.
 #[derive(Debug)]
@@ -37,29 +61,56 @@ pub(crate) struct Maker {
     make: Make,
 }
 
+impl Maker {
+    /// Opens the model that the method compares meanings by, if it does.
+    pub(crate) fn model(
+        &self,
+        options: &Options<'_>,
+    ) -> Result<Option<Arc<dyn Embedder>>, Box<dyn Error>> {
+        match self.make {
+            Make::Plain(_) => Ok(None),
+            Make::Meaning(open, _) => open(options).map(Some),
+        }
+    }
+}
+
 /// All methods; the first is the baseline of the others.
-pub(crate) static METHODS: [Maker; 4] = [
+pub(crate) static METHODS: [Maker; 8] = [
+    plain("fts5", fts5::make),
+    plain("default", engine::default),
+    plain("bm25f", engine::bm25f),
+    plain("triggers", triggers::make),
     Maker {
-        name: "fts5",
-        make: fts5::make,
+        name: "static",
+        make: Make::Meaning(meaning::table, meaning::with_words),
     },
     Maker {
-        name: "default",
-        make: engine::default,
+        name: "static-alone",
+        make: Make::Meaning(meaning::table, meaning::alone),
     },
     Maker {
-        name: "bm25f",
-        make: engine::bm25f,
+        name: "transformer",
+        make: Make::Meaning(meaning::transformer, meaning::with_words),
     },
     Maker {
-        name: "triggers",
-        make: triggers::make,
+        name: "transformer-alone",
+        make: Make::Meaning(meaning::transformer, meaning::alone),
     },
 ];
 
+const fn plain(
+    name: &'static str,
+    make: fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>,
+) -> Maker {
+    Maker {
+        name,
+        make: Make::Plain(make),
+    }
+}
+
 /// Returns the method of a name.
 pub(crate) fn maker(name: &str) -> Result<&'static Maker, String> {
-    let names = METHODS.each_ref().map(|maker| maker.name);
+    let names: Vec<&str> = METHODS.iter().map(|maker| maker.name).collect();
     METHODS
         .iter()
         .find(|maker| maker.name == name)
@@ -78,10 +129,19 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    pub(crate) fn new(maker: &Maker, pool: &Pool) -> Result<Self, Box<dyn Error>> {
-        let start = thread_time();
-        let (method, held) = held_by(|| (maker.make)(pool));
-        let build_ms = (thread_time().saturating_sub(start)).as_secs_f64() * 1e3;
+    pub(crate) fn new(
+        maker: &Maker,
+        pool: &Pool,
+        options: &Options<'_>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let model = maker.model(options)?;
+        let start = cpu_time();
+        let (method, held) = held_by(|| match (&maker.make, model) {
+            (Make::Meaning(_, make), Some(model)) => make(pool, model),
+            (Make::Plain(make), _) => make(pool),
+            (Make::Meaning(..), None) => Err("there is no model".into()),
+        });
+        let build_ms = (cpu_time().saturating_sub(start)).as_secs_f64() * 1e3;
         let method = method?;
         Ok(Self {
             name: maker.name,
@@ -98,15 +158,15 @@ impl Built {
         self.method.search(request, count)
     }
 
-    /// Returns what is found, and the microseconds of CPU time of this thread.
+    /// Returns what is found, and the microseconds of CPU time: a model may use several threads.
     pub(crate) fn timed(
         &self,
         request: &str,
         count: usize,
     ) -> Result<(Vec<Hit>, f64), Box<dyn Error>> {
-        let start = thread_time();
+        let start = cpu_time();
         let hits = self.search(request, count)?;
-        let time = thread_time().saturating_sub(start);
+        let time = cpu_time().saturating_sub(start);
         Ok((hits, time.as_secs_f64() * 1e6))
     }
 }

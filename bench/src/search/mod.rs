@@ -5,6 +5,7 @@ mod dump;
 mod engine;
 mod fts5;
 mod half;
+mod meaning;
 mod method;
 mod metrics;
 mod negatives;
@@ -19,8 +20,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::labelled::{Request, Wording, copies, requests};
+use crate::search::engine::Indexed;
 use crate::search::half::{Half, Split};
-use crate::search::method::{Built, METHODS, Maker, maker};
+use crate::search::method::{Built, METHODS, Maker, Options, maker};
 use crate::search::metrics::{Asked, Figures};
 use crate::search::pool::{Pool, Size, Text};
 
@@ -43,6 +45,12 @@ pub(crate) struct Arguments {
     /// How to search
     #[arg(long, value_parser = maker, default_value = METHODS[0].name, conflicts_with = "scale")]
     method: &'static Maker,
+    /// The folder of a model, for methods that compare meanings
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+    /// Keep the vectors of skills in this folder, and take them from there
+    #[arg(long, value_name = "FOLDER")]
+    vectors: Option<PathBuf>,
     /// Which source repositories' requests to ask
     #[arg(long, value_enum, default_value_t = Half::Test)]
     half: Half,
@@ -74,6 +82,15 @@ const DEPTH: usize = 100;
 /// The tracks of the headline.
 const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
 
+impl Arguments {
+    fn options(&self) -> Options<'_> {
+        Options {
+            model: self.model.as_deref(),
+            vectors: self.vectors.as_deref(),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     if let Some(records) = arguments.scale {
         return scale::run(&arguments.data, records, out);
@@ -95,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     };
     let built = methods
         .iter()
-        .map(|maker| Built::new(maker, &pool))
+        .map(|maker| Built::new(maker, &pool, &arguments.options()))
         .collect::<Result<Vec<_>, _>>()?;
     let copies = copies(&arguments.data.join("aliases.json"))?;
     let split = Split::read(&arguments.data)?;
@@ -177,9 +194,14 @@ fn dumped(
         split.is_in(arguments.half, request) && request.wording == Wording::Unnamed
     };
     let wanted: Vec<&Request> = all.iter().filter(is_wanted).collect();
-    let count = match arguments.parts {
-        Some(size) => dump::dump_parts(file, pool, &copies, &wanted, size)?,
-        None => dump::dump(file, pool, &copies, &wanted)?,
+    let count = if let Some(size) = arguments.parts {
+        dump::dump_parts(file, pool, &copies, &wanted, size)?
+    } else {
+        let indexed = match arguments.method.model(&arguments.options())? {
+            Some(model) => Indexed::by_meaning(pool, model)?,
+            None => Indexed::new(pool)?,
+        };
+        dump::dump(file, pool, &copies, &wanted, &indexed)?
     };
     writeln!(out, "{}", json!({ "requests": count }))?;
     Ok(())
@@ -213,7 +235,7 @@ fn metatool(
     let requests = requests(&folder.join("queries.jsonl.zst"), "relevant")?;
     let (mut all, mut figures) = (Vec::new(), Vec::new());
     for maker in methods {
-        let built = Built::new(maker, &pool)?;
+        let built = Built::new(maker, &pool, &print.arguments.options())?;
         let asked = ask(&built, &pool, &pool::Copies::new(), &requests)?;
         figures.push(Figures::of(asked.iter()));
         all.push(built);

@@ -69,6 +69,10 @@ enum Repr {
         origin: Box<str>,
         why: Box<str>,
     },
+    Model {
+        file: Box<str>,
+        why: Box<str>,
+    },
     Exists {
         what: Box<str>,
     },
@@ -99,6 +103,7 @@ impl Error {
             Repr::Read { .. } => ErrorKind::Unreadable,
             Repr::Invalid { .. }
             | Repr::Setting { .. }
+            | Repr::Model { .. }
             | Repr::Malformed { .. }
             | Repr::Unbound { .. } => ErrorKind::Invalid,
             Repr::Exists { .. } => ErrorKind::Exists,
@@ -124,6 +129,9 @@ impl Error {
             Repr::Read { .. } => "Check that the file may be read",
             Repr::Invalid { .. } => "Correct it and try again",
             Repr::Setting { .. } => "Correct the setting; `skillfold config --explain` shows all",
+            Repr::Model { .. } => {
+                "Name a folder with `config.json`, `tokenizer.json` and `model.safetensors` of one model"
+            }
         }
     }
 
@@ -212,6 +220,12 @@ impl Error {
         Repr::Setting { origin, why }.into()
     }
 
+    /// Creates an error for a file of a model that cannot be used; `why` says what is wrong with it.
+    pub fn model(file: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
+        let (file, why) = (file.into(), why.into());
+        Repr::Model { file, why }.into()
+    }
+
     /// Creates an error for a file that is there already.
     pub fn exists(what: impl Into<Box<str>>) -> Self {
         Repr::Exists { what: what.into() }.into()
@@ -283,6 +297,14 @@ impl fmt::Display for Error {
             Repr::Setting { origin, why } => {
                 write!(formatter, "{} ({})", visible(why), visible(origin))
             }
+            Repr::Model { file, why } => {
+                let file = whole(file);
+                write!(
+                    formatter,
+                    "Could not use the model file {file}: {}",
+                    visible(why)
+                )
+            }
             Repr::Exists { what } => write!(formatter, "File is there already: {}", whole(what)),
             Repr::RefusedWrite { what, .. } => {
                 write!(formatter, "Refused to write {}", whole(what))
@@ -307,6 +329,7 @@ impl std::error::Error for Error {
             | Repr::Refused { .. }
             | Repr::Invalid { .. }
             | Repr::Setting { .. }
+            | Repr::Model { .. }
             | Repr::Exists { .. }
             | Repr::RefusedWrite { .. }
             | Repr::RefusedTrust { .. } => None,

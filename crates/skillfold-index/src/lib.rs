@@ -26,6 +26,9 @@
 //! ```
 //!
 //! [`DiskIndex`] finds skills by the words of a request among so many that they are better not held in memory.
+//!
+//! With the feature `static-model` there is `StaticModel`, and with `transformer` there is `Transformer`: models that tell
+//! what texts mean, read from a folder. Nothing is ever fetched.
 #![forbid(unsafe_code)]
 
 mod checksum;
@@ -35,5 +38,12 @@ mod metadata;
 
 mod disk;
 
+#[cfg(any(feature = "static-model", feature = "transformer"))]
+mod model;
+
 pub use disk::{Answer, Damage, DiskIndex, Hit, Key, Synced, Writer};
 pub use metadata::{Kept, MetadataCache};
+#[cfg(feature = "static-model")]
+pub use model::table::StaticModel;
+#[cfg(feature = "transformer")]
+pub use model::transformer::Transformer;

@@ -206,6 +206,25 @@ fn meaning_finds_what_no_word_does() {
 }
 
 #[test]
+fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
+    let mut skills = vec![
+        skill("kitchen", "description: Handles matters", ""),
+        skill("bus", "description: Handles a vehicle and matters", ""),
+    ];
+    let names: Vec<String> = (0..150).map(|number| format!("other{number}")).collect();
+    let others = names.iter();
+    skills.extend(others.map(|name| skill(name, "description: Handles matters", "")));
+    let index = SearchIndex::by_meaning(&catalog(&skills), Covers::Metadata, Arc::new(Vehicles));
+    let first = |request: &str| {
+        let found = index.search(&index.query(request), 1, |_| true);
+        found.hits[0].entry.id().to_string()
+    };
+    let long = "matters of the day that somebody handles with care by car, and whatever else";
+    assert_eq!(first(long), "bus", "it is far closer than all others");
+    assert_eq!(first(&format!("{long} is in the kitchen")), "kitchen");
+}
+
+#[test]
 fn without_its_model_search_goes_by_words_and_says_why() {
     let index = SearchIndex::by_meaning(&garage(), Covers::Metadata, Arc::new(Lost));
     let found = index.search(&index.query("repair it"), 10, |_| true);

@@ -7,3 +7,5 @@
 
 mod disk;
 mod metadata;
+#[cfg(feature = "static-model")]
+mod model;

@@ -6,7 +6,11 @@ use crate::choose::search::parts::{ALL, FIELDS, Field};
 use crate::choose::search::query::Weighed;
 
 /// How many features there are.
-pub(super) const FEATURES: usize = 27 + 2 * FIELDS;
+pub(super) const FEATURES: usize = 26 + 2 * FIELDS;
+
+/// The last feature: how close a document is by its meaning, compared with what is usual among the candidates. It is 0
+/// where nothing tells.
+pub(super) const MEANING: &str = "meaning.usual";
 
 /// The features of one document for one request, in the order of [`names`].
 pub(super) type Features = [f32; FEATURES];
@@ -44,8 +48,7 @@ pub(super) fn names() -> Vec<String> {
         "pairs.body",
         "near.described",
         "near.body",
-        "meaning.usual",
-        "meaning.closest",
+        MEANING,
     ];
     names.extend(others.map(str::to_owned));
     names
@@ -133,7 +136,7 @@ impl<'a> Measure<'a> {
     }
 
     /// Returns the features of a document; `close` says how close it is by its meaning.
-    pub(super) fn features(&self, look: &Look<'_>, place: &Place, close: [f32; 2]) -> Features {
+    pub(super) fn features(&self, look: &Look<'_>, place: &Place, close: f32) -> Features {
         let mut values = Vec::with_capacity(FEATURES);
         values.extend([
             look.score / self.most,
@@ -144,7 +147,7 @@ impl<'a> Measure<'a> {
         self.add_fields(look, &mut values);
         self.add_cover(look.document, &look.found, &mut values);
         self.add_order(look.document, &look.found, &mut values);
-        values.extend(close);
+        values.push(close);
         let mut features = [0.0; FEATURES];
         features
             .iter_mut()

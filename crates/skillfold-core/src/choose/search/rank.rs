@@ -77,10 +77,7 @@ impl Weighed {
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<Ranked<K>> {
-        let measured = self.features(candidates).into_iter();
-        let mut scored: Vec<(K, f32, Features)> = measured
-            .map(|(key, features)| (key, product(&RANKER.order, &features), features))
-            .collect();
+        let mut scored = self.scored(candidates);
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let first = scored.first().map_or(0.0, |first| first.1);
         let second = scored.get(1).map_or(first, |second| second.1);
@@ -101,6 +98,39 @@ impl Weighed {
                 }
             });
         ranked.collect()
+    }
+
+    /// Returns documents with their scores and features. A document that is first by its words and has its whole name in
+    /// the request stays first, however close others are.
+    fn scored<'a, K: Ord + Copy>(
+        &self,
+        candidates: impl IntoIterator<Item = (K, &'a Document)>,
+    ) -> Vec<(K, f32, Features)> {
+        let (of_words, of_meaning) = RANKER.order.split_at(FEATURES - 1);
+        let features = self.features(candidates);
+        let by_words = features.iter();
+        let by_words: Vec<f32> = by_words
+            .map(|(_, features)| product(of_words, features))
+            .collect();
+        let first = (0..by_words.len()).reduce(|best, at| {
+            let is_better = by_words[at].total_cmp(&by_words[best]).is_gt();
+            if is_better { at } else { best }
+        });
+        let scores = features.into_iter().zip(&by_words);
+        let scores = scores.map(|((key, features), by_words)| {
+            let by_meaning = product(of_meaning, &features[FEATURES - 1..]);
+            (key, by_words + by_meaning, features)
+        });
+        let mut scored: Vec<(K, f32, Features)> = scores.collect();
+        let most = scored.iter().map(|(_, score, _)| *score);
+        let most = most.fold(f32::MIN, f32::max);
+        if let Some((_, score, features)) = first.map(|first| &mut scored[first])
+            && features[*NAMED] >= 1.0
+            && *score < most
+        {
+            *score = most.next_up();
+        }
+        scored
     }
 
     /// Returns how likely a document is right.
@@ -137,9 +167,9 @@ impl Weighed {
             .collect()
     }
 
-    /// Returns how close documents are to the request by their meaning, compared with each other: in what is usual
-    /// among them, and to the closest. Nothing of both where nothing tells.
-    fn closeness<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<[f32; 2]> {
+    /// Returns how close documents are to the request by their meaning, in what is usual among them, so that it says the
+    /// same whatever the model. Nothing where nothing tells.
+    fn closeness<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<f32> {
         let close = |document: &Document| {
             let (own, asked) = (document.meaning()?, self.meaning.as_ref()?);
             Some(own.closeness(asked))
@@ -148,16 +178,20 @@ impl Weighed {
         let known = close.iter().flatten();
         let count = real(known.clone().count().max(1) as u64);
         let mean = known.clone().sum::<f32>() / count;
-        let spread = known.clone().map(|one| (one - mean).powi(2)).sum::<f32>() / count;
+        let spread = known.map(|one| (one - mean).powi(2)).sum::<f32>() / count;
         let spread = spread.sqrt().max(f32::EPSILON);
-        let most = known.fold(0.0_f32, |most, one| most.max(*one));
-        let compared = close.iter().map(|one| match one {
-            Some(one) => [(one - mean) / spread, one - most],
-            None => [0.0; 2],
-        });
+        let compared = close
+            .iter()
+            .map(|one| one.map_or(0.0, |one| (one - mean) / spread));
         compared.collect()
     }
 }
+
+/// Where the feature stands that is 1 where a request has the whole name of a skill.
+static NAMED: LazyLock<usize> = LazyLock::new(|| {
+    let place = names().iter().position(|name| name == "name.whole");
+    place.unwrap_or(FEATURES - 1)
+});
 
 /// Where the features stand that a likelihood has too.
 static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
@@ -177,6 +211,7 @@ fn product(a: &[f32], b: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::choose::search::features::MEANING;
 
     #[test]
     fn every_weight_that_is_written_is_that_of_a_feature() {
@@ -188,6 +223,8 @@ mod tests {
             assert!(value.parse::<f32>().unwrap().is_finite(), "{name}");
         }
         assert_eq!(known.len(), FEATURES);
+        assert_eq!(known.last().map(String::as_str), Some(MEANING));
+        assert_eq!(known[*NAMED], "name.whole");
         assert_eq!(PLACES.len(), LIKELY - 4);
     }
 }

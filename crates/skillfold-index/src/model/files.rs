@@ -1,0 +1,135 @@
+//! The files of a model: read whole, with limits, and named by what is in them.
+
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use skillfold_core::Error;
+
+pub(super) const CONFIG: &str = "config.json";
+pub(super) const TOKENIZER: &str = "tokenizer.json";
+pub(super) const WEIGHTS: &str = "model.safetensors";
+
+const MEBIBYTE: u64 = 1024 * 1024;
+/// Bytes of a model's settings at most.
+const CONFIG_BYTES: u64 = MEBIBYTE;
+/// Bytes of a tokenizer at most; those of large vocabularies have about 20 MiB.
+const TOKENIZER_BYTES: u64 = 64 * MEBIBYTE;
+/// Bytes of weights at most.
+const WEIGHTS_BYTES: u64 = 1024 * MEBIBYTE;
+
+/// The files of a model.
+pub(super) struct Files {
+    pub(super) config: Vec<u8>,
+    pub(super) tokenizer: Vec<u8>,
+    pub(super) weights: Vec<u8>,
+    folder: Folder,
+    /// A digest of all that was read.
+    digest: Sha256,
+}
+
+/// The folder that was named, for messages.
+#[derive(Clone, Debug)]
+pub(super) struct Folder(Box<str>);
+
+impl Files {
+    /// Reads the files that every model has.
+    pub(super) fn read(folder: &Path) -> Result<Self, Error> {
+        let mut files = Self {
+            config: Vec::new(),
+            tokenizer: Vec::new(),
+            weights: Vec::new(),
+            folder: Folder(folder.display().to_string().into()),
+            digest: Sha256::new(),
+        };
+        files.config = files.required(folder, CONFIG, CONFIG_BYTES)?;
+        files.tokenizer = files.required(folder, TOKENIZER, TOKENIZER_BYTES)?;
+        files.weights = files.required(folder, WEIGHTS, WEIGHTS_BYTES)?;
+        Ok(files)
+    }
+
+    fn required(&mut self, folder: &Path, file: &str, limit: u64) -> Result<Vec<u8>, Error> {
+        let bytes = read(&folder.join(file), limit);
+        let bytes = bytes.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => self.folder.broken(file, "there is no such file"),
+            _ => self.folder.broken(file, &error.to_string()),
+        })?;
+        self.count(file, &bytes);
+        Ok(bytes)
+    }
+
+    /// Reads a small file that not every model has.
+    #[cfg(feature = "transformer")]
+    pub(super) fn optional(&mut self, folder: &Path, file: &str) -> Result<Option<Vec<u8>>, Error> {
+        match read(&folder.join(file), CONFIG_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.folder.broken(file, &error.to_string())),
+            Ok(bytes) => {
+                self.count(file, &bytes);
+                Ok(Some(bytes))
+            }
+        }
+    }
+
+    fn count(&mut self, file: &str, bytes: &[u8]) {
+        self.digest.update(file);
+        self.digest.update([0]);
+        self.digest.update((bytes.len() as u64).to_le_bytes());
+        self.digest.update(bytes);
+    }
+
+    /// Returns what names the model: how it is computed, and what is in its files.
+    pub(super) fn id(&self, computed: &str) -> Box<str> {
+        let mut id = format!("{computed}-");
+        for byte in &self.digest.clone().finalize()[..16] {
+            let _ = write!(id, "{byte:02x}");
+        }
+        id.into()
+    }
+
+    pub(super) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+}
+
+impl Folder {
+    /// Returns why a model cannot be used.
+    pub(super) fn broken(&self, file: &str, why: &str) -> Error {
+        // Some readers add where in their own code they found it.
+        let why = why.lines().next().unwrap_or_default();
+        Error::model(format!("{}/{file}", self.0), why)
+    }
+}
+
+/// Runs what reads content that nobody vouches for; where it panics, that is a reason like any other.
+pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let panicked = |_| Err("its content makes its reader fail".to_owned());
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
+}
+
+/// Returns whether vectors are such that something can be said of them.
+pub(super) fn is_sound(vector: &[f32]) -> bool {
+    !vector.is_empty() && vector.iter().all(|part| part.is_finite())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the folder is one that the user names, and holds no skills"
+)]
+fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // Before it is opened: opening a pipe would wait for whoever writes to it.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let file = File::open(path)?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let limit = limit / MEBIBYTE;
+        return Err(io::Error::other(format!("it has more than {limit} MiB")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,99 @@
+//! A static model: a table with a vector for each part of a word.
+
+use std::fmt;
+use std::path::Path;
+
+use skillfold_core::{Embedder, Error};
+
+use crate::model::files::{CONFIG, Files, Folder, TOKENIZER, WEIGHTS, guarded, is_sound};
+
+/// How texts become vectors: changes with what is computed.
+const COMPUTED: &str = "static-1";
+
+/// A static model, in the format of `model2vec`: a table with a vector for each part of a word. What a text means is their
+/// mean. That takes microseconds and knows nothing of the order of words.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use skillfold_core::{Catalog, Covers, FsSource, Root, Rules, Scope, SearchIndex};
+/// use skillfold_index::StaticModel;
+///
+/// let skills = FsSource::open("/home/me/.agents/skills".as_ref())?;
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", skills)], Rules::default(), 0);
+/// let model = Arc::new(StaticModel::open("/home/me/models/static".as_ref())?);
+/// let index = SearchIndex::by_meaning(&catalog, Covers::Bodies, model);
+/// let found = index.search(&index.query("repair my automobile"), 10, |_| true);
+/// # Ok::<(), skillfold_core::Error>(())
+/// ```
+pub struct StaticModel {
+    id: Box<str>,
+    folder: Folder,
+    model: model2vec_rs::model::StaticModel,
+}
+
+impl StaticModel {
+    /// Reads `config.json`, `tokenizer.json` and `model.safetensors` of a folder.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let files = Files::read(folder)?;
+        let read = || {
+            let (tokenizer, weights) = (&files.tokenizer, &files.weights);
+            let model = model2vec_rs::model::StaticModel::from_bytes(
+                tokenizer,
+                weights,
+                &files.config,
+                Some(true),
+            );
+            model.map_err(|error| format!("{error:#}"))
+        };
+        let model = guarded(read).map_err(|why| files.folder().broken(file_of(&why), &why))?;
+        let model = Self {
+            id: files.id(COMPUTED),
+            folder: files.folder().clone(),
+            model,
+        };
+        // A table that does not fit its tokenizer is better known now than at the first search.
+        model.vector("What does this mean?")?;
+        Ok(model)
+    }
+
+    fn vector(&self, text: &str) -> Result<Vec<f32>, Error> {
+        let vector = guarded(|| Ok(self.model.encode_single(text)));
+        let vector = vector.map_err(|why| self.folder.broken(WEIGHTS, &why))?;
+        if is_sound(&vector) {
+            Ok(vector)
+        } else {
+            let why = "it has no vectors, or some that are no numbers";
+            Err(self.folder.broken(WEIGHTS, why))
+        }
+    }
+}
+
+impl Embedder for StaticModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        texts.iter().map(|text| self.vector(text)).collect()
+    }
+}
+
+impl fmt::Debug for StaticModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("StaticModel")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the file that the reader of models complains about.
+fn file_of(why: &str) -> &'static str {
+    let is_of = |words: &[&str]| words.iter().any(|word| why.contains(word));
+    match () {
+        () if is_of(&["config.json"]) => CONFIG,
+        () if is_of(&["tokenizer", "unk_token", "unigram"]) => TOKENIZER,
+        () => WEIGHTS,
+    }
+}
