@@ -83,6 +83,13 @@ pub(crate) fn say_rule(skills: &Skills, output: &mut Output) {
     }
 }
 
+/// Says why searches look at less, or in another way, than they should.
+pub(crate) fn say_search_problem(skills: &Skills, output: &mut Output) {
+    if let Some(problem) = skills.search_problem() {
+        output.say(visible(&problem));
+    }
+}
+
 /// Says that skills are held back, and the way to see them.
 pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     let untrusted = catalog.entries();

@@ -42,6 +42,7 @@ pub(crate) fn run(
     }
     say(&prompt, output);
     say_unread(prompt.unread, prompt.unread_by_patterns, output);
+    host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }

@@ -37,6 +37,7 @@ pub(crate) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     print(&why, output)?;
+    host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }

@@ -27,6 +27,8 @@
 //!
 //! [`DiskIndex`] finds skills by the words of a request among so many that they are better not held in memory.
 //!
+//! [`Vectors`] remembers what the texts of skills mean by some model.
+//!
 //! With the feature `static-model` there is `StaticModel`, and with `transformer` there is `Transformer`: models that tell
 //! what texts mean, read from a folder. Nothing is ever fetched.
 #![forbid(unsafe_code)]
@@ -35,6 +37,8 @@ mod checksum;
 mod own;
 
 mod metadata;
+
+mod vectors;
 
 mod disk;
 
@@ -47,3 +51,4 @@ pub use metadata::{Kept, MetadataCache};
 pub use model::table::StaticModel;
 #[cfg(feature = "transformer")]
 pub use model::transformer::Transformer;
+pub use vectors::Vectors;

@@ -1,7 +1,7 @@
 //! What a host adds to what is found.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use skillfold_core::{Catalog, Embedder, Error, Root, Scope, Source};
 
@@ -59,7 +59,8 @@ impl Host {
         self
     }
 
-    /// Lets searches compare requests with skills by their meaning too. Nothing is compared so without it.
+    /// Lets searches compare requests with skills by their meaning too. It wins over the setting `model`; nothing is compared
+    /// so without either.
     #[must_use]
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
@@ -110,18 +111,13 @@ impl Host {
     }
 
     /// Returns what searches may use.
-    #[cfg_attr(
-        not(feature = "index"),
-        expect(
-            unused_variables,
-            reason = "with the feature `index` a setting decides"
-        )
-    )]
     pub(crate) fn means(&self, report: &Report) -> Arc<Means> {
         Arc::new(Means {
             #[cfg(feature = "index")]
             cache: self.cache.clone().filter(|_| report.settings.index.value),
-            embedder: self.embedder.clone(),
+            given: self.embedder.clone(),
+            model: report.settings.model.value.clone(),
+            opened: OnceLock::new(),
         })
     }
 

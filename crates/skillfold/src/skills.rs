@@ -263,6 +263,12 @@ impl Skills {
         self.shared.now.load().searching.is_made()
     }
 
+    /// Returns why searches look at less, or in another way, than there is a place for: a model that cannot be used, an index
+    /// that was made again. Known after the first search or request.
+    pub fn search_problem(&self) -> Option<String> {
+        self.searching().problem().map(str::to_owned)
+    }
+
     /// Returns what searches the snapshot of now.
     pub(crate) fn searching(&self) -> Arc<Searching> {
         Arc::clone(&self.shared.now.load().searching)

@@ -9,3 +9,4 @@ mod disk;
 mod metadata;
 #[cfg(feature = "static-model")]
 mod model;
+mod vectors;

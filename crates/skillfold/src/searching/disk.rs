@@ -91,8 +91,8 @@ impl OnDisk {
     }
 }
 
-/// Returns the name of the index of some roots: others have another.
-fn name_of(catalog: &Catalog) -> String {
+/// Returns the name of what is kept of some roots: others have another.
+pub(super) fn name_of(catalog: &Catalog) -> String {
     let roots = catalog.roots().iter();
     let names = roots.map(|root| root.source().lasting_name().unwrap_or(root.label()));
     let names: Vec<&str> = names.collect();

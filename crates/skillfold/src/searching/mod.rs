@@ -2,17 +2,23 @@
 
 #[cfg(feature = "index")]
 mod disk;
+mod means;
 
 use std::fmt;
-#[cfg(feature = "index")]
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
-use skillfold_core::{Catalog, Covers, Embedder, Entry, Finder, Query, SearchIndex, Suggestion};
+use skillfold_core::{
+    Catalog, Covers, Embedder, Entry, Error, Finder, Query, SearchIndex, Suggestion,
+};
+
+#[cfg(feature = "index")]
+use skillfold_index::Vectors;
 
 #[cfg(feature = "index")]
 use crate::searching::disk::OnDisk;
+pub(crate) use crate::searching::means::Means;
+use crate::searching::means::Remembering;
 
 /// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
 const BODIES: usize = 20_000;
@@ -22,14 +28,12 @@ const BODIES: usize = 20_000;
 #[cfg(feature = "index")]
 const MANY: usize = 1_000;
 
-/// What searching may use.
-pub(crate) struct Means {
-    /// The folder for what can be made again.
-    #[cfg(feature = "index")]
-    pub(crate) cache: Option<PathBuf>,
-    /// What tells which texts mean the same.
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
-}
+/// Skills that are compared by their meaning at most, one by one.
+const COMPARED: usize = 50_000;
+
+/// The folder of vectors among other caches.
+#[cfg(feature = "index")]
+const VECTORS: &str = "vectors";
 
 /// What searches one snapshot. It is made when something is searched for the first time.
 pub(crate) struct Searching {
@@ -76,15 +80,24 @@ impl Searching {
         // What is made is looked at last: nothing takes it away again.
         let earlier = self.earlier.load_full();
         let made = self.made.get().cloned().or(earlier);
+        if !means.is_like(&self.means) {
+            return Self::new(catalog, means);
+        }
         Self {
-            earlier: ArcSwapOption::new(made.filter(|_| means.is_like(&self.means))),
-            ..Self::new(catalog, means)
+            earlier: ArcSwapOption::new(made),
+            // A model that is open stays open.
+            ..Self::new(catalog, Arc::clone(&self.means))
         }
     }
 
     /// Returns whether a search reads no file.
     pub(crate) fn is_made(&self) -> bool {
         self.made.get().is_some()
+    }
+
+    /// Returns why less is looked at, or in another way, than there is a place for, as far as that is known.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.made.get()?.problem.as_deref()
     }
 
     /// Returns the snapshot that is searched.
@@ -139,7 +152,7 @@ impl Searching {
 
     #[cfg(feature = "index")]
     fn make(&self) -> Made {
-        let is_on_disk = self.catalog.len() >= MANY && self.means.embedder.is_none();
+        let is_on_disk = self.catalog.len() >= MANY && !self.is_compared();
         let Some(folder) = self.means.cache.as_deref().filter(|_| is_on_disk) else {
             return self.make_in_memory();
         };
@@ -168,6 +181,46 @@ impl Searching {
         self.make_in_memory()
     }
 
+    /// Returns whether skills are compared by their meaning: all of them in memory, and not too many.
+    fn is_compared(&self) -> bool {
+        self.means.has_model() && self.catalog.len() <= COMPARED
+    }
+
+    /// Returns what tells meanings and remembers them where it can, and why it does not.
+    fn embedder(&self) -> (Option<Remembering>, Option<String>) {
+        if !self.is_compared() {
+            let problem = format!("more than {COMPARED} skills are searched by their words alone");
+            return (None, self.means.has_model().then_some(problem));
+        }
+        match self.means.embedder() {
+            Some(Ok(model)) => {
+                let (remembering, problem) = self.remembering(model);
+                (Some(remembering), problem)
+            }
+            Some(Err(problem)) => (None, Some(problem)),
+            None => (None, None),
+        }
+    }
+
+    #[cfg(feature = "index")]
+    fn remembering(&self, model: Arc<dyn Embedder>) -> (Remembering, Option<String>) {
+        let Some(folder) = &self.means.cache else {
+            return (Remembering(model, None), None);
+        };
+        let name = disk::name_of(&self.catalog);
+        let (vectors, problem) = Vectors::open(folder.join(VECTORS), &name, model);
+        let vectors = Arc::new(vectors);
+        let embedder: Arc<dyn Embedder> = Arc::<Vectors>::clone(&vectors);
+        let problem = problem.map(|error| error.with_cause());
+        (Remembering(embedder, Some(vectors)), problem)
+    }
+
+    #[cfg(not(feature = "index"))]
+    #[expect(clippy::unused_self, reason = "with the feature `index` it is used")]
+    fn remembering(&self, model: Arc<dyn Embedder>) -> (Remembering, Option<String>) {
+        (Remembering(model), None)
+    }
+
     fn make_in_memory(&self) -> Made {
         let covers = if self.catalog.len() <= BODIES {
             Covers::Bodies
@@ -175,21 +228,29 @@ impl Searching {
             Covers::Metadata
         };
         let earlier = self.earlier.load();
-        let index = match (earlier.as_deref(), &self.means.embedder) {
-            (
-                Some(Made {
-                    index: Index::Memory(earlier),
-                    ..
-                }),
-                _,
-            ) => earlier.refresh(&self.catalog),
-            (_, Some(embedder)) => {
-                SearchIndex::by_meaning(&self.catalog, covers, Arc::clone(embedder))
+        if let Some(Made {
+            index: Index::Memory(earlier),
+            problem,
+        }) = earlier.as_deref()
+        {
+            return Made {
+                index: Index::Memory(earlier.refresh(&self.catalog)),
+                problem: problem.clone(),
+            };
+        }
+        let (embedder, mut problem) = self.embedder();
+        let index = match &embedder {
+            Some(embedder) => {
+                let model = Arc::clone(&embedder.0);
+                SearchIndex::by_meaning(&self.catalog, covers, model)
             }
-            _ => SearchIndex::new(&self.catalog, covers),
+            None => SearchIndex::new(&self.catalog, covers),
         };
+        let failed = index.problem().map(Error::with_cause);
+        let unkept = embedder.and_then(|embedder| embedder.keep().err());
+        problem = failed.or(problem).or(unkept);
         Made {
-            problem: index.problem().map(|error| error.with_cause().into()),
+            problem: problem.map(Into::into),
             index: Index::Memory(index),
         }
     }
@@ -206,18 +267,6 @@ impl Finder for Searching {
         let found = hits.best.into_iter();
         let suggestion = |(id, _, confidence)| Suggestion { id, confidence };
         found.map(suggestion).collect()
-    }
-}
-
-impl Means {
-    /// Returns whether what was made with others serves these too.
-    fn is_like(&self, other: &Self) -> bool {
-        let id = |means: &Self| means.embedder.as_ref().map(|one| one.id().to_owned());
-        #[cfg(feature = "index")]
-        if self.cache != other.cache {
-            return false;
-        }
-        id(self) == id(other)
     }
 }
 

@@ -13,6 +13,7 @@ mod flows;
 mod injection;
 mod load;
 mod load_skill;
+mod meaning;
 mod model;
 mod race;
 #[cfg(feature = "index")]

@@ -1,0 +1,113 @@
+//! What means the same is found though no word is the same, where something tells meanings.
+
+#[cfg(feature = "model")]
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillfold::core::{Embedder, Error, Lives, Policy};
+use skillfold::{Host, Settings};
+
+use crate::world::World;
+
+const SKILLS: &str = "
+    //- person/.agents/skills/car/SKILL.md
+    ---
+    name: car
+    description: Repairs a car
+    ---
+    Look at the motor.
+    //- person/.agents/skills/cake/SKILL.md
+    ---
+    name: cake
+    description: Bakes a cake
+    ---
+    Look at the oven.
+";
+
+/// Knows that some words are about the same.
+struct Thesaurus;
+
+impl Embedder for Thesaurus {
+    fn id(&self) -> &str {
+        "thesaurus-1"
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        let has = |text: &str, words: [&str; 2]| {
+            let is_there = words.iter().any(|word| text.to_lowercase().contains(word));
+            if is_there { 1.0 } else { 0.01 }
+        };
+        let vector = |text: &&str| {
+            vec![
+                has(text, ["car", "automobile"]),
+                has(text, ["cake", "gateau"]),
+            ]
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+fn found(host: Host, request: &str) -> Vec<String> {
+    let found = host.discover().unwrap().search(request, 10);
+    assert_eq!(found.problem, None);
+    found.hits.iter().map(|hit| hit.id.to_string()).collect()
+}
+
+#[test]
+fn host_with_an_embedder_finds_what_means_the_same() {
+    let world = World::new(SKILLS);
+    let request = "My automobile is broken";
+    assert_eq!(found(world.host(), request), [""; 0]);
+    let host = world.host().embedder(Arc::new(Thesaurus));
+    assert_eq!(found(host, request)[0], "car");
+    let host = world.host().embedder(Arc::new(Thesaurus));
+    assert_eq!(found(host, "A gateau, please")[0], "cake");
+}
+
+#[test]
+fn model_that_cannot_be_used_is_said_and_words_still_find() {
+    let world = World::new(SKILLS);
+    let host = world.host().set("model", "~/no-model");
+    let skills = host.set("matching", "semantic").discover().unwrap();
+    assert_eq!(skills.search_problem(), None);
+    let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+    session.turn("Repair my car");
+    let problem = skills.search_problem().unwrap();
+    assert!(problem.contains("no-model"), "{problem}");
+    let found = skills.search("Repair my car", 10);
+    assert_eq!(&*found.hits[0].id, "car");
+    assert_eq!(found.problem, Some(problem));
+}
+
+#[test]
+fn search_by_words_alone_needs_no_model() {
+    assert_eq!(Settings::default().model.value, None);
+    let world = World::new(SKILLS);
+    let mut session = world.skills().session(Policy::triggered(), Lives::History);
+    let turn = session.turn("Can you please repair a car?");
+    assert_eq!(&*turn.decisions[0].id, "car");
+}
+
+/// The real thing: a static model that tests are given the folder of.
+#[cfg(feature = "model")]
+#[test]
+fn model_of_the_settings_finds_what_means_the_same() {
+    let Some(models) = std::env::var_os("SKILLFOLD_TEST_MODELS").map(PathBuf::from) else {
+        return eprintln!("skipped: SKILLFOLD_TEST_MODELS names no folder of models");
+    };
+    let model = models.join("static");
+    if !model.is_dir() {
+        return eprintln!("skipped: there is no model in {}", model.display());
+    }
+    let world = World::new(SKILLS);
+    let host = |cache: &str| {
+        let model = model.display().to_string();
+        let host = world.host().set("model", model).cache(world.path(cache));
+        host.set("matching", "semantic")
+    };
+    for _ in 0..2 {
+        assert_eq!(found(host("cache"), "My automobile is broken")[0], "car");
+    }
+    // What was computed is kept beside the other caches, and is used again.
+    assert!(world.path("cache/vectors").is_dir());
+}
