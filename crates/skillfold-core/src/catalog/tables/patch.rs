@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::enablement::Enablement;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
-use crate::catalog::tables::ids::are_places_distinct;
-use crate::catalog::tables::{Item, Node, Rank, Tables, index, rank_of};
+use crate::catalog::tables::ids::{PlaceIds, are_places_distinct};
+use crate::catalog::tables::{Id, Item, Node, Rank, Tables, index, rank_of};
 use crate::read::discover::Found;
 use crate::read::source::Folder;
 
@@ -331,8 +331,9 @@ impl Patch<'_> {
             return Some(());
         };
         let mut ids = Vec::new();
-        self.next.group_ids(self.roots, winner, true, &mut ids);
-        let mut ids: HashMap<u32, Option<Arc<str>>> = ids.into_iter().collect();
+        let by_place = PlaceIds::new(self.roots);
+        self.next.group_ids(self.roots, winner, &by_place, &mut ids);
+        let mut ids: HashMap<u32, Option<Id>> = ids.into_iter().collect();
         let first_newer = index(self.next.base.nodes.len());
         let members: Vec<u32> = self.next.group(winner).collect();
         for at in members {
