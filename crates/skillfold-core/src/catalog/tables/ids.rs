@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Facts, Id, Item, Node, Tables, index, is_usable};
+use crate::catalog::tables::{Facts, Id, Item, Node, Tables, is_usable};
 
 /// What the ids by place of some roots are made of.
 pub(super) struct PlaceIds {
@@ -26,12 +26,11 @@ impl PlaceIds {
 
 impl Tables {
     /// Gives an id to each skill that its name does not lead to.
-    pub(super) fn give_ids(&mut self, roots: &[Root], facts: &[Facts], order: &[u32]) {
+    pub(super) fn give_ids(&mut self, roots: &[Root], facts: &[Facts]) {
         let mut ids: Vec<(u32, Option<Id>)> = Vec::new();
         let by_place = PlaceIds::new(roots);
         let mut colons = Vec::new();
-        for (at, node) in (0..).zip(&self.base.nodes) {
-            let facts = &facts[order[at as usize] as usize];
+        for ((at, node), facts) in (0..).zip(&self.base.nodes).zip(facts) {
             if facts.has_colon {
                 colons.push(at);
             }
@@ -67,7 +66,7 @@ impl Tables {
         by_place: &PlaceIds,
         ids: &mut Vec<(u32, Option<Id>)>,
     ) {
-        let qualifier = |at: u32| roots[self.node(at).skill.source].qualifier();
+        let qualifier = |at: u32| roots[self.node(at).source as usize].qualifier();
         // There are few roots, and so are their qualifiers.
         let mut taken: Vec<&str> = Vec::new();
         for at in self.group(winner) {
@@ -92,7 +91,7 @@ impl Tables {
             let wanted = wanted.filter(|id| leads_here(id));
             let id = wanted.map(|id| Id::Text(id.into())).or_else(|| {
                 let is_its = by_place.are_distinct || leads_here(&self.place_id(at, by_place));
-                is_its.then(|| Id::by_place(&by_place.starts[node.skill.source]))
+                is_its.then(|| Id::by_place(&by_place.starts[node.source as usize]))
             });
             ids.push((at, id));
         }
@@ -104,51 +103,59 @@ impl Tables {
         format!("{}{}", by_place.starts[skill.source], skill.folder.path())
     }
 
-    /// Orders the nodes by id: most have their canonical name as id and are in order already, the others are put between
-    /// them.
-    pub(super) fn order_by_id(&mut self, facts: &[Facts], order: &[u32]) {
-        let is_in_order = |node: &u32| {
-            self.node(*node).id.is_none()
-                && facts[order[*node as usize] as usize].key.is_as_written()
-        };
-        let plain: Vec<u32> = (0..index(self.base.nodes.len()))
-            .filter(is_in_order)
-            .collect();
-        // Most of the others have their place as id, and are in order already if they are taken by place.
-        let by_place = self.places.iter().filter_map(|item| match item {
-            Item::Skill(node) => Some(*node),
-            Item::Refused(_) => None,
+    /// Orders the nodes by id: most have their canonical name as id and are in order already, or their place and are in
+    /// order by place; the others are put between them.
+    pub(super) fn order_by_id(&mut self, roots: usize, facts: &[Facts]) {
+        let nodes = (0..).zip(&self.base.nodes).zip(facts);
+        let orders = nodes.map(|((at, node), facts)| match &node.id {
+            None if facts.key.is_as_written() => (at, InOrder::ByName),
+            Some(Id::Place { .. }) => (at, InOrder::ByPlace),
+            None | Some(Id::Text(_)) => (at, InOrder::No),
         });
-        let mut odd: Vec<u32> = by_place.filter(|node| !is_in_order(node)).collect();
-        odd.sort_by(|a, b| self.by_place_or_id(order, *a, *b));
-        let mut by_id = Vec::with_capacity(self.base.nodes.len());
-        let mut rest = &plain[..];
-        for node in &odd {
-            let is_before = |other: &u32| self.compare_ids(*other, *node).is_lt();
-            // Ids by place stand together; the next one mostly belongs right here.
-            let length = match rest.first() {
-                Some(first) if is_before(first) => rest.partition_point(is_before),
-                _ => 0,
-            };
-            let (before, after) = rest.split_at(length);
-            by_id.extend_from_slice(before);
-            by_id.push(*node);
-            rest = after;
+        let orders: Vec<(u32, InOrder)> = orders.collect();
+        let of = |wanted: InOrder| {
+            let wanted = orders.iter().filter(move |(_, order)| *order == wanted);
+            wanted.map(|(at, _)| *at)
+        };
+        let mut by_id: Vec<u32> = of(InOrder::ByName).collect();
+        let mut odd: Vec<u32> = of(InOrder::No).collect();
+        odd.sort_by(|a, b| self.compare_ids(*a, *b));
+        self.merge(&mut by_id, &odd);
+        for root in 0..roots {
+            let of_root = |root: usize| self.places.partition_point(|at| self.place(*at).0 < root);
+            let items = &self.places[of_root(root)..of_root(root + 1)];
+            let by_place = items.iter().filter_map(|item| match item {
+                Item::Skill(at) if orders[*at as usize].1 == InOrder::ByPlace => Some(*at),
+                Item::Skill(_) | Item::Refused(_) => None,
+            });
+            self.merge(&mut by_id, &by_place.collect::<Vec<_>>());
         }
-        by_id.extend_from_slice(rest);
         self.by_id = by_id;
     }
 
-    /// Compares the ids of two nodes. Two places of one root are ordered as they were found.
-    fn by_place_or_id(&self, order: &[u32], a: u32, b: u32) -> Ordering {
-        match (&self.node(a).id, &self.node(b).id) {
-            (Some(Id::Place { of, .. }), Some(Id::Place { of: other, .. }))
-                if Arc::ptr_eq(of, other) =>
-            {
-                order[a as usize].cmp(&order[b as usize])
-            }
-            _ => self.compare_ids(a, b),
+    /// Puts nodes between others; both are in order by id.
+    fn merge(&self, by_id: &mut Vec<u32>, nodes: &[u32]) {
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return;
+        };
+        // Ids by place stand together, with nothing between them.
+        let start = by_id.partition_point(|other| self.compare_ids(*other, *first).is_lt());
+        let next = by_id.get(start);
+        if next.is_none_or(|next| self.compare_ids(*next, *last).is_gt()) {
+            by_id.splice(start..start, nodes.iter().copied());
+            return;
         }
+        let mut merged = Vec::with_capacity(by_id.len() + nodes.len());
+        let mut rest = &by_id[..];
+        for node in nodes {
+            let is_before = |other: &u32| self.compare_ids(*other, *node).is_lt();
+            let (before, after) = rest.split_at(rest.partition_point(is_before));
+            merged.extend_from_slice(before);
+            merged.push(*node);
+            rest = after;
+        }
+        merged.extend_from_slice(rest);
+        *by_id = merged;
     }
 
     /// Compares the ids of two nodes, without putting one together.
@@ -157,6 +164,14 @@ impl Tables {
         let bytes = a.bytes().chain(a_rest.bytes());
         bytes.cmp(b.bytes().chain(b_rest.bytes()))
     }
+}
+
+/// What a node is in order by already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InOrder {
+    ByName,
+    ByPlace,
+    No,
 }
 
 /// Returns whether no two folders of roots of one scope can have the same id by place: no label goes on where another
@@ -174,5 +189,5 @@ pub(super) fn are_places_distinct(roots: &[Root]) -> bool {
 
 /// Returns whether the name of a skill leads to it, if it is the winner of the name.
 fn is_plain(roots: &[Root], node: &Node) -> bool {
-    !node.name().contains(':') && is_usable(&roots[node.skill.source], node.choice)
+    is_usable(&roots[node.source as usize], node.choice) && !node.name().contains(':')
 }

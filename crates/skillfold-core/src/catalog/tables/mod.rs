@@ -71,11 +71,25 @@ pub(crate) struct Node {
     /// The node that won the name.
     pub(crate) winner: u32,
     pub(crate) choice: Choice,
+    /// The root, which is the skill's own: in a large catalog the skill is far away.
+    source: u32,
     /// The others of the name, by rank, if this one won it.
     pub(crate) losers: Box<[u32]>,
 }
 
 impl Node {
+    /// Creates a node that is alone.
+    fn new(skill: Arc<Skill>, choice: Choice, source: u32) -> Self {
+        Self {
+            skill,
+            id: None,
+            winner: 0,
+            choice,
+            source,
+            losers: Box::default(),
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.skill.manifest.name().as_str()
     }
@@ -160,21 +174,17 @@ impl Tables {
         for (node, at) in order.iter().enumerate() {
             node_of[*at as usize] = index(node);
         }
-        let mut skills: Vec<Option<Arc<Skill>>> = skills.into_iter().map(Some).collect();
-        let nodes = order.iter().filter_map(|at| {
-            let at = *at as usize;
-            Some(Node {
-                skill: skills[at].take()?,
-                id: None,
-                winner: 0,
-                choice: facts[at].choice,
-                losers: Box::default(),
-            })
-        });
-        let mut arranged: Vec<Node> = Vec::with_capacity(order.len());
-        arranged.extend(nodes);
-        let nodes = arranged;
-        let places = places(&nodes, &refused, &node_of);
+        let places = places(&skills, &refused, &node_of);
+        let found = skills.into_iter().zip(facts).map(Some);
+        let mut found: Vec<Option<(Arc<Skill>, Facts)>> = found.collect();
+        let (mut nodes, mut facts) = (
+            Vec::with_capacity(order.len()),
+            Vec::with_capacity(order.len()),
+        );
+        for (skill, of) in order.iter().filter_map(|at| found[*at as usize].take()) {
+            nodes.push(Node::new(skill, of.choice, of.source));
+            facts.push(of);
+        }
         let refused: Arc<[_]> = refused.into();
         let base = Base {
             nodes,
@@ -197,10 +207,10 @@ impl Tables {
             orders: OnceLock::new(),
             precedence,
         };
-        tables.enter_names(&facts, &order);
+        tables.enter_names(&facts);
         tables.enter_aliases(&facts, &order);
-        tables.give_ids(roots, &facts, &order);
-        tables.order_by_id(&facts, &order);
+        tables.give_ids(roots, &facts);
+        tables.order_by_id(roots.len(), &facts);
         tables
     }
 
@@ -277,8 +287,8 @@ impl Tables {
     }
 
     /// Finds the winner of each name, and enters it under its hash.
-    fn enter_names(&mut self, facts: &[Facts], order: &[u32]) {
-        let key = |node: usize| &facts[order[node] as usize].key;
+    fn enter_names(&mut self, facts: &[Facts]) {
+        let key = |node: usize| &facts[node].key;
         let nodes = &mut Arc::make_mut(&mut self.base).nodes;
         let mut start = 0;
         for node in 0..nodes.len() {
@@ -311,8 +321,9 @@ impl Tables {
     fn enter_aliases(&mut self, facts: &[Facts], order: &[u32]) {
         let mut aliased: Vec<(Rank, u32, u32)> = (0..)
             .zip(order)
-            .filter(|(_, at)| facts[**at as usize].has_alias)
-            .map(|(node, at)| (facts[*at as usize].rank, *at, node))
+            .zip(facts)
+            .filter(|(_, facts)| facts.has_alias)
+            .map(|((node, at), facts)| (facts.rank, *at, node))
             .collect();
         aliased.sort_unstable();
         let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
@@ -332,6 +343,7 @@ impl Tables {
 /// is looked at a second time.
 struct Facts {
     key: Key,
+    source: u32,
     rank: Rank,
     choice: Choice,
     /// Whether its folder has another name.
@@ -348,6 +360,7 @@ impl Facts {
         let is_other = folder != name && !folder.is_empty();
         let has_colon = name.contains(':');
         Self {
+            source: index(skill.source),
             rank: rank_of(skill, root, choice, precedence),
             choice,
             has_alias: is_other && canonical(folder) != key.text(name),
@@ -405,22 +418,20 @@ fn by_name(facts: &[Facts], skills: &[Arc<Skill>]) -> Vec<u32> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Returns all folders, ordered by root and folder, from two lists that are: the nodes by where they were found, and the
-/// refused.
-fn places(nodes: &[Node], refused: &[Arc<Refused>], node_of: &[u32]) -> Vec<Item> {
-    let mut places = Vec::with_capacity(nodes.len() + refused.len());
-    let mut refused = (0..).zip(refused).peekable();
-    for node in node_of {
-        let is_before = |other: &Refused| {
-            let skill = &nodes[*node as usize].skill;
-            (other.source, &other.folder) < (skill.source, &skill.folder)
-        };
-        while let Some((before, _)) = refused.next_if(|(_, other)| is_before(other)) {
-            places.push(Item::Refused(before));
-        }
-        places.push(Item::Skill(*node));
+/// Returns all folders, ordered by root and folder, from two lists that are.
+fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> Vec<Item> {
+    let mut places = Vec::with_capacity(skills.len() + refused.len());
+    let mut done = 0;
+    // There are few refused: each looks for its place, so that most skills are not looked at.
+    for (at, refused) in (0..).zip(refused) {
+        let place = (refused.source, &refused.folder);
+        let is_before = |skill: &Arc<Skill>| (skill.source, &skill.folder) < place;
+        let before = done + skills[done..].partition_point(is_before);
+        places.extend(node_of[done..before].iter().copied().map(Item::Skill));
+        places.push(Item::Refused(at));
+        done = before;
     }
-    places.extend(refused.map(|(at, _)| Item::Refused(at)));
+    places.extend(node_of[done..].iter().copied().map(Item::Skill));
     places
 }
 

@@ -169,13 +169,8 @@ impl Patch<'_> {
                     let choice = enablement.choice(&skill, &self.roots[skill.source]);
                     self.keys
                         .insert(canonical(skill.manifest.name().as_str()).into());
-                    Item::Skill(self.enter(Node {
-                        skill,
-                        id: None,
-                        winner: 0,
-                        choice,
-                        losers: Box::default(),
-                    }))
+                    let source = index(skill.source);
+                    Item::Skill(self.enter(Node::new(skill, choice, source)))
                 }
                 Found::Refused(refused) => {
                     let next = &mut self.next;
