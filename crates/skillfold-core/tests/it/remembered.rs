@@ -215,6 +215,57 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
     );
 }
 
+/// Entries of a large folder are looked at together, more than once around: each is found as it is one by one.
+#[cfg(unix)]
+#[test]
+fn start_in_a_large_folder_finds_what_a_search_would() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |path: &str| root.path().join("skills").join(path);
+    for number in 0..1_100 {
+        let text = format!("---\nname: n{number}\ndescription: d\n---\n");
+        std::fs::create_dir_all(at(&format!("n{number}"))).unwrap();
+        std::fs::write(at(&format!("n{number}/SKILL.md")), text).unwrap();
+    }
+    std::fs::write(at("n5000"), "a file").unwrap();
+    std::fs::create_dir_all(at("m/inner/deep")).unwrap();
+    std::fs::hard_link(at("n7/SKILL.md"), at("m/inner/SKILL.md")).unwrap();
+    std::fs::create_dir_all(at(".hidden")).unwrap();
+    std::fs::create_dir_all(root.path().join("elsewhere")).unwrap();
+    std::fs::write(
+        root.path().join("elsewhere/SKILL.md"),
+        "---\ndescription: d\n---\n",
+    )
+    .unwrap();
+    let links = [
+        ("../elsewhere", "over"),
+        ("n3", "twice"),
+        ("gone", "nowhere"),
+        ("self", "self"),
+    ];
+    for (to, link) in links {
+        std::os::unix::fs::symlink(to, at(link)).unwrap();
+    }
+    let roots = || {
+        let source = FsSource::open(root.path().join("skills")).unwrap();
+        vec![Root::new(Scope::User, "mine", source)]
+    };
+    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    assert_eq!(catalog.len(), 1_102);
+    let bytes = catalog.remember(0).unwrap();
+    std::fs::write(
+        at("n600/SKILL.md"),
+        "---\nname: other\ndescription: d\n---\n",
+    )
+    .unwrap();
+    let remembered = Remembered::new(&bytes, &Reading::default()).unwrap();
+    let again = Catalog::discover_from(roots(), Rules::default(), i64::MAX, &[remembered]);
+    assert_eq!((again.roots[0].kept, again.roots[0].read), (1_101, 1));
+    let anew = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    assert_same(&anew, &again.catalog);
+    assert_eq!(anew.findings(), again.catalog.findings());
+    assert!(anew.findings().len() >= 4, "{:?}", anew.findings());
+}
+
 /// What is remembered of files changes when they are read in another way. Then `FORM` of `catalog/remembered.rs` goes up, so
 /// that no program starts from what an older one read.
 #[test]
