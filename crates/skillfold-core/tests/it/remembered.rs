@@ -221,21 +221,15 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
 fn start_in_a_large_folder_finds_what_a_search_would() {
     let root = tempfile::tempdir().unwrap();
     let at = |path: &str| root.path().join("skills").join(path);
-    for number in 0..1_100 {
-        let text = format!("---\nname: n{number}\ndescription: d\n---\n");
-        std::fs::create_dir_all(at(&format!("n{number}"))).unwrap();
-        std::fs::write(at(&format!("n{number}/SKILL.md")), text).unwrap();
-    }
-    std::fs::write(at("n5000"), "a file").unwrap();
-    std::fs::create_dir_all(at("m/inner/deep")).unwrap();
+    let skill = |number: usize| {
+        format!("//- skills/n{number}/SKILL.md\n---\nname: n{number}\ndescription: d\n---\n")
+    };
+    let mut text: String = (0..1_100).map(skill).collect();
+    text.push_str("//- skills/n5000\na file\n//- skills/.hidden/SKILL.md\nx\n");
+    text.push_str("//- skills/m/inner/deep/x.txt\nx\n");
+    text.push_str("//- elsewhere/SKILL.md\n---\ndescription: d\n---\n");
+    write(root.path(), &files(&text));
     std::fs::hard_link(at("n7/SKILL.md"), at("m/inner/SKILL.md")).unwrap();
-    std::fs::create_dir_all(at(".hidden")).unwrap();
-    std::fs::create_dir_all(root.path().join("elsewhere")).unwrap();
-    std::fs::write(
-        root.path().join("elsewhere/SKILL.md"),
-        "---\ndescription: d\n---\n",
-    )
-    .unwrap();
     let links = [
         ("../elsewhere", "over"),
         ("n3", "twice"),
@@ -252,11 +246,8 @@ fn start_in_a_large_folder_finds_what_a_search_would() {
     let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
     assert_eq!(catalog.len(), 1_102);
     let bytes = catalog.remember(0).unwrap();
-    std::fs::write(
-        at("n600/SKILL.md"),
-        "---\nname: other\ndescription: d\n---\n",
-    )
-    .unwrap();
+    let other = "//- skills/n600/SKILL.md\n---\nname: other\ndescription: d\n---\n";
+    write(root.path(), &files(other));
     let remembered = Remembered::new(&bytes, &Reading::default()).unwrap();
     let again = Catalog::discover_from(roots(), Rules::default(), i64::MAX, &[remembered]);
     assert_eq!((again.roots[0].kept, again.roots[0].read), (1_101, 1));
