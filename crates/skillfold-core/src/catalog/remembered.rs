@@ -13,7 +13,7 @@ use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::source::{Listed, Revision, Source};
 
 /// The form of the records. It goes up when they are written in another way, or when files are read in another way.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Bytes of an entry of the table of records: where its numbers start and where its text does.
 const ENTRY: usize = 8;

@@ -13,7 +13,7 @@ use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::read::discover::{Discovery, Reading, Refused, SourceFinding, discover};
+use crate::read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
 use crate::read::source::{Revision, Source};
 
 /// How a catalog is made.
@@ -92,22 +92,23 @@ impl Catalog {
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
         // Most often all are settled, and it is known while they are at hand.
-        let skills = found
-            .skills
-            .iter()
-            .map(|skill| (Some(skill.revision), &*skill.diagnostics));
-        let refused = found
-            .refused
-            .iter()
-            .map(|refused| (refused.revision, &*refused.diagnostics));
-        let are_settled = skills
-            .chain(refused)
-            .all(|(revision, diagnostics)| is_settled(revision, diagnostics, now_ns));
-        let has_links = found.skills.iter().any(|skill| skill.folder.is_linked())
-            || found
-                .refused
-                .iter()
-                .any(|refused| refused.folder.is_linked());
+        let skills = found.skills.iter().map(|skill| {
+            let Skill {
+                folder, revision, ..
+            } = &**skill;
+            (folder, Some(*revision), &*skill.diagnostics)
+        });
+        let refused = found.refused.iter().map(|refused| {
+            let Refused {
+                folder, revision, ..
+            } = &**refused;
+            (folder, *revision, &*refused.diagnostics)
+        });
+        let (mut are_settled, mut has_links) = (true, false);
+        for (folder, revision, diagnostics) in skills.chain(refused) {
+            are_settled &= is_settled(revision, diagnostics, now_ns);
+            has_links |= folder.is_linked();
+        }
         let tables = Tables::new(found, &roots, rules.precedence, &rules.enablement);
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {

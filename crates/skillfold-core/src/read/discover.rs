@@ -212,8 +212,10 @@ struct Search<'a> {
     reading: &'a Reading,
     earlier: &'a mut dyn Earlier,
     found: Discovery,
-    /// Where each folder was found first.
-    known: HashTable<(Identity, Place)>,
+    /// What each folder is, and where it was found first.
+    identities: Vec<(Identity, Place)>,
+    /// The same by its hash. It holds numbers alone, so that it stays at hand among many.
+    known: HashTable<u32>,
     hasher: RandomState,
     /// Findings of this source that were reported, and that were only counted.
     reported: usize,
@@ -235,6 +237,7 @@ impl<'a> Search<'a> {
             reading,
             earlier,
             found: Discovery::default(),
+            identities: Vec::new(),
             known: HashTable::new(),
             hasher: RandomState::new(),
             reported: 0,
@@ -246,9 +249,10 @@ impl<'a> Search<'a> {
     fn make_room(&mut self) {
         let expected = self.earlier.expected();
         self.found.skills.reserve(expected);
-        let hasher = &self.hasher;
-        self.known
-            .reserve(expected, |(known, _)| known.hash(hasher));
+        self.identities.reserve(expected);
+        let (identities, hasher) = (&self.identities, &self.hasher);
+        let hash = |at: &u32| identities[*at as usize].0.hash(hasher);
+        self.known.reserve(expected, hash);
     }
 
     fn source(&mut self, index: usize, source: &dyn Source) {
@@ -342,11 +346,12 @@ impl<'a> Search<'a> {
         let hash = identity
             .as_ref()
             .map(|identity| identity.hash(&self.hasher));
-        let known = hash
-            .zip(identity.as_ref())
-            .and_then(|(hash, identity)| self.known.find(hash, |(known, _)| known == identity));
-        if let Some((_, place)) = known {
-            let first = match place {
+        let known = hash.zip(identity.as_ref()).and_then(|(hash, identity)| {
+            let is_it = |at: &u32| self.identities[*at as usize].0 == *identity;
+            self.known.find(hash, is_it)
+        });
+        if let Some(at) = known {
+            let first = match &self.identities[*at as usize].1 {
                 Place::Skill(at) => &self.found.skills[*at as usize].folder,
                 Place::Refused(at) => &self.found.refused[*at as usize].folder,
                 Place::Nowhere => &folder,
@@ -374,9 +379,10 @@ impl<'a> Search<'a> {
             }
         };
         if let Some((hash, identity)) = hash.zip(identity) {
-            let hasher = &self.hasher;
-            self.known
-                .insert_unique(hash, (identity, place), |(known, _)| known.hash(hasher));
+            self.identities.push((identity, place));
+            let (identities, hasher) = (&self.identities, &self.hasher);
+            let hash_of = |at: &u32| identities[*at as usize].0.hash(hasher);
+            self.known.insert_unique(hash, last(identities), hash_of);
         }
     }
 

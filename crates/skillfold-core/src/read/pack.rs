@@ -83,6 +83,15 @@ impl<'a> Unpacker<'a> {
         Some(text)
     }
 
+    /// Takes what was packed by itself, as it is.
+    pub(crate) fn part(&mut self) -> Option<(&'a [u8], &'a str)> {
+        let (length, text_length) = (self.length()?, self.length()?);
+        let (numbers, rest) = self.numbers.split_at_checked(length)?;
+        let (text, text_rest) = self.text.split_at_checked(text_length)?;
+        (self.numbers, self.text) = (rest, text_rest);
+        Some((numbers, text))
+    }
+
     /// Reads a list, of which each entry takes a byte at least.
     fn list<T>(&mut self, mut entry: impl FnMut(&mut Self) -> Option<T>) -> Option<Box<[T]>> {
         let length = self.length()?;
@@ -129,6 +138,14 @@ impl Packer {
                 self.word(number);
             }
         }
+    }
+
+    /// Writes what was packed by itself, so that it can be taken as it is.
+    pub(crate) fn part(&mut self, part: &Self) {
+        self.number(part.numbers.len() as u64);
+        self.number(part.text.len() as u64);
+        self.numbers.extend_from_slice(&part.numbers);
+        self.text.push_str(&part.text);
     }
 
     /// Writes a text.

@@ -196,6 +196,64 @@ impl DiskIndex {
         made.map_err(|error| failed(as_io(error)))
     }
 
+    /// Takes some documents in and some out, for who knows what changed: the others are not looked at, so that the work goes
+    /// by the change and not by the index. Returns nothing where there is no index that can be changed;
+    /// [`sync`](Self::sync) makes one.
+    ///
+    /// What comes and is there is kept, and counted as such; what goes and is not there is passed over; what comes and goes
+    /// stays. A document that cannot be made is `None`, and is counted as missing.
+    ///
+    /// ```
+    /// # use skillfold_core::{Document, Documents, Texts};
+    /// # use skillfold_index::{DiskIndex, Key};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let root = tempfile::tempdir()?;
+    /// # let document = || Some(Documents::new().of(&Texts { name: "pdf", ..Texts::default() }));
+    /// let index = DiskIndex::open(root.path().join("index"), "1");
+    /// let (old, new) = (Key::new([1; 16]), Key::new([2; 16]));
+    /// index.sync([(old, document)])?;
+    ///
+    /// let changed = index.change([(new, document)], [old])?.expect("there is an index");
+    /// assert_eq!((changed.added, changed.removed, index.documents()), (1, 1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`sync`](Self::sync).
+    pub fn change<D>(
+        &self,
+        added: impl IntoIterator<Item = (Key, D)>,
+        removed: impl IntoIterator<Item = Key>,
+    ) -> Result<Option<Synced>, Error>
+    where
+        D: FnOnce() -> Option<Document>,
+    {
+        let failed = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
+        make_own(&self.folder).map_err(failed)?;
+        let lock_of_writer = writer_lock(&self.folder).map_err(failed)?;
+        self.refresh();
+        let State::Ready(opened) = self.state() else {
+            return Ok(None);
+        };
+        let changed = match lock_of_writer {
+            Some(_) => self.changed(&opened, added, removed),
+            None => not_covered(&opened, added),
+        };
+        if !matches!(
+            changed,
+            Ok(Synced {
+                added: 0,
+                removed: 0,
+                ..
+            })
+        ) {
+            self.reopen(&mut lock(&self.checked));
+        }
+        changed.map(Some).map_err(|error| failed(as_io(error)))
+    }
+
     /// Returns the documents that answer a request best, at most so many.
     ///
     /// `seen` tells as what a document is seen, or that it may not be; of equal documents the one that is seen as less comes
@@ -278,6 +336,56 @@ impl DiskIndex {
             missing: keys.len() - kept,
             ..Synced::by(Writer::Another)
         }
+    }
+
+    /// Makes a change of some documents, with the lock of the writer.
+    fn changed<D>(
+        &self,
+        opened: &Opened,
+        added: impl IntoIterator<Item = (Key, D)>,
+        removed: impl IntoIterator<Item = Key>,
+    ) -> Result<Synced, TantivyError>
+    where
+        D: FnOnce() -> Option<Document>,
+    {
+        let mut synced = Synced::by(Writer::This);
+        let mut change = Pending {
+            folder: &self.folder,
+            opened: Some(opened),
+            change: None,
+        };
+        let known = usize::try_from(opened.statistics.documents()).unwrap_or(usize::MAX);
+        let mut wanted = HashSet::new();
+        for (key, make) in added {
+            if !wanted.insert(key) {
+                continue;
+            }
+            if opened.place(key)?.is_some() {
+                synced.kept += 1;
+                continue;
+            }
+            let room = known.saturating_add(synced.added) < DOCUMENTS;
+            match room.then(make).flatten() {
+                Some(document) => {
+                    change.begun()?.add(key, &document)?;
+                    synced.added += 1;
+                }
+                None => synced.missing += 1,
+            }
+        }
+        for key in removed {
+            if !wanted.insert(key) {
+                continue;
+            }
+            if let Some(place) = opened.place(key)? {
+                change.begun()?.remove(opened, key, place)?;
+                synced.removed += 1;
+            }
+        }
+        if let Some(change) = change.change {
+            synced.rewritten = change.commit(&self.version)?;
+        }
+        Ok(synced)
     }
 
     /// Makes the change, with the lock of the writer.
@@ -375,6 +483,22 @@ impl Pending<'_> {
         }
         Ok(gone.len())
     }
+}
+
+/// Says what of some documents is not covered while another one writes.
+fn not_covered<D>(
+    opened: &Opened,
+    added: impl IntoIterator<Item = (Key, D)>,
+) -> Result<Synced, TantivyError> {
+    let mut synced = Synced::by(Writer::Another);
+    let keys: BTreeSet<Key> = added.into_iter().map(|(key, _)| key).collect();
+    for key in keys {
+        match opened.place(key)? {
+            Some(_) => synced.kept += 1,
+            None => synced.missing += 1,
+        }
+    }
+    Ok(synced)
 }
 
 fn lock(checked: &Mutex<Checked>) -> std::sync::MutexGuard<'_, Checked> {

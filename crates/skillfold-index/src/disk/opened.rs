@@ -12,8 +12,9 @@ use tantivy::columnar::ColumnValues;
 use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
 use tantivy::index::{Index, IndexMeta, SegmentComponent, SegmentId, SegmentMeta, SegmentReader};
+use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::TextAnalyzer;
-use tantivy::{DocAddress, Opstamp, ReloadPolicy, Searcher, TantivyError};
+use tantivy::{DocAddress, DocSet, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError};
 
 use crate::disk::files::{Files, LIST};
 use crate::disk::key::{Key, Spread};
@@ -173,6 +174,26 @@ impl Opened {
             }
         }
         places
+    }
+
+    /// Returns the place of the document of one key, if there is one, without looking at the others.
+    pub(super) fn place(&self, key: Key) -> Result<Option<DocAddress>, TantivyError> {
+        let term = self.fields.by_key(key);
+        for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let keys = segment.inverted_index(term.field())?;
+            let Some(mut with_key) = keys.read_postings(&term, IndexRecordOption::Basic)? else {
+                continue;
+            };
+            let alive = segment.alive_bitset();
+            while with_key.doc() != TERMINATED {
+                let document = with_key.doc();
+                if alive.is_none_or(|alive| alive.is_alive(document)) {
+                    return Ok(Some(DocAddress::new(number, document)));
+                }
+                with_key.advance();
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn segments(&self) -> impl Iterator<Item = (&SegmentReader, &Keys)> {

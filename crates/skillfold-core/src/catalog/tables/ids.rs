@@ -1,24 +1,41 @@
 //! The one string that leads to each skill.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Facts, Item, Node, Tables, index, is_usable};
+use crate::catalog::tables::{Facts, Id, Item, Node, Tables, is_usable};
+
+/// What the ids by place of some roots are made of.
+pub(super) struct PlaceIds {
+    /// What those of each root start with.
+    starts: Vec<Arc<str>>,
+    /// Whether no two folders can have the same.
+    are_distinct: bool,
+}
+
+impl PlaceIds {
+    pub(super) fn new(roots: &[Root]) -> Self {
+        let start = |root: &Root| format!("{}:{}/", root.scope(), root.label()).into();
+        Self {
+            starts: roots.iter().map(start).collect(),
+            are_distinct: are_places_distinct(roots),
+        }
+    }
+}
 
 impl Tables {
     /// Gives an id to each skill that its name does not lead to.
-    pub(super) fn give_ids(&mut self, roots: &[Root], facts: &[Facts<'_>], order: &[u32]) {
-        let mut ids: Vec<(u32, Option<Arc<str>>)> = Vec::new();
-        let are_distinct = are_places_distinct(roots);
+    pub(super) fn give_ids(&mut self, roots: &[Root], facts: &[Facts]) {
+        let mut ids: Vec<(u32, Option<Id>)> = Vec::new();
+        let by_place = PlaceIds::new(roots);
         let mut colons = Vec::new();
-        for (at, node) in (0..).zip(&self.base.nodes) {
-            let facts = &facts[order[at as usize] as usize];
+        for ((at, node), facts) in (0..).zip(&self.base.nodes).zip(facts) {
             if facts.has_colon {
                 colons.push(at);
             }
             if node.winner == at && !(facts.is_plain && node.losers.is_empty()) {
-                self.group_ids(roots, at, are_distinct, &mut ids);
+                self.group_ids(roots, at, &by_place, &mut ids);
             }
         }
         self.colons = colons;
@@ -31,11 +48,11 @@ impl Tables {
             }
         }
         for at in unnamed {
-            let place = self.place_id(roots, at);
+            let place = self.place_id(at, &by_place);
             let mut numbers = (2..).map(|number| format!("{place}~{number}"));
             if let Some(id) = numbers.find(|id| self.find(roots, id).is_none()) {
                 self.numbered.insert(id.as_str().into(), at);
-                Arc::make_mut(&mut self.base).nodes[at as usize].id = Some(id.into());
+                Arc::make_mut(&mut self.base).nodes[at as usize].id = Some(Id::Text(id.into()));
             }
         }
     }
@@ -46,11 +63,12 @@ impl Tables {
         &self,
         roots: &[Root],
         winner: u32,
-        are_distinct: bool,
-        ids: &mut Vec<(u32, Option<Arc<str>>)>,
+        by_place: &PlaceIds,
+        ids: &mut Vec<(u32, Option<Id>)>,
     ) {
-        let qualifier = |at: u32| roots[self.node(at).skill.source].qualifier();
-        let mut taken: HashSet<&str> = HashSet::new();
+        let qualifier = |at: u32| roots[self.node(at).source as usize].qualifier();
+        // There are few roots, and so are their qualifiers.
+        let mut taken: Vec<&str> = Vec::new();
         for at in self.group(winner) {
             let node = self.node(at);
             let leads_here = |id: &str| self.find(roots, id) == Some(Item::Skill(at));
@@ -61,61 +79,99 @@ impl Tables {
                 true
             } else {
                 if taken.is_empty() {
-                    taken.insert(qualifier(winner));
+                    taken.push(qualifier(winner));
                 }
-                taken.insert(qualifier(at))
+                let is_new = !taken.contains(&qualifier(at));
+                if is_new {
+                    taken.push(qualifier(at));
+                }
+                is_new
             };
             let wanted = is_first.then(|| format!("{}:{}", qualifier(at), node.name()));
-            let id = wanted.filter(|id| leads_here(id)).or_else(|| {
-                let place = self.place_id(roots, at);
-                (are_distinct || leads_here(&place)).then_some(place)
+            let wanted = wanted.filter(|id| leads_here(id));
+            let id = wanted.map(|id| Id::Text(id.into())).or_else(|| {
+                let is_its = by_place.are_distinct || leads_here(&self.place_id(at, by_place));
+                is_its.then(|| Id::by_place(&by_place.starts[node.source as usize]))
             });
-            ids.push((at, id.map(Into::into)));
+            ids.push((at, id));
         }
     }
 
     /// Returns the id of a skill by its place.
-    fn place_id(&self, roots: &[Root], at: u32) -> String {
+    fn place_id(&self, at: u32, by_place: &PlaceIds) -> String {
         let skill = &self.node(at).skill;
-        let root = &roots[skill.source];
-        format!("{}:{}/{}", root.scope(), root.label(), skill.folder.path())
+        format!("{}{}", by_place.starts[skill.source], skill.folder.path())
     }
 
-    /// Orders the nodes by id: most have their canonical name as id and are in order already, the others are put between
-    /// them.
-    pub(super) fn order_by_id(&mut self, facts: &[Facts<'_>], order: &[u32]) {
-        let is_in_order = |node: &u32| {
-            self.node(*node).id.is_none()
-                && facts[order[*node as usize] as usize].key.is_as_written()
-        };
-        let plain: Vec<u32> = (0..index(self.base.nodes.len()))
-            .filter(is_in_order)
-            .collect();
-        // Most of the others have their place as id, and are in order already if they are taken by place.
-        let by_place = self.places.iter().filter_map(|item| match item {
-            Item::Skill(node) => Some(*node),
-            Item::Refused(_) => None,
+    /// Orders the nodes by id: most have their canonical name as id and are in order already, or their place and are in
+    /// order by place; the others are put between them.
+    pub(super) fn order_by_id(&mut self, roots: usize, facts: &[Facts]) {
+        let nodes = (0..).zip(&self.base.nodes).zip(facts);
+        let orders = nodes.map(|((at, node), facts)| match &node.id {
+            None if facts.key.is_as_written() => (at, InOrder::ByName),
+            Some(Id::Place { .. }) => (at, InOrder::ByPlace),
+            None | Some(Id::Text(_)) => (at, InOrder::No),
         });
-        let mut odd: Vec<u32> = by_place.filter(|node| !is_in_order(node)).collect();
-        let id = |node: &u32| self.node(*node).id();
-        odd.sort_by(|a, b| id(a).cmp(id(b)));
-        let mut by_id = Vec::with_capacity(self.base.nodes.len());
-        let mut rest = &plain[..];
-        for node in &odd {
-            let is_before = |other: &u32| id(other) < id(node);
-            // Ids by place stand together; the next one mostly belongs right here.
-            let length = match rest.first() {
-                Some(first) if is_before(first) => rest.partition_point(is_before),
-                _ => 0,
-            };
-            let (before, after) = rest.split_at(length);
-            by_id.extend_from_slice(before);
-            by_id.push(*node);
-            rest = after;
+        let orders: Vec<(u32, InOrder)> = orders.collect();
+        let of = |wanted: InOrder| {
+            let wanted = orders.iter().filter(move |(_, order)| *order == wanted);
+            wanted.map(|(at, _)| *at)
+        };
+        let mut by_id: Vec<u32> = of(InOrder::ByName).collect();
+        let mut odd: Vec<u32> = of(InOrder::No).collect();
+        odd.sort_by(|a, b| self.compare_ids(*a, *b));
+        self.merge(&mut by_id, &odd);
+        for root in 0..roots {
+            let of_root = |root: usize| self.places.partition_point(|at| self.place(*at).0 < root);
+            let items = &self.places[of_root(root)..of_root(root + 1)];
+            let by_place = items.iter().filter_map(|item| match item {
+                Item::Skill(at) if orders[*at as usize].1 == InOrder::ByPlace => Some(*at),
+                Item::Skill(_) | Item::Refused(_) => None,
+            });
+            self.merge(&mut by_id, &by_place.collect::<Vec<_>>());
         }
-        by_id.extend_from_slice(rest);
         self.by_id = by_id;
     }
+
+    /// Puts nodes between others; both are in order by id.
+    fn merge(&self, by_id: &mut Vec<u32>, nodes: &[u32]) {
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            return;
+        };
+        // Ids by place stand together, with nothing between them.
+        let start = by_id.partition_point(|other| self.compare_ids(*other, *first).is_lt());
+        let next = by_id.get(start);
+        if next.is_none_or(|next| self.compare_ids(*next, *last).is_gt()) {
+            by_id.splice(start..start, nodes.iter().copied());
+            return;
+        }
+        let mut merged = Vec::with_capacity(by_id.len() + nodes.len());
+        let mut rest = &by_id[..];
+        for node in nodes {
+            let is_before = |other: &u32| self.compare_ids(*other, *node).is_lt();
+            let (before, after) = rest.split_at(rest.partition_point(is_before));
+            merged.extend_from_slice(before);
+            merged.push(*node);
+            rest = after;
+        }
+        merged.extend_from_slice(rest);
+        *by_id = merged;
+    }
+
+    /// Compares the ids of two nodes, without putting one together.
+    fn compare_ids(&self, a: u32, b: u32) -> Ordering {
+        let ((a, a_rest), (b, b_rest)) = (self.node(a).id_parts(), self.node(b).id_parts());
+        let bytes = a.bytes().chain(a_rest.bytes());
+        bytes.cmp(b.bytes().chain(b_rest.bytes()))
+    }
+}
+
+/// What a node is in order by already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InOrder {
+    ByName,
+    ByPlace,
+    No,
 }
 
 /// Returns whether no two folders of roots of one scope can have the same id by place: no label goes on where another
@@ -133,5 +189,5 @@ pub(super) fn are_places_distinct(roots: &[Root]) -> bool {
 
 /// Returns whether the name of a skill leads to it, if it is the winner of the name.
 fn is_plain(roots: &[Root], node: &Node) -> bool {
-    !node.name().contains(':') && is_usable(&roots[node.skill.source], node.choice)
+    is_usable(&roots[node.source as usize], node.choice) && !node.name().contains(':')
 }

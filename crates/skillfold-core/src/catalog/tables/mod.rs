@@ -67,23 +67,81 @@ struct Base {
 pub(crate) struct Node {
     pub(crate) skill: Arc<Skill>,
     /// The id, where it is not the name.
-    pub(crate) id: Option<Arc<str>>,
+    pub(crate) id: Option<Id>,
     /// The node that won the name.
     pub(crate) winner: u32,
     pub(crate) choice: Choice,
+    /// The root, which is the skill's own: in a large catalog the skill is far away.
+    source: u32,
     /// The others of the name, by rank, if this one won it.
     pub(crate) losers: Box<[u32]>,
 }
 
 impl Node {
+    /// Creates a node that is alone.
+    fn new(skill: Arc<Skill>, choice: Choice, source: u32) -> Self {
+        Self {
+            skill,
+            id: None,
+            winner: 0,
+            choice,
+            source,
+            losers: Box::default(),
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.skill.manifest.name().as_str()
     }
 
     pub(crate) fn id(&self) -> &str {
         match &self.id {
-            Some(id) => id,
+            Some(Id::Text(id)) => id,
+            Some(Id::Place { of, text }) => {
+                text.get_or_init(|| format!("{of}{}", self.skill.folder.path()).into())
+            }
             None => self.name(),
+        }
+    }
+
+    /// Returns the id in two parts, as they are: nothing is put together.
+    fn id_parts(&self) -> (&str, &str) {
+        match &self.id {
+            Some(Id::Text(id)) => (id, ""),
+            Some(Id::Place { of, .. }) => (of, self.skill.folder.path()),
+            None => (self.name(), ""),
+        }
+    }
+}
+
+/// An id that is not the name of its skill.
+#[derive(Clone, Debug)]
+pub(crate) enum Id {
+    Text(Box<str>),
+    /// By place. Among many skills that share names most ids are of this kind, and few of them are ever looked at.
+    Place {
+        /// What the ids of all places of a root start with.
+        of: Arc<str>,
+        text: OnceLock<Box<str>>,
+    },
+}
+
+impl Id {
+    fn by_place(of: &Arc<str>) -> Self {
+        Self::Place {
+            of: Arc::clone(of),
+            text: OnceLock::new(),
+        }
+    }
+}
+
+/// Ids of one and the same skill are equal if their parts are.
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(id), Self::Text(other)) => id == other,
+            (Self::Place { of, .. }, Self::Place { of: other, .. }) => of == other,
+            (Self::Text(_), Self::Place { .. }) | (Self::Place { .. }, Self::Text(_)) => false,
         }
     }
 }
@@ -106,27 +164,27 @@ impl Tables {
         let Discovery {
             skills, refused, ..
         } = found;
-        let facts: Vec<Facts<'_>> = skills
-            .iter()
-            .map(|skill| {
-                let root = &roots[skill.source];
-                Facts::of(skill, root, enablement.choice(skill, root), precedence)
-            })
-            .collect();
-        let order = by_name(&facts);
+        let facts = skills.iter().map(|skill| {
+            let root = &roots[skill.source];
+            Facts::of(skill, root, enablement.choice(skill, root), precedence)
+        });
+        let facts: Vec<Facts> = facts.collect();
+        let order = by_name(&facts, &skills);
         let mut node_of: Vec<u32> = vec![0; skills.len()];
         for (node, at) in order.iter().enumerate() {
             node_of[*at as usize] = index(node);
         }
-        let nodes = order.iter().map(|at| Node {
-            skill: Arc::clone(&skills[*at as usize]),
-            id: None,
-            winner: 0,
-            choice: facts[*at as usize].choice,
-            losers: Box::default(),
-        });
-        let nodes: Vec<Node> = nodes.collect();
         let places = places(&skills, &refused, &node_of);
+        let found = skills.into_iter().zip(facts).map(Some);
+        let mut found: Vec<Option<(Arc<Skill>, Facts)>> = found.collect();
+        let (mut nodes, mut facts) = (
+            Vec::with_capacity(order.len()),
+            Vec::with_capacity(order.len()),
+        );
+        for (skill, of) in order.iter().filter_map(|at| found[*at as usize].take()) {
+            nodes.push(Node::new(skill, of.choice, of.source));
+            facts.push(of);
+        }
         let refused: Arc<[_]> = refused.into();
         let base = Base {
             nodes,
@@ -142,17 +200,17 @@ impl Tables {
             refused,
             by_id: Vec::new(),
             places,
-            names: HashTable::with_capacity(skills.len()),
+            names: HashTable::with_capacity(order.len()),
             hasher: DefaultHashBuilder::default(),
             colons: Vec::new(),
             numbered: HashMap::new(),
             orders: OnceLock::new(),
             precedence,
         };
-        tables.enter_names(&facts, &order);
+        tables.enter_names(&facts);
         tables.enter_aliases(&facts, &order);
-        tables.give_ids(roots, &facts, &order);
-        tables.order_by_id(&facts, &order);
+        tables.give_ids(roots, &facts);
+        tables.order_by_id(roots.len(), &facts);
         tables
     }
 
@@ -229,32 +287,43 @@ impl Tables {
     }
 
     /// Finds the winner of each name, and enters it under its hash.
-    fn enter_names(&mut self, facts: &[Facts<'_>], order: &[u32]) {
-        let key = |node: usize| &facts[order[node] as usize].key;
-        let hasher = self.hasher.clone();
-        let hash = |node: &u32| hasher.hash_one(key(*node as usize).as_str());
+    fn enter_names(&mut self, facts: &[Facts]) {
+        let key = |node: usize| &facts[node].key;
         let nodes = &mut Arc::make_mut(&mut self.base).nodes;
         let mut start = 0;
         for node in 0..nodes.len() {
-            if node == 0 || key(node) != key(node - 1) {
-                start = node;
-                self.names
-                    .insert_unique(hash(&index(node)), index(node), hash);
+            if node > 0 {
+                let names = || (nodes[node].name(), nodes[node - 1].name());
+                if key(node).cmp(key(node - 1), names).is_ne() {
+                    start = node;
+                }
             }
             nodes[node].winner = index(start);
-            let is_last = node + 1 == nodes.len() || key(node + 1) != key(node);
-            if is_last && start < node {
-                nodes[start].losers = (index(start + 1)..=index(node)).collect();
+        }
+        let nodes = &mut Arc::make_mut(&mut self.base).nodes;
+        for group in nodes.chunk_by_mut(|a, b| a.winner == b.winner) {
+            if let [first, others @ ..] = group
+                && !others.is_empty()
+            {
+                let start = first.winner;
+                first.losers = (start + 1..=start + index(others.len())).collect();
             }
+        }
+        let (nodes, hasher) = (&self.base.nodes, &self.hasher);
+        let text = |node: u32| key(node as usize).text(nodes[node as usize].name());
+        let hash = |node: &u32| hasher.hash_one(text(*node));
+        for node in (0..).zip(nodes).filter(|(at, node)| node.winner == *at) {
+            self.names.insert_unique(hash(&node.0), node.0, hash);
         }
     }
 
     /// Enters the names of folders where they are not the names of their skills: skills by rank, then refused folders.
-    fn enter_aliases(&mut self, facts: &[Facts<'_>], order: &[u32]) {
+    fn enter_aliases(&mut self, facts: &[Facts], order: &[u32]) {
         let mut aliased: Vec<(Rank, u32, u32)> = (0..)
             .zip(order)
-            .filter(|(_, at)| facts[**at as usize].has_alias)
-            .map(|(node, at)| (facts[*at as usize].rank, *at, node))
+            .zip(facts)
+            .filter(|(_, facts)| facts.has_alias)
+            .map(|((node, at), facts)| (facts.rank, *at, node))
             .collect();
         aliased.sort_unstable();
         let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
@@ -272,8 +341,9 @@ impl Tables {
 
 /// What is asked of each skill again and again, found in one pass: in a large catalog a skill is no longer at hand when it
 /// is looked at a second time.
-struct Facts<'a> {
-    key: Key<'a>,
+struct Facts {
+    key: Key,
+    source: u32,
     rank: Rank,
     choice: Choice,
     /// Whether its folder has another name.
@@ -283,16 +353,17 @@ struct Facts<'a> {
     has_colon: bool,
 }
 
-impl<'a> Facts<'a> {
-    fn of(skill: &'a Skill, root: &Root, choice: Choice, precedence: Precedence) -> Self {
+impl Facts {
+    fn of(skill: &Skill, root: &Root, choice: Choice, precedence: Precedence) -> Self {
         let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
-        let key = Key::new(canonical(name));
+        let key = Key::new(name);
         let is_other = folder != name && !folder.is_empty();
         let has_colon = name.contains(':');
         Self {
+            source: index(skill.source),
             rank: rank_of(skill, root, choice, precedence),
             choice,
-            has_alias: is_other && canonical(folder) != key.as_str(),
+            has_alias: is_other && canonical(folder) != key.text(name),
             is_plain: !has_colon && is_usable(root, choice),
             has_colon,
             key,
@@ -331,32 +402,36 @@ fn is_usable(root: &Root, choice: Choice) -> bool {
 }
 
 /// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.
-fn by_name(facts: &[Facts<'_>]) -> Vec<u32> {
+fn by_name(facts: &[Facts], skills: &[Arc<Skill>]) -> Vec<u32> {
     // The starts of the names stand side by side: most comparisons look at nothing else.
     let starts = (0..).zip(facts).map(|(at, facts)| (facts.key.start(), at));
     let mut order: Vec<(Start, u32)> = starts.collect();
-    order.sort_by(|(start, a), (other, b)| {
-        start.cmp(other).then_with(|| {
-            let (a, b) = (&facts[*a as usize], &facts[*b as usize]);
-            a.key.cmp(&b.key).then_with(|| a.rank.cmp(&b.rank))
-        })
-    });
+    order.sort_unstable();
+    let name = |at: u32| skills[at as usize].manifest.name().as_str();
+    for alike in order.chunk_by_mut(|(start, _), (other, _)| start == other) {
+        alike.sort_by(|(_, a), (_, b)| {
+            let (left, right) = (&facts[*a as usize], &facts[*b as usize]);
+            let keys = left.key.cmp(&right.key, || (name(*a), name(*b)));
+            keys.then_with(|| left.rank.cmp(&right.rank))
+        });
+    }
     order.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Returns all folders, ordered by root and folder, from two lists that are.
 fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> Vec<Item> {
     let mut places = Vec::with_capacity(skills.len() + refused.len());
-    let mut refused = (0..).zip(refused).peekable();
-    for (at, skill) in skills.iter().enumerate() {
-        let is_before =
-            |other: &Refused| (other.source, &other.folder) < (skill.source, &skill.folder);
-        while let Some((before, _)) = refused.next_if(|(_, other)| is_before(other)) {
-            places.push(Item::Refused(before));
-        }
-        places.push(Item::Skill(node_of[at]));
+    let mut done = 0;
+    // There are few refused: each looks for its place, so that most skills are not looked at.
+    for (at, refused) in (0..).zip(refused) {
+        let place = (refused.source, &refused.folder);
+        let is_before = |skill: &Arc<Skill>| (skill.source, &skill.folder) < place;
+        let before = done + skills[done..].partition_point(is_before);
+        places.extend(node_of[done..before].iter().copied().map(Item::Skill));
+        places.push(Item::Refused(at));
+        done = before;
     }
-    places.extend(refused.map(|(at, _)| Item::Refused(at)));
+    places.extend(node_of[done..].iter().copied().map(Item::Skill));
     places
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::enablement::Enablement;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
-use crate::catalog::tables::ids::are_places_distinct;
-use crate::catalog::tables::{Item, Node, Rank, Tables, index, rank_of};
+use crate::catalog::tables::ids::{PlaceIds, are_places_distinct};
+use crate::catalog::tables::{Id, Item, Node, Rank, Tables, index, rank_of};
 use crate::read::discover::Found;
 use crate::read::source::Folder;
 
@@ -169,13 +169,8 @@ impl Patch<'_> {
                     let choice = enablement.choice(&skill, &self.roots[skill.source]);
                     self.keys
                         .insert(canonical(skill.manifest.name().as_str()).into());
-                    Item::Skill(self.enter(Node {
-                        skill,
-                        id: None,
-                        winner: 0,
-                        choice,
-                        losers: Box::default(),
-                    }))
+                    let source = index(skill.source);
+                    Item::Skill(self.enter(Node::new(skill, choice, source)))
                 }
                 Found::Refused(refused) => {
                     let next = &mut self.next;
@@ -331,8 +326,9 @@ impl Patch<'_> {
             return Some(());
         };
         let mut ids = Vec::new();
-        self.next.group_ids(self.roots, winner, true, &mut ids);
-        let mut ids: HashMap<u32, Option<Arc<str>>> = ids.into_iter().collect();
+        let by_place = PlaceIds::new(self.roots);
+        self.next.group_ids(self.roots, winner, &by_place, &mut ids);
+        let mut ids: HashMap<u32, Option<Id>> = ids.into_iter().collect();
         let first_newer = index(self.next.base.nodes.len());
         let members: Vec<u32> = self.next.group(winner).collect();
         for at in members {

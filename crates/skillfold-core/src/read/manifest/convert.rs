@@ -3,6 +3,7 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::read::field::{Field, find};
+use crate::read::manifest::optional::Optional;
 use crate::read::manifest::{Details, Manifest, Triggers};
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Entry, Kind, Node};
@@ -313,11 +314,10 @@ impl<'a> Sheet<'a, '_> {
             findings.push(Diagnostic::new(Code::UnsafeName, Span::at(end()), message));
             return None;
         };
-        let details = (details != Details::default()).then(|| Box::new(details));
         Some(Manifest {
             name,
             description: description.trim().into(),
-            details,
+            details: Optional::new(details),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
 
 mod convert;
+mod optional;
 mod pack;
 mod tools;
 
@@ -9,6 +10,8 @@ use std::borrow::Cow;
 use crate::name::SkillName;
 use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
+
+use optional::Optional;
 
 pub(crate) use convert::convert;
 pub use tools::ToolCheck;
@@ -25,8 +28,7 @@ pub use tools::ToolCheck;
 pub struct Manifest {
     name: SkillName,
     description: Box<str>,
-    /// Most skills have few of these; the box keeps a skill that has none small.
-    details: Option<Box<Details>>,
+    details: Optional,
 }
 
 /// The optional fields.
@@ -148,16 +150,13 @@ impl Manifest {
 
     /// Returns whether only a person may start the skill; `false` unless the skill says so.
     pub fn disable_model_invocation(&self) -> bool {
-        self.details()
-            .and_then(|details| details.disable_model_invocation)
-            .unwrap_or(false)
+        let said = self.details.said();
+        said.disable_model_invocation.unwrap_or(false)
     }
 
     /// Returns whether a bundled skill is on before anyone decides; `true` unless the skill says otherwise.
     pub fn default_enabled(&self) -> bool {
-        self.details()
-            .and_then(|details| details.default_enabled)
-            .unwrap_or(true)
+        self.details.said().default_enabled.unwrap_or(true)
     }
 
     /// Returns the mapping `metadata`, verbatim.
@@ -175,11 +174,13 @@ impl Manifest {
     pub(crate) fn is_same_but_moved(&self, other: &Self) -> bool {
         let with_shared_metadata = |manifest: &Self, other: &Self| {
             let mut manifest = manifest.clone();
-            if let Some(details) = &mut manifest.details {
+            if let Some(details) = manifest.details() {
+                let mut details = details.clone();
                 let shared = details.metadata.iter().filter(|(name, _)| {
                     Field::named(name).is_none() || other.metadata().get(name).is_some()
                 });
                 details.metadata = shared.map(|(name, value)| (name, value.clone())).collect();
+                manifest.details = Optional::Read(Box::new(details));
             }
             manifest
         };
@@ -187,7 +188,7 @@ impl Manifest {
     }
 
     fn details(&self) -> Option<&Details> {
-        self.details.as_deref()
+        self.details.get()
     }
 }
 

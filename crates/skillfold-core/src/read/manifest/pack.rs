@@ -13,17 +13,14 @@ impl Pack for Manifest {
         } = self;
         name.pack(into);
         description.pack(into);
-        details.is_some().pack(into);
-        if let Some(details) = details {
-            details.pack(into);
-        }
+        details.pack(into);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
         Some(Self {
             name: SkillName::unpack(from)?,
             description: Pack::unpack(from)?,
-            details: Option::<Details>::unpack(from)?.map(Box::new),
+            details: Pack::unpack(from)?,
         })
     }
 }

@@ -25,6 +25,13 @@ pub(super) trait Tree: Send + Sync {
     /// Returns the state of a folder's `SKILL.md`, which is not followed if it is a link.
     fn stat(&self, folder: &str) -> io::Result<Stat>;
 
+    /// Returns the state of the `SKILL.md` of each of some entries of a folder, as [`stat`](Self::stat) does one by one;
+    /// nothing where that is no less work.
+    fn stats(&self, folder: &str, entries: &[RawEntry]) -> Option<Vec<io::Result<Stat>>> {
+        let _ = (folder, entries);
+        None
+    }
+
     /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
     fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened>;
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
 use crate::name::ResourcePath;
@@ -159,6 +159,37 @@ impl Tree for UnixTree {
         self.with_identity(&found, folder)
     }
 
+    /// Looks from the folder on, so that the way to it is walked once. A link among the entries is followed, and one on the
+    /// way has to be refused for each.
+    fn stats(&self, folder: &str, entries: &[RawEntry]) -> Option<Vec<io::Result<Stat>>> {
+        if self.links != Links::Follow {
+            return None;
+        }
+        let handle = self.walked(folder).ok()?;
+        let stat = |entry: &RawEntry| {
+            if !matches!(entry.kind, EntryKind::Folder | EntryKind::Link) {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            let mut short = [0; SHORT_PATH];
+            let found = match short_path(&entry.name, &mut short) {
+                Some(path) => statat(&handle, path, AtFlags::SYMLINK_NOFOLLOW),
+                None => statat(
+                    &handle,
+                    join(&entry.name, SKILL_FILE),
+                    AtFlags::SYMLINK_NOFOLLOW,
+                ),
+            }?;
+            match found.st_nlink {
+                1 => Ok(Stat {
+                    identity: Some(inode(&found)),
+                    ..self.state(&found)
+                }),
+                _ => self.with_identity(&found, &join(folder, &entry.name)),
+            }
+        };
+        Some(entries.iter().map(stat).collect())
+    }
+
     fn lstat(&self, path: &str) -> io::Result<EntryKind> {
         let stat = statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(kind(FileType::from_raw_mode(stat.st_mode)))
@@ -309,27 +340,73 @@ fn read(
     Ok(revision(&fstat(handle)?))
 }
 
+/// Bytes of entries that are taken from the system at once.
+#[cfg(target_os = "linux")]
+const LIST_BYTES: usize = 32 * 1024;
+
+/// Lists a folder that was opened just now.
+#[cfg(target_os = "linux")]
 fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
+    let mut buffer = Vec::with_capacity(LIST_BYTES);
+    let mut raw = rustix::fs::RawDir::new(handle, buffer.spare_capacity_mut());
     let mut entries = Vec::new();
-    for entry in Dir::read_from(handle)? {
+    while let Some(entry) = raw.next() {
         let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        if entries.len() == limit {
+        if !take_entry(
+            handle,
+            entry.file_name(),
+            entry.file_type(),
+            limit,
+            &mut entries,
+        )? {
             break;
         }
-        let kind = match entry.file_type() {
-            FileType::Unknown => kind(FileType::from_raw_mode(
-                statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
-            )),
-            known => kind(known),
-        };
-        let (name, encoding) = utf8(name);
-        entries.push(RawEntry::new(name, encoding, kind));
     }
     Ok(entries)
+}
+
+/// Lists a folder that was opened just now.
+#[cfg(not(target_os = "linux"))]
+fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
+    let mut entries = Vec::new();
+    for entry in rustix::fs::Dir::read_from(handle)? {
+        let entry = entry?;
+        if !take_entry(
+            handle,
+            entry.file_name(),
+            entry.file_type(),
+            limit,
+            &mut entries,
+        )? {
+            break;
+        }
+    }
+    Ok(entries)
+}
+
+/// Takes an entry of a folder; returns whether there is room for another.
+fn take_entry(
+    handle: &OwnedFd,
+    name: &CStr,
+    file_type: FileType,
+    limit: usize,
+    entries: &mut Vec<RawEntry>,
+) -> io::Result<bool> {
+    if matches!(name.to_bytes(), b"." | b"..") {
+        return Ok(true);
+    }
+    if entries.len() >= limit {
+        return Ok(false);
+    }
+    let kind = match file_type {
+        FileType::Unknown => kind(FileType::from_raw_mode(
+            statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
+        )),
+        known => kind(known),
+    };
+    let (name, encoding) = utf8(name);
+    entries.push(RawEntry::new(name, encoding, kind));
+    Ok(true)
 }
 
 fn utf8(name: &CStr) -> (Box<str>, Encoding) {

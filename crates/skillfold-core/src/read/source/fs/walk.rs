@@ -7,7 +7,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
 use crate::error::Error;
 use crate::read::source::folder::Way;
-use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Tree};
+use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
     Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
@@ -25,7 +25,7 @@ pub(super) fn walk(
     taker: &mut dyn Taker,
 ) -> io::Result<Vec<Finding>> {
     let mut search = Search::new(tree, walk, taker);
-    if !search.take_skill(&Place::root(root_name)) {
+    if !search.take_skill(&Place::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
         let root = Open {
@@ -82,7 +82,7 @@ pub(super) fn walk_at(
                 root_name: None,
                 way: Way::Direct,
             };
-            if !search.take_skill(&place) {
+            if !search.take_skill(&place, None) {
                 let mut open = Vec::new();
                 search.open(way, depth, Way::Direct, &mut open);
                 search.search(open);
@@ -134,9 +134,31 @@ struct Open {
 
 /// What is done with a folder that may be a skill.
 pub(super) trait Taker {
-    /// Looks at the `SKILL.md` of a folder, and takes it if it is a regular file.
-    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind>;
+    /// Looks at the `SKILL.md` of some entries of a folder before they are taken, where that is less work together.
+    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> Looked {
+        let _ = (tree, folder, entries);
+        Looked::default()
+    }
+
+    /// Looks at the `SKILL.md` of a folder, unless somebody did, and takes it if it is a regular file.
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        place: &Place<'_>,
+        looked: LookedAt,
+    ) -> io::Result<EntryKind>;
 }
+
+/// What was seen of the next entries, in their order; nothing where nobody looked.
+type Looked = std::vec::IntoIter<io::Result<tree::Stat>>;
+
+/// What was seen of one entry, if somebody looked.
+type LookedAt = Option<io::Result<tree::Stat>>;
+
+/// Entries that are looked at together: so many that it saves work, and so few that what was seen is still at hand.
+const TOGETHER: usize = 512;
+/// Entries of a folder from which on it is worth it.
+const WORTH_IT: usize = 16;
 
 /// Lists skills with the state of their files.
 pub(super) struct Stat<'a> {
@@ -144,8 +166,18 @@ pub(super) struct Stat<'a> {
 }
 
 impl Taker for Stat<'_> {
-    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind> {
-        let stat = tree.stat(place.path)?;
+    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> Looked {
+        let seen = tree.stats(folder, entries);
+        seen.unwrap_or_default().into_iter()
+    }
+
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        place: &Place<'_>,
+        looked: LookedAt,
+    ) -> io::Result<EntryKind> {
+        let stat = looked.unwrap_or_else(|| tree.stat(place.path))?;
         if stat.kind == EntryKind::File {
             (self.found)(Listed {
                 folder: place.folder(),
@@ -165,7 +197,7 @@ pub(super) struct Head<'a> {
 }
 
 impl Taker for Head<'_> {
-    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>) -> io::Result<EntryKind> {
+    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>, _: LookedAt) -> io::Result<EntryKind> {
         self.buffer.clear();
         let mut stat = None;
         let state = steady(&mut self.buffer, |into| {
@@ -327,18 +359,24 @@ impl<'a> Search<'a> {
         // One path after the other, in the same place.
         let mut full = join(&open.path, "");
         let start = full.len();
-        for entry in entries {
+        let mut looked = Looked::default();
+        for (at, entry) in entries.iter().enumerate() {
             full.truncate(start);
             full.push_str(&entry.name);
             if self.is_done(&full) {
                 break;
             }
+            if at % TOGETHER == 0 && entries.len() >= WORTH_IT {
+                let end = entries.len().min(at + TOGETHER);
+                looked = self.taker.look(self.tree, &open.path, &entries[at..end]);
+            }
+            let seen = looked.next();
             self.entries += 1;
-            if !self.is_wanted(&entry, &full) {
+            if !self.is_wanted(entry, &full) {
                 continue;
             }
             // What is below a link was found over it.
-            let way = if is_link(&entry) {
+            let way = if is_link(entry) {
                 Way::Linked
             } else {
                 open.way
@@ -348,7 +386,7 @@ impl<'a> Search<'a> {
                 root_name: None,
                 way,
             };
-            if self.take_skill(&place) || !self.leads_on(&entry, &full) {
+            if self.take_skill(&place, seen) || !self.leads_on(entry, &full) {
                 continue;
             }
             self.open(&full, depth, way, &mut next);
@@ -398,9 +436,9 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
-    fn take_skill(&mut self, place: &Place<'_>) -> bool {
+    fn take_skill(&mut self, place: &Place<'_>, looked: LookedAt) -> bool {
         let path = place.path;
-        let kind = match self.taker.take(self.tree, place) {
+        let kind = match self.taker.take(self.tree, place, looked) {
             Ok(kind) => kind,
             Err(error)
                 if matches!(
