@@ -207,21 +207,27 @@ fn meaning_finds_what_no_word_does() {
 
 #[test]
 fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
+    let close = "description: Handles tiles of a vehicle and matters";
     let mut skills = vec![
         skill("kitchen", "description: Handles matters", ""),
-        skill("bus", "description: Handles a vehicle and matters", ""),
+        skill("bus", close, ""),
     ];
     let names: Vec<String> = (0..150).map(|number| format!("other{number}")).collect();
     let others = names.iter();
     skills.extend(others.map(|name| skill(name, "description: Handles matters", "")));
-    let index = SearchIndex::by_meaning(&catalog(&skills), Covers::Metadata, Arc::new(Vehicles));
-    let first = |request: &str| {
+    let catalog = catalog(&skills);
+    let by_words = SearchIndex::new(&catalog, Covers::Metadata);
+    let by_meaning = SearchIndex::by_meaning(&catalog, Covers::Metadata, Arc::new(Vehicles));
+    let first = |index: &SearchIndex, request: &str| {
         let found = index.search(&index.query(request), 1, |_| true);
         found.hits[0].entry.id().to_string()
     };
-    let long = "matters of the day that somebody handles with care by car, and whatever else";
-    assert_eq!(first(long), "bus", "it is far closer than all others");
-    assert_eq!(first(&format!("{long} is in the kitchen")), "kitchen");
+    let request = "kitchen matters with tiles and a car";
+    assert_eq!(first(&by_words, request), "kitchen");
+    assert_eq!(first(&by_meaning, request), "kitchen");
+    let request = "the other7 matters with tiles and a car";
+    assert_eq!(first(&by_words, request), "other7");
+    assert_eq!(first(&by_meaning, request), "other7");
 }
 
 #[test]

@@ -19,9 +19,9 @@ const COMPUTED: &str = "static-1";
 /// use skillfold_core::{Catalog, Covers, FsSource, Root, Rules, Scope, SearchIndex};
 /// use skillfold_index::StaticModel;
 ///
-/// let skills = FsSource::open("/home/me/.agents/skills".as_ref())?;
+/// let skills = FsSource::open("/home/user/.agents/skills".as_ref())?;
 /// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", skills)], Rules::default(), 0);
-/// let model = Arc::new(StaticModel::open("/home/me/models/static".as_ref())?);
+/// let model = Arc::new(StaticModel::open("/home/user/models/static".as_ref())?);
 /// let index = SearchIndex::by_meaning(&catalog, Covers::Bodies, model);
 /// let found = index.search(&index.query("repair my automobile"), 10, |_| true);
 /// # Ok::<(), skillfold_core::Error>(())

@@ -1,13 +1,14 @@
 //! The skills of a snapshot in an index on disk.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Catalog, Covers, Digest, Document, Documents, Entry, Error, Query, read_body,
+    Catalog, Covers, Digest, Document, Documents, Entry, Error, Query, Skill, read_body,
 };
-use skillfold_index::{DiskIndex, Key};
+use skillfold_index::{DiskIndex, Key, Synced};
 
 /// The folder of these indexes among other caches.
 const FOLDER: &str = "search";
@@ -17,7 +18,10 @@ pub(super) struct OnDisk {
     index: Arc<DiskIndex>,
     /// The folder of the index, by the roots that it is of.
     name: String,
-    /// Where the skill of each key stands among the ids, which are in the order of the snapshot.
+    catalog: Arc<Catalog>,
+    /// The keys of the snapshot's skills, in its order.
+    keys: Vec<Key>,
+    /// Where the skill of each key stands in that order.
     places: HashMap<Key, u32>,
     ids: Vec<Box<str>>,
 }
@@ -27,55 +31,87 @@ impl OnDisk {
     /// why it cannot be used.
     pub(super) fn synced(
         caches: &Path,
-        catalog: &Catalog,
+        catalog: &Arc<Catalog>,
         earlier: Option<&Self>,
     ) -> Result<(Self, Option<String>), String> {
         let name = name_of(catalog);
-        let index = match earlier {
-            Some(earlier) if earlier.name == name => Arc::clone(&earlier.index),
-            _ => Arc::new(DiskIndex::open(
-                caches.join(FOLDER).join(&name),
-                Document::VERSION,
-            )),
+        let earlier = earlier.filter(|earlier| earlier.name == name);
+        let index = earlier.map_or_else(
+            || {
+                let folder = caches.join(FOLDER).join(&name);
+                Arc::new(DiskIndex::open(folder, Document::VERSION))
+            },
+            |earlier| Arc::clone(&earlier.index),
+        );
+        let keys = keys_of(catalog, earlier);
+        let disk = Self {
+            places: keys.iter().copied().zip(0..).collect(),
+            ids: catalog.entries().map(|entry| entry.id().into()).collect(),
+            catalog: Arc::clone(catalog),
+            keys,
+            index,
+            name,
         };
-        let keyed: Vec<(Key, Entry<'_>)> = catalog
-            .entries()
-            .map(|entry| (key_of(&entry), entry))
-            .collect();
-        let documents = std::cell::RefCell::new(Documents::new());
-        let made = |entry: Entry<'_>| documents.borrow_mut().entry(&entry, Covers::Bodies);
-        let skills = keyed
-            .iter()
-            .map(|(key, entry)| (*key, || Some(made(*entry))));
-        let synced = index.sync(skills).map_err(|error| error.with_cause())?;
+        let problem = disk.sync(earlier)?;
+        Ok((disk, problem))
+    }
+
+    /// Writes what changed; by what is known of an earlier snapshot if that is all that there is to know.
+    fn sync(&self, earlier: Option<&Self>) -> Result<Option<String>, String> {
+        let failed = |error: Error| error.with_cause();
+        let changed = earlier.map(|earlier| self.change(earlier)).transpose();
+        let is_whole = |_: &Synced| self.index.documents() == self.places.len() as u64;
+        let synced = match changed.map_err(failed)?.flatten().filter(is_whole) {
+            Some(synced) => synced,
+            // Another process may have changed more.
+            None => {
+                let maker = RefCell::new(Documents::new());
+                let all = self.documents(&maker, |_| true);
+                self.index.sync(all).map_err(failed)?
+            }
+        };
         if synced.missing > 0 {
             return Err(format!(
                 "{} skills are not in the index on disk yet, as another process writes it",
                 synced.missing
             ));
         }
-        let rebuilt = synced.rebuilt.map(|damage| damage.to_string());
-        let places = (0..).zip(&keyed).map(|(place, (key, _))| (*key, place));
-        let disk = Self {
-            places: places.collect(),
-            ids: keyed.iter().map(|(_, entry)| entry.id().into()).collect(),
-            index,
-            name,
-        };
-        Ok((disk, rebuilt.map(|why| format!("{why}; it was made again"))))
+        let rebuilt = synced.rebuilt;
+        Ok(rebuilt.map(|damage| format!("{damage}; it was made again")))
+    }
+
+    fn change(&self, earlier: &Self) -> Result<Option<Synced>, Error> {
+        let removed = earlier.keys.iter().copied();
+        let removed = removed.filter(|key| !self.places.contains_key(key));
+        let maker = RefCell::new(Documents::new());
+        let added = self.documents(&maker, |key| !earlier.places.contains_key(key));
+        self.index.change(added, removed)
+    }
+
+    /// Returns some of the skills by their keys, each with what makes its document.
+    fn documents<'a>(
+        &'a self,
+        maker: &'a RefCell<Documents>,
+        is_wanted: impl Fn(&Key) -> bool + 'a,
+    ) -> impl Iterator<Item = (Key, impl FnOnce() -> Option<Document>)> + 'a {
+        let keyed = self.keys.iter().zip(self.catalog.entries());
+        let wanted = keyed.filter(move |(key, _)| is_wanted(key));
+        wanted.map(move |(key, entry)| {
+            let make = move || Some(maker.borrow_mut().entry(&entry, Covers::Bodies));
+            (*key, make)
+        })
     }
 
     /// Returns the ids of the skills that answer a request best, each with its score and its confidence.
     pub(super) fn search(
         &self,
-        catalog: &Catalog,
         query: &Query,
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> Result<Vec<(Box<str>, f32, f32)>, Error> {
         let seen = |key: Key| {
             let place = *self.places.get(&key)?;
-            let entry = catalog.get(&self.ids[place as usize])?;
+            let entry = self.catalog.get(&self.ids[place as usize])?;
             may_see(&entry).then_some(place)
         };
         let answer = self.index.search(query, limit, seen)?;
@@ -99,6 +135,21 @@ pub(super) fn name_of(catalog: &Catalog) -> String {
     let digest = Digest::of(names.join("\n").as_bytes()).to_string();
     let hex = digest.rsplit(':').next().unwrap_or_default();
     hex.chars().take(32).collect()
+}
+
+/// Returns what the skills of a snapshot are known by; what an earlier one had too is not looked at again.
+fn keys_of(catalog: &Catalog, earlier: Option<&OnDisk>) -> Vec<Key> {
+    let known = earlier.into_iter().flat_map(|earlier| {
+        let skills = earlier.catalog.entries();
+        let skills = skills.map(|entry| Arc::as_ptr(entry.skill()));
+        skills.zip(earlier.keys.iter().copied())
+    });
+    let known: HashMap<*const Skill, Key> = known.collect();
+    let key = |entry: Entry<'_>| {
+        let known = known.get(&Arc::as_ptr(entry.skill()));
+        known.copied().unwrap_or_else(|| key_of(&entry))
+    };
+    catalog.entries().map(key).collect()
 }
 
 /// Returns what a skill is known by: where it is and the state of its file, or its content where that says nothing.

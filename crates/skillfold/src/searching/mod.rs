@@ -126,7 +126,7 @@ impl Searching {
         match &made.index {
             Index::Memory(index) => in_memory(index, query, limit, may_see, problem),
             #[cfg(feature = "index")]
-            Index::Disk(disk) => match disk.search(&self.catalog, query, limit, may_see) {
+            Index::Disk(disk) => match disk.search(query, limit, may_see) {
                 Ok(best) => Hits {
                     best,
                     covers: Covers::Bodies,

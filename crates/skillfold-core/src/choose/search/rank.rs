@@ -121,16 +121,16 @@ impl Weighed {
             let by_meaning = product(of_meaning, &features[FEATURES - 1..]);
             (key, by_words + by_meaning, features)
         });
-        let mut scored: Vec<(K, f32, Features)> = scores.collect();
-        let most = scored.iter().map(|(_, score, _)| *score);
+        let mut ranked: Vec<(K, f32, Features)> = scores.collect();
+        let most = ranked.iter().map(|(_, score, _)| *score);
         let most = most.fold(f32::MIN, f32::max);
-        if let Some((_, score, features)) = first.map(|first| &mut scored[first])
+        if let Some((_, score, features)) = first.map(|first| &mut ranked[first])
             && features[*NAMED] >= 1.0
             && *score < most
         {
             *score = most.next_up();
         }
-        scored
+        ranked
     }
 
     /// Returns how likely a document is right.
