@@ -60,16 +60,12 @@ impl OnDisk {
     fn sync(&self, earlier: Option<&Self>) -> Result<Option<String>, String> {
         let failed = |error: Error| error.with_cause();
         let changed = earlier.map(|earlier| self.change(earlier)).transpose();
-        let is_whole = |_: &Synced| self.index.documents() == self.places.len() as u64;
-        let synced = match changed.map_err(failed)?.flatten().filter(is_whole) {
-            Some(synced) => synced,
-            // Another process may have changed more.
-            None => {
-                let maker = RefCell::new(Documents::new());
-                let all = self.documents(&maker, |_| true);
-                self.index.sync(all).map_err(failed)?
-            }
-        };
+        let mut synced = changed.map_err(failed)?.flatten();
+        // Another process may have changed more than is known here.
+        if self.index.documents() != self.places.len() as u64 {
+            synced = None;
+        }
+        let synced = synced.map_or_else(|| self.sync_all(), Ok).map_err(failed)?;
         if synced.missing > 0 {
             return Err(format!(
                 "{} skills are not in the index on disk yet, as another process writes it",
@@ -78,6 +74,11 @@ impl OnDisk {
         }
         let rebuilt = synced.rebuilt;
         Ok(rebuilt.map(|damage| format!("{damage}; it was made again")))
+    }
+
+    fn sync_all(&self) -> Result<Synced, Error> {
+        let maker = RefCell::new(Documents::new());
+        self.index.sync(self.documents(&maker, |_| true))
     }
 
     fn change(&self, earlier: &Self) -> Result<Option<Synced>, Error> {
