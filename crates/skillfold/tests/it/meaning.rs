@@ -28,7 +28,7 @@ const SKILLS: &str = "
 struct Thesaurus;
 
 impl Embedder for Thesaurus {
-    fn id(&self) -> &str {
+    fn id(&self) -> &'static str {
         "thesaurus-1"
     }
 
