@@ -1,6 +1,6 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Catalog, Diagnostic, Error, Scope, Severity, Standing};
+use skillfold::core::{Catalog, Diagnostic, Error, Scope, Severity, Standing, visible};
 use skillfold::{Environment, Host, Origin, Outcome, Skills};
 
 use crate::arguments::Global;
