@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use skillfold::core::{self, Direction, Embedder};
 
 use crate::search::engine::{Indexed, Whole};
-use crate::search::method::{Hit, Method, Options};
+use crate::search::method::{Hit, Made, Method, Options};
 use crate::search::pool::Pool;
 
 /// Returns a method that searches by words and by meaning.
@@ -37,8 +37,6 @@ pub(crate) fn alone(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
     }
     Ok(Box::new(Alone { model, directions }))
 }
-
-pub(crate) type Made = Result<Box<dyn Method>, Box<dyn Error>>;
 
 /// A model alone.
 struct Alone {
@@ -155,16 +153,15 @@ impl Embedder for Kept {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
             let hash = hasher.finish();
-            let vector = match known.get(&hash) {
-                Some(vector) => vector.clone(),
-                None => {
-                    let vector = self.model.embed(&[text])?.remove(0);
-                    let written = self.write(hash, &vector);
-                    let what = self.file.display().to_string();
-                    written.map_err(|error| core::Error::write(what, error))?;
-                    known.insert(hash, vector.clone());
-                    vector
-                }
+            let vector = if let Some(vector) = known.get(&hash) {
+                vector.clone()
+            } else {
+                let vector = self.model.embed(&[text])?.remove(0);
+                let written = self.write(hash, &vector);
+                let what = self.file.display().to_string();
+                written.map_err(|error| core::Error::write(what, error))?;
+                known.insert(hash, vector.clone());
+                vector
             };
             vectors.push(vector);
         }

@@ -43,15 +43,15 @@ pub(crate) struct Options<'a> {
 /// Opens a model.
 type Open = fn(&Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
 
+/// A method, or why there is none.
+pub(crate) type Made = Result<Box<dyn Method>, Box<dyn Error>>;
+
 /// What makes a method for a pool.
 #[derive(Debug)]
 enum Make {
-    Plain(fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>),
+    Plain(fn(&Pool) -> Made),
     /// With a model, which was opened before.
-    Meaning(
-        Open,
-        fn(&Pool, Arc<dyn Embedder>) -> Result<Box<dyn Method>, Box<dyn Error>>,
-    ),
+    Meaning(Open, fn(&Pool, Arc<dyn Embedder>) -> Made),
 }
 
 /// Makes a method for a pool. Nothing of the pool may be kept but what is in the index.
@@ -98,10 +98,7 @@ pub(crate) static METHODS: [Maker; 8] = [
     },
 ];
 
-const fn plain(
-    name: &'static str,
-    make: fn(&Pool) -> Result<Box<dyn Method>, Box<dyn Error>>,
-) -> Maker {
+const fn plain(name: &'static str, make: fn(&Pool) -> Made) -> Maker {
     Maker {
         name,
         make: Make::Plain(make),

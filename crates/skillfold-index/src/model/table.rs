@@ -14,14 +14,15 @@ const COMPUTED: &str = "static-1";
 /// mean. That takes microseconds and knows nothing of the order of words.
 ///
 /// ```no_run
+/// use std::path::Path;
 /// use std::sync::Arc;
 ///
 /// use skillfold_core::{Catalog, Covers, FsSource, Root, Rules, Scope, SearchIndex};
 /// use skillfold_index::StaticModel;
 ///
-/// let skills = FsSource::open("/home/user/.agents/skills".as_ref())?;
+/// let skills = FsSource::open(Path::new("/home/user/.agents/skills"))?;
 /// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", skills)], Rules::default(), 0);
-/// let model = Arc::new(StaticModel::open("/home/user/models/static".as_ref())?);
+/// let model = Arc::new(StaticModel::open(Path::new("/home/user/models/static"))?);
 /// let index = SearchIndex::by_meaning(&catalog, Covers::Bodies, model);
 /// let found = index.search(&index.query("repair my automobile"), 10, |_| true);
 /// # Ok::<(), skillfold_core::Error>(())

@@ -164,7 +164,7 @@ fn shape(bytes: &[u8]) -> Result<Shape, String> {
         least: config["layer_norm_eps"].as_f64().unwrap_or(1e-12),
     };
     match () {
-        () if shape.width % shape.heads != 0 => {
+        () if !shape.width.is_multiple_of(shape.heads) => {
             Err("`hidden_size` is no multiple of `num_attention_heads`".into())
         }
         () if shape.layers > LAYERS => Err(format!("it has more than {LAYERS} layers")),
