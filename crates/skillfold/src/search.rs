@@ -80,7 +80,7 @@ impl Skills {
             covers: found.covers,
             unread: query.unread(),
             searched: catalog.entries().filter(|entry| may_see(entry)).count(),
-            problem: found.problem.map(|problem| problem.to_string()),
+            problem: (found.problem.as_deref().or(query.problem())).map(str::to_owned),
             catalog,
             query,
         }

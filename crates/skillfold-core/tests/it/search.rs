@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Covers, Direction, Document, Documents, Embedder, Error, MemorySource, Query, Root,
-    Rules, Scope, SearchIndex, Statistics, Texts,
+    Catalog, Covers, Digest, Direction, Document, Documents, Embedder, Error, MemorySource, Query,
+    Root, Rules, Scope, SearchIndex, Statistics, Texts,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -236,6 +236,7 @@ fn without_its_model_search_goes_by_words_and_says_why() {
     let found = index.search(&index.query("repair it"), 10, |_| true);
     assert_eq!(found.hits.len(), 1);
     assert!(index.problem().is_some());
+    assert!(index.query("repair it").problem().is_some());
     assert!(index.refresh(&garage()).problem().is_some());
 }
 
@@ -245,6 +246,16 @@ fn meaning_is_written_down_with_a_document() {
     let read = Document::from_bytes(&with.to_bytes()).unwrap();
     assert_eq!(read.meaning(), with.meaning());
     assert!(read.meaning().is_some());
+}
+
+/// Indexes on disk are made again when the version changes, and only then.
+#[test]
+fn documents_of_one_version_are_the_same_bytes() {
+    let text =
+        "# Forms\nUse when someone fills in `getUserName`, naïve 天气.\n```sh\nrun it\n```\n";
+    let bytes = document("pdf-forms", "Fills in forms. Not for letters.", text).to_bytes();
+    let made = format!("{} {}", Document::VERSION, Digest::of(&bytes));
+    insta::assert_snapshot!(made, @"1 sha256:de0773a072cf3bd5ebf888e8a8b8716972709bb743617b719b4a4d1952f39a3d");
 }
 
 #[test]

@@ -169,9 +169,19 @@ impl SearchIndex {
         let Some(embedder) = &self.reading.embedder else {
             return query;
         };
-        let vectors = embedder.embed(&[start_of(request, MEANT)]);
-        let vector = vectors.ok().and_then(|vectors| vectors.into_iter().next());
-        query.with_meaning(vector.and_then(|vector| Direction::new(&vector)))
+        match embedder.embed(&[start_of(request, MEANT)]) {
+            Ok(vectors) => {
+                let vector = vectors.into_iter().next();
+                query.with_meaning(vector.and_then(|vector| Direction::new(&vector)))
+            }
+            Err(error) => {
+                tracing::warn!(
+                    problem = error.with_cause(),
+                    "a request is compared by its words alone"
+                );
+                query.without_meaning(&error)
+            }
+        }
     }
 
     /// Returns the skills that answer a request best, at most so many, of those that may be seen.

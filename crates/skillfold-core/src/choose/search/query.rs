@@ -1,6 +1,7 @@
 //! A request as search sees it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -8,6 +9,7 @@ use crate::choose::message::Looked;
 use crate::choose::search::bm25f::{Averages, Statistics, rarity, real};
 use crate::choose::search::meaning::Direction;
 use crate::choose::search::words::{Term, Terms};
+use crate::error::Error;
 
 /// Bytes of a request that are looked at: half of them at its start, half at its end.
 const QUERY_BYTES: usize = 16 * 1024;
@@ -26,6 +28,8 @@ pub struct Query {
     unread: Option<Range<usize>>,
     /// What the request means, where something tells.
     meaning: Option<Direction>,
+    /// Why nothing tells, where something should.
+    problem: Option<Arc<str>>,
 }
 
 impl Query {
@@ -47,6 +51,7 @@ impl Query {
             order,
             unread: looked.unread,
             meaning: None,
+            problem: None,
         }
     }
 
@@ -55,6 +60,17 @@ impl Query {
     pub fn with_meaning(mut self, meaning: Option<Direction>) -> Self {
         self.meaning = meaning;
         self
+    }
+
+    /// Says why it is not known what the request means.
+    pub(super) fn without_meaning(mut self, problem: &Error) -> Self {
+        self.problem = Some(problem.with_cause().into());
+        self
+    }
+
+    /// Returns why it is not known what the request means, where something should have told: words alone are compared.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     /// Returns what the request means, where something told.
