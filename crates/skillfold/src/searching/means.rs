@@ -58,7 +58,7 @@ fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
 #[cfg(not(feature = "model"))]
 fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
     Err(format!(
-        "This program is built without the feature `model`: {} is not used",
+        "The model in {} is not used: this program is built without its feature `model`",
         folder.display()
     ))
 }
