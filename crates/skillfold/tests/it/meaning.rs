@@ -91,6 +91,10 @@ fn search_by_words_alone_needs_no_model() {
 /// The real thing: a static model that tests are given the folder of.
 #[cfg(feature = "model")]
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the folder is told by the environment"
+)]
 fn model_of_the_settings_finds_what_means_the_same() {
     let Some(models) = std::env::var_os("SKILLFOLD_TEST_MODELS").map(PathBuf::from) else {
         return eprintln!("skipped: SKILLFOLD_TEST_MODELS names no folder of models");
