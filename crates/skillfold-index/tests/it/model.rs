@@ -102,7 +102,7 @@ fn found(model: Arc<dyn Embedder>, catalog: &Catalog, request: &str) -> [Vec<Str
 
 /// Returns the folder of a real model, if there is one.
 fn real(model: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("SKILLFOLD_TEST_MODELS").map(PathBuf::from);
+    let folder = std::env::var_os("TEST_MODELS").map(PathBuf::from);
     let folder = folder.map(|folder| folder.join(model));
     let found = folder.filter(|folder| folder.is_dir());
     if found.is_none() {
@@ -111,9 +111,7 @@ fn real(model: &str) -> Option<PathBuf> {
             reason = "a test that did not run should not look as if it had"
         )]
         {
-            println!(
-                "skipped: `bench/models.py FOLDER` makes models, SKILLFOLD_TEST_MODELS names it"
-            );
+            println!("skipped: `bench/models.py FOLDER` makes models, TEST_MODELS names it");
         }
     }
     found

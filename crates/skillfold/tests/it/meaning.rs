@@ -96,8 +96,8 @@ fn search_by_words_alone_needs_no_model() {
     reason = "the folder is told by the environment"
 )]
 fn model_of_the_settings_finds_what_means_the_same() {
-    let Some(models) = std::env::var_os("SKILLFOLD_TEST_MODELS").map(PathBuf::from) else {
-        return eprintln!("skipped: SKILLFOLD_TEST_MODELS names no folder of models");
+    let Some(models) = std::env::var_os("TEST_MODELS").map(PathBuf::from) else {
+        return eprintln!("skipped: TEST_MODELS names no folder of models");
     };
     let model = models.join("static");
     if !model.is_dir() {
