@@ -90,7 +90,7 @@ reload:
 coverage:
     mkdir -p target
     CARGO_PROFILE_DEV_DEBUG=0 cargo llvm-cov nextest -p skillfold-core --lcov --output-path target/lcov --status-level fail \
-        -E 'test(/^(budget|costs|disclose|explain|matching|session|steady)::/) + test(/^choose::/)'
+        -E 'test(/^(budget|costs|disclose|explain|matching|recall|search|session|steady|suggest)::/) + test(/^choose::/)'
     python3 .ci/coverage.py target/lcov 95 crates/skillfold-core/src/choose crates/skillfold-core/src/disclose
 
 # The short form of the benches, as CI runs it
