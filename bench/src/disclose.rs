@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     judge: bool,
 }
 
-/// Tokens that a request may cost which matches nothing, where all skills have triggers and there is no listing.
+/// Tokens that a request may cost which is told nothing of a skill, where there is no listing.
 const BREADCRUMB: u64 = 12;
 /// The share that has to be saved against telling everything.
 const SAVING: f64 = 0.6;
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
                     "listing_identical": is_identical,
                 });
                 writeln!(out, "{row}")?;
-                let most = if mode == Mode::Triggered && triggers == Triggers::Made {
+                let most = if mode == Mode::Triggered {
                     BREADCRUMB
                 } else {
                     arguments.budget
