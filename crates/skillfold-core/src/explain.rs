@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::catalog::entry::{Entry, Standing};
+use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::choose::near::{Near, near};
 use crate::choose::search::rank::CANDIDATES;
@@ -174,7 +175,7 @@ impl Session {
         policy: &Policy,
         message: &str,
     ) -> Absent {
-        let is_searched = policy.suggesting.is_some() && matcher.finder().is_some();
+        let finder = policy.finder(matcher);
         let reason = match entry.standing() {
             Standing::Untrusted => Absence::Untrusted,
             Standing::Disabled => Absence::Disabled,
@@ -182,7 +183,7 @@ impl Session {
             Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
             Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
             Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
-            Standing::Active if is_searched => Absence::Unlikely,
+            Standing::Active if finder.is_some() => Absence::Unlikely,
             Standing::Active if !matcher.has_triggers(entry) => Absence::NoTriggers,
             Standing::Active => Absence::NoMatch,
         };
@@ -196,17 +197,18 @@ impl Session {
             reason,
             near,
             triggers,
-            confidence: matcher
-                .finder()
+            confidence: finder
                 .filter(|_| reason == Absence::Unlikely)
-                .and_then(|finder| {
-                    let is_it = |other: &Entry<'_>| other.is_visible();
-                    let found = finder.find(message, CANDIDATES, &is_it);
-                    let own = found.iter().find(|one| &*one.id == entry.id());
-                    own.map(|one| one.confidence)
-                }),
+                .and_then(|finder| confidence(finder, entry, message)),
         }
     }
+}
+
+/// Returns how likely a skill is what a message is about, among all that a model may see.
+fn confidence(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<f32> {
+    let found = finder.find(message, CANDIDATES, &|other| other.is_visible());
+    let own = found.iter().find(|one| &*one.id == entry.id());
+    own.map(|one| one.confidence)
 }
 
 /// Returns where the evidence of each decision stands, and what its skill costs.

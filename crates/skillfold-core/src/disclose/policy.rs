@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::choose::finder::Finder;
+use crate::choose::matcher::Matcher;
 use crate::disclose::budget::{Budget, Window};
 use crate::disclose::style::{Style, ToolNames};
 use crate::disclose::tokens::{Estimate, TokenCounter};
@@ -62,6 +64,11 @@ impl Policy {
             mode: Mode::Triggered,
             ..Self::default()
         }
+    }
+
+    /// Returns what finds skills by what a message is about, where that is wanted.
+    pub(crate) fn finder<'m>(&self, matcher: &'m Matcher) -> Option<&'m dyn Finder> {
+        matcher.finder().filter(|_| self.suggesting.is_some())
     }
 }
 

@@ -41,7 +41,7 @@ impl<'a> Seen<'a> {
 
     /// Returns whether messages are searched for what they are about.
     pub(super) fn is_searched(&self, policy: &Policy) -> bool {
-        policy.suggesting.is_some() && self.matcher.finder().is_some()
+        policy.finder(self.matcher).is_some()
     }
 
     /// Returns whether the model has a line of every skill before it.
@@ -71,30 +71,33 @@ impl<'a> Seen<'a> {
         message: &str,
         matched: &Matched<'_>,
     ) -> Vec<Suggested<'a>> {
-        let candidates = matched.candidates.iter();
-        let mut seen = candidates.filter(|candidate| self.memory.may_see(candidate.entry.id()));
-        let is_named = seen.any(|candidate| candidate.signal == Signal::Mention);
         let Some(suggesting) = policy.suggesting.filter(|_| self.is_searched(policy)) else {
             return Vec::new();
         };
+        let candidates = matched.candidates.iter();
+        let mut seen = candidates.filter(|candidate| self.memory.may_see(candidate.entry.id()));
+        let is_named = seen.any(|candidate| candidate.signal == Signal::Mention);
         if is_named || matched.asks_for_list {
             return Vec::new();
         }
         let least = suggesting.give_from.min(suggesting.show_from);
-        let query = Query::new(message);
         let is_matched = |entry: &Entry<'_>| {
             let mut candidates = matched.candidates.iter();
             candidates.any(|candidate| candidate.entry.id() == entry.id())
         };
-        let likely = self.likeliest(message, LOOKED_AT).into_iter();
-        likely
-            .filter(|(entry, confidence)| *confidence >= least && !is_matched(entry))
-            .map(|(entry, confidence)| Suggested {
-                evidence: evidence(&query, &entry),
-                entry,
-                confidence,
-            })
-            .collect()
+        let mut likely = self.likeliest(message, LOOKED_AT);
+        likely.retain(|(entry, confidence)| *confidence >= least && !is_matched(entry));
+        if likely.is_empty() {
+            return Vec::new();
+        }
+        let query = Query::new(message);
+        let likely = likely.into_iter();
+        let suggested = likely.map(|(entry, confidence)| Suggested {
+            evidence: evidence(&query, &entry),
+            entry,
+            confidence,
+        });
+        suggested.collect()
     }
 }
 

@@ -183,17 +183,7 @@ impl DiskIndex {
         };
         self.refresh();
         let made = self.made(skills);
-        if !matches!(
-            made,
-            Ok(Synced {
-                added: 0,
-                removed: 0,
-                ..
-            })
-        ) {
-            self.reopen(&mut lock(&self.checked));
-        }
-        made.map_err(|error| failed(as_io(error)))
+        self.ended(made).map_err(failed)
     }
 
     /// Takes some documents in and some out, for who knows what changed: the others are not looked at, so that the work goes
@@ -241,17 +231,7 @@ impl DiskIndex {
             Some(_) => self.changed(&opened, added, removed),
             None => not_covered(&opened, added),
         };
-        if !matches!(
-            changed,
-            Ok(Synced {
-                added: 0,
-                removed: 0,
-                ..
-            })
-        ) {
-            self.reopen(&mut lock(&self.checked));
-        }
-        changed.map(Some).map_err(|error| failed(as_io(error)))
+        self.ended(changed).map(Some).map_err(failed)
     }
 
     /// Returns the documents that answer a request best, at most so many.
@@ -313,6 +293,15 @@ impl DiskIndex {
             Ok(None) => State::Absent,
             Err(damage) => State::Damaged(damage),
         });
+    }
+
+    /// Opens what a change wrote, if it wrote something.
+    fn ended(&self, changed: Result<Synced, TantivyError>) -> io::Result<Synced> {
+        let is_as_it_was = |synced: &Synced| synced.added == 0 && synced.removed == 0;
+        if !changed.as_ref().is_ok_and(is_as_it_was) {
+            self.reopen(&mut lock(&self.checked));
+        }
+        changed.map_err(as_io)
     }
 
     fn unreadable(&self, damage: Damage) -> Error {
