@@ -167,7 +167,7 @@ impl Searching {
         match OnDisk::synced(folder, &self.catalog, earlier) {
             Ok((disk, problem)) => Made {
                 index: Index::Disk(disk),
-                problem: problem.map(Into::into),
+                problem: problem.or(self.too_many()).map(Into::into),
             },
             Err(problem) => Made {
                 problem: Some(problem.into()),
@@ -186,11 +186,17 @@ impl Searching {
         self.means.has_model() && self.catalog.len() <= COMPARED
     }
 
+    /// Says that there is a model and too many skills for it.
+    fn too_many(&self) -> Option<String> {
+        let is_too_many = self.means.has_model() && !self.is_compared();
+        is_too_many
+            .then(|| format!("more than {COMPARED} skills are searched by their words alone"))
+    }
+
     /// Returns what tells meanings and remembers them where it can, and why it does not.
     fn embedder(&self) -> (Option<Remembering>, Option<String>) {
         if !self.is_compared() {
-            let problem = format!("more than {COMPARED} skills are searched by their words alone");
-            return (None, self.means.has_model().then_some(problem));
+            return (None, self.too_many());
         }
         match self.means.embedder() {
             Some(Ok(model)) => {
