@@ -9,7 +9,7 @@ _default:
 # Format, lint, test and document, as before a commit
 check:
     cargo fmt --all --check
-    cargo clippy --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets -- -D warnings
     cargo nextest run
     cargo test --doc
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
@@ -86,47 +86,26 @@ reload:
     cargo run --release -p skillfold-bench -- reload --skills 10000 --changes 200
     cargo run --release -p skillfold-bench -- reload --skills 100000 --changes 100 --creations 0 --edits 0 --polls 0
 
-# How many lines of what chooses and discloses run in tests (needs cargo-llvm-cov and the component llvm-tools)
+# How many lines of what chooses and discloses run in tests; fails below 95 %
 coverage:
-    mkdir -p target
-    CARGO_PROFILE_DEV_DEBUG=0 cargo llvm-cov nextest -p skillfold-core --lcov --output-path target/lcov --status-level fail \
-        -E 'test(/^(budget|costs|disclose|explain|matching|recall|search|session|steady|suggest)::/) + test(/^choose::/)'
-    python3 .ci/coverage.py target/lcov 95 crates/skillfold-core/src/choose crates/skillfold-core/src/disclose
-
-# The short form of the benches, as CI runs it
-bench-smoke file=corpus folder=requests:
-    cargo run --release -p skillfold-bench -- corpus --file {{file}}
-    cargo run --release -p skillfold-bench -- discover --skills 10000 --corpus {{file}} --runs 15 --at-most 4.5 --refresh-at-most 1.3
-    cargo run --release -p skillfold-bench -- load --skills 1000 --corpus {{file}} --at-most 2.5 --checked-at-most 2.0
-    cargo run --release -p skillfold-bench -- memory --corpus {{file}} --judge
-    cargo run --release -p skillfold-bench -- catalog --skills 100000 --refreshes 50 --at-most 10
-    cargo run --release -p skillfold-bench -- sessions --sessions 500 --turns 20 --swaps 20
-    cargo run --release -p skillfold-bench -- reload --skills 2000 --changes 20 --creations 5000 --edits 1000 --polls 1 --at-most 6
-    cargo run --release -p skillfold-bench -- disclose --data {{folder}} --turns 100 --judge
-    cargo build --release -p skillfold-cli
-    cargo run --release -p skillfold-bench -- mcp --clients 100 --seconds 5 --at-least 0.15
+    bash .ci/deep coverage
 
 # Compare the linter's verdicts with the reference validator's on every file (needs the PyPI package skills-ref)
 agreement file=corpus every="1" python="python3":
     cargo run --release -p skillfold-bench -- agreement --file {{file}} --every {{every}} --python {{python}}
 
-# A short fuzz run of each target (needs cargo-fuzz and a nightly compiler)
-fuzz-smoke runs="100000":
-    for target in lines manifest frontmatter fix; do just _fuzz $target yaml {{runs}}; done
-    just _fuzz envelope envelope {{runs}}
+# Ten million runs or half an hour of each fuzz target
+fuzz:
+    bash .ci/deep fuzz_long
 
-# Ten million executions of each target
-fuzz-long: (fuzz-smoke "10000000")
-
-_fuzz target dict runs:
-    mkdir -p fuzz/corpus/{{target}}
-    cargo +nightly fuzz run -s none --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} -- \
-        -runs={{runs}} -timeout=1 -rss_limit_mb=256 -max_len=256 -dict=fuzz/{{dict}}.dict -print_final_stats=1
-
-# Swap files and folders for links while they are read, for so many seconds each (the tests do it for one)
+# Swap files and folders for links while they are read and written, for so many seconds each (the tests do it for one)
 race seconds="60":
-    RACE_SECONDS={{seconds}} cargo nextest run -p skillfold-core -p skillfold -p skillfold-cli race swapped --no-capture
+    RACE_SECONDS={{seconds}} bash .ci/deep races
 
 # Everything that CI runs
 ci:
     bash .ci/run
+
+# What takes too long for CI: fuzzing, races, coverage, models, features, the oldest compiler, semver, the corpus, all benches
+deep *stages:
+    bash .ci/deep {{stages}}

@@ -626,12 +626,8 @@ fn files_that_vanish_change_or_are_locked_are_reported() {
 }
 
 #[test]
+#[ignore = "needs a user whom permissions bind"]
 fn unreadable_folder_is_reported() {
-    // The superuser may read everything; there is nothing to see then.
-    if rustix::process::geteuid().is_root() {
-        eprintln!("skipped: run as an ordinary user to see a folder that may not be read");
-        return;
-    }
     let root = folder("//- locked/a/SKILL.md\n---\n");
     fs::set_permissions(
         root.path().join("locked"),

@@ -431,6 +431,7 @@ proptest! {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "needs a user whom permissions bind"]
 #[expect(clippy::disallowed_methods, reason = "the test takes rights away")]
 fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
     use std::os::unix::fs::PermissionsExt;
@@ -446,10 +447,7 @@ fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
     );
     let file = root.path().join("a/SKILL.md");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
-    if std::fs::read(&file).is_ok() {
-        eprintln!("skipped: root may read everything");
-        return;
-    }
+    assert!(std::fs::read(&file).is_err(), "permissions do not bind");
     let roots = || {
         vec![Root::new(
             Scope::User,

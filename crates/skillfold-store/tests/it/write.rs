@@ -216,18 +216,13 @@ mod unix {
     }
 
     #[test]
+    #[ignore = "needs a user whom permissions bind"]
     fn read_only_folder_is_an_error_that_names_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let locked = folder.path().join("locked");
         fs::create_dir(&locked).unwrap();
         fs::write(locked.join("a"), "old").unwrap();
         fs::set_permissions(&locked, Permissions::from_mode(0o555)).unwrap();
-        if fs::write(locked.join("probe"), "").is_ok() {
-            eprintln!(
-                "skipped: run as an ordinary user to see a folder that may not be written to"
-            );
-            return;
-        }
         for (write, name) in [(create as fn(&Path, &[u8]) -> _, "b"), (replace, "a")] {
             let error = write(&locked.join(name), b"new").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unwritable);

@@ -5,7 +5,7 @@ use crate::source::is_word;
 use crate::tree::files;
 
 /// Files that are about one machine.
-const EXEMPT: [&str; 3] = [".gitignore", ".ci/run", "justfile"];
+const EXEMPT: [&str; 3] = [".gitignore", ".ci/stages.sh", "justfile"];
 
 /// The one home that examples may name.
 const EXAMPLE_USER: &str = "user";

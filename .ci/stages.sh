@@ -1,0 +1,101 @@
+# What .ci/run and .ci/deep share: the cache folder, the installing of tools, and stages with their seconds.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci"
+mkdir -p "$cache"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
+export PATH="$cache/tools/bin:$PATH"
+export CARGO_TERM_COLOR=never
+# Every checkout is compiled once; what incremental builds keep for a second time takes gigabytes.
+export CARGO_INCREMENTAL=0
+export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail NEXTEST_NO_FAIL_FAST=1
+
+# Test data beside the checkout.
+corpus="../shared/data/skills_corpus.jsonl.zst"
+requests="../shared/data/retrieval"
+python="$cache/python/bin/python"
+
+left_out() {
+    echo "left out: $*"
+}
+
+# Says whether data is there. Where it is not, that is an error, unless CI_WITHOUT_DATA asks to go on without it.
+has_data() {
+    if [ -e "$1" ]; then return 0; fi
+    if [ -z "${CI_WITHOUT_DATA:-}" ]; then
+        echo "error: $2 needs $1; CI_WITHOUT_DATA=1 leaves it out" >&2
+        exit 1
+    fi
+    left_out "$2 ($1 is absent)"
+    return 1
+}
+
+bench() {
+    cargo run --quiet --profile "${BENCH_PROFILE:-release}" -p skillfold-bench -- "$@"
+}
+
+# Tools are built without optimization: they run for seconds and would compile for minutes.
+install_tool() {
+    if ! command -v "$1" >/dev/null; then
+        cargo install --quiet --locked --debug --root "$cache/tools" "${2:-$1}"
+    fi
+}
+
+install_python() {
+    if [ ! -x "$python" ]; then
+        python3 -m venv "$cache/python"
+    fi
+    "$cache/python/bin/pip" install --quiet --disable-pip-version-check skills-ref==0.1.1 jsonschema==4.26.0
+}
+
+install_nightly() {
+    if ! cargo +nightly --version >/dev/null 2>&1; then
+        rustup toolchain install nightly --profile minimal
+    fi
+    install_tool cargo-fuzz
+}
+
+# Tests that are ignored need data or a user whom permissions bind: as root, drop what lets root read everything.
+ignored_tests() {
+    local runner=""
+    if [ "$(id -u)" = 0 ]; then
+        runner="setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search --"
+    fi
+    local select=()
+    if ! has_data "$corpus" "tests over the corpus"; then
+        select=(-E 'not test(corpus)')
+    fi
+    env CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$runner" cargo nextest run --run-ignored only "$@" "${select[@]}"
+}
+
+# All fuzz targets, or those named: each for so many runs or seconds, whichever comes first.
+fuzz() {
+    local runs="$1" seconds="$2" target dict
+    shift 2
+    cargo +nightly fuzz build -s none --no-trace-compares --target-dir "$cache/fuzz-target"
+    for target in ${*:-$(cargo +nightly fuzz list)}; do
+        dict=yaml
+        if [ -f "fuzz/$target.dict" ]; then dict="$target"; fi
+        mkdir -p "$cache/fuzz/$target"
+        echo "--- $target"
+        cargo +nightly fuzz run -s none --no-trace-compares --target-dir "$cache/fuzz-target" \
+            "$target" "$cache/fuzz/$target" "fuzz/seeds/$target" -- -runs="$runs" -max_total_time="$seconds" \
+            -timeout=2 -rss_limit_mb=512 -max_len=512 -dict="fuzz/$dict.dict" -verbosity=0 -print_final_stats=1
+    done
+}
+
+table=()
+stage() {
+    local name="$1" start=$SECONDS
+    shift
+    echo "=== $name"
+    "$@"
+    table+=("$(printf '%5d s  %s' $((SECONDS - start)) "$name")")
+    echo "=== $name: $((SECONDS - start)) s"
+}
+
+print_table() {
+    echo "=== all stages: $SECONDS s"
+    printf '%s\n' "${table[@]}"
+}
