@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use skillfold::core::text::shortened;
 use skillfold::core::{Severity, visible};
 use skillfold::view::{self, Document};
 use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, StartsBy};
@@ -178,11 +179,7 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
 /// Returns a query as it is shown: on one line, in quotes, and not too long.
 fn quoted(query: &str) -> String {
     let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut start: String = line.chars().take(WIDTH).collect();
-    if start.len() < line.len() {
-        start.push('…');
-    }
-    format!("\"{}\"", visible(&start))
+    format!("\"{}\"", visible(&shortened(&line, WIDTH)))
 }
 
 /// Says what was run in all, and what was not.

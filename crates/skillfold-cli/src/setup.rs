@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use similar::{ChangeTag, TextDiff};
+use skillfold::core::text::first_chars;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 use skillfold::{ClientFile, SetupChange, SetupPlan, program};
@@ -176,8 +177,9 @@ fn difference(plan: &SetupPlan) -> Vec<(Part, String)> {
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{} ({} more bytes)", &line[..end], line.len() - end),
-        None => line.to_owned(),
+    let start = first_chars(line, WIDTH);
+    match line.len() - start.len() {
+        0 => line.to_owned(),
+        more => format!("{start} ({more} more bytes)"),
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::core::text::shortened;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 use skillfold::{Every, LogLines, Tally};
@@ -101,7 +102,12 @@ fn print_wrong(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Fail
     let wrong = stats.skills.iter();
     let wrong = wrong.filter(|skill| skill.tally.wrong() > 0);
     let wrong: Vec<_> = wrong
-        .map(|skill| (shortened(&skill.id), &skill.tally))
+        .map(|skill| {
+            (
+                shortened(&visible(&skill.id), WIDTH).into_owned(),
+                &skill.tally,
+            )
+        })
         .collect();
     if wrong.is_empty() {
         return Ok(());
@@ -154,16 +160,6 @@ fn percent(share: Option<f64>) -> String {
         Some(share) => format!("{:.0} %", share * 100.0),
         None => "-".to_owned(),
     }
-}
-
-/// Returns an id of a log as it may be shown.
-fn shortened(id: &str) -> String {
-    let id = visible(id);
-    let mut start: String = id.chars().take(WIDTH).collect();
-    if start.len() < id.len() {
-        start.push('…');
-    }
-    start
 }
 
 /// Says what the log has beside, and what is wrong with it.

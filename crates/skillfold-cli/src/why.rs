@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use skillfold::core::text::shortened;
 use skillfold::core::{Lives, visible};
 use skillfold::view::{Bytes, Document, Matched, NearTrigger, Unmatched, Why};
 
@@ -208,9 +209,5 @@ fn counted_tokens(tokens: u64) -> String {
 
 /// Returns the start of a text as it may be shown.
 fn quoted(text: &str) -> String {
-    let shown = visible(text);
-    match shown.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &shown[..end]),
-        None => shown.into_owned(),
-    }
+    shortened(&visible(text), QUOTED).into_owned()
 }

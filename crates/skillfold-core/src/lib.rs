@@ -38,6 +38,8 @@
 
 mod limits;
 
+pub mod text;
+
 mod codes;
 
 mod diagnostic;

@@ -64,21 +64,3 @@ impl Default for Limits {
 
 /// Bytes that are counted as one token where a token count is estimated.
 pub(crate) const BYTES_PER_TOKEN: u64 = 4;
-
-/// Returns the start of a text, at most so many bytes of it, up to the end of a character.
-pub(crate) fn start_of(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// Returns the end of a text, at most so many bytes of it, from the start of a character on.
-pub(crate) fn end_of(text: &str, bytes: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    &text[start..]
-}

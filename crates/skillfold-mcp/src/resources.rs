@@ -6,6 +6,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
+use skillfold::core::text::first_chars;
 use skillfold::core::{Catalog, Entry, ErrorKind, SKILL_FILE};
 use skillfold::view::FilePart;
 
@@ -97,6 +98,6 @@ pub(crate) fn published<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entr
 
 /// Creates the error for a URI that leads to nothing that goes out. Why is not said: it may not be for the client to know.
 pub(crate) fn unknown(uri: &str) -> ErrorData {
-    let uri: String = uri.chars().take(300).collect();
+    let uri = first_chars(uri, 300);
     ErrorData::resource_not_found("There is no such resource", Some(json!({ "uri": uri })))
 }

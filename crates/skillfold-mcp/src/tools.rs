@@ -6,6 +6,7 @@ use rmcp::model::{ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use skillfold::core::text::first_chars;
 use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter};
 use skillfold::view::{Failure, FilePart, Instructions};
 
@@ -123,7 +124,7 @@ struct List {
 }
 
 fn list_skills(shared: &Shared, offer: &Offer, asked: &List) -> Answer {
-    let query = bounded(asked.query.as_deref().unwrap_or_default());
+    let query = first_chars(asked.query.as_deref().unwrap_or_default(), QUERY);
     if query.trim().is_empty() {
         let found = page(
             offer.catalog.visible(),
@@ -155,7 +156,7 @@ struct Search {
 }
 
 fn search_skills(shared: &Shared, offer: &Offer, asked: &Search) -> Answer {
-    let found = found(shared, offer, bounded(&asked.query));
+    let found = found(shared, offer, first_chars(&asked.query, QUERY));
     lines(SkillLines {
         total: found.len(),
         skills: found.iter().take(FOUND).map(SkillLine::new).collect(),
@@ -265,10 +266,4 @@ fn content(part: &FilePart) -> ContentBlock {
 
 fn refuse(id: &str, envelope: Envelope, error: &Error) -> Answer {
     Answer::failure(envelope.render_failure(id, error), Failure::new(error))
-}
-
-/// Returns the start of a query, as much of it as is looked at.
-fn bounded(query: &str) -> &str {
-    let end = query.char_indices().nth(QUERY);
-    end.map_or(query, |(end, _)| &query[..end])
 }

@@ -1,6 +1,7 @@
 //! Tokens counted by the tables of an encoding.
 
 use skillfold_core::TokenCounter;
+use skillfold_core::text::lines_within;
 use tiktoken_rs::o200k_base_singleton;
 
 /// Bytes that are counted at once. Longer runs of blanks would exhaust the tokenizer's patterns, which then panics.
@@ -29,28 +30,15 @@ impl TokenCounter for O200k {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {
-            let (part, after) = rest.split_at(end_of_part(rest));
+            let part = lines_within(rest, AT_ONCE);
             tokens += o200k_base_singleton().encode_ordinary(part).len() as u64;
-            rest = after;
+            rest = &rest[part.len()..];
         }
         tokens
     }
 
     fn name(&self) -> &'static str {
         "o200k_base"
-    }
-}
-
-/// Returns where the part ends that is counted next.
-fn end_of_part(text: &str) -> usize {
-    if text.len() <= AT_ONCE {
-        return text.len();
-    }
-    let is_boundary = |end: &usize| text.is_char_boundary(*end);
-    let most = (0..=AT_ONCE).rev().find(is_boundary).unwrap_or(text.len());
-    match text[..most].rfind('\n') {
-        Some(line_end) => line_end + 1,
-        None => most,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use skillfold_core::text::start_of;
 use skillfold_core::{Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
 
 use crate::environment::Environment;
@@ -73,9 +74,8 @@ fn meant(name: &str) -> String {
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_lowercase)
         .collect();
-    let mut meant = words.join("-");
-    meant.truncate(64);
-    meant.trim_end_matches('-').to_owned()
+    let meant = words.join("-");
+    start_of(&meant, 64).trim_end_matches('-').to_owned()
 }
 
 fn text(name: &str, description: &str) -> String {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::limits::{end_of, start_of};
+use crate::text::{end_of, start_of};
 
 /// A message in lower case, and what it was.
 pub(super) struct Message<'a> {
@@ -85,22 +85,18 @@ impl<'a> Looked<'a> {
     }
 }
 
-/// Returns the start of a text up to the end of a word, where that is near.
+/// Returns the start of a message up to the end of a word, where that is near.
 fn whole_words(start: &str) -> &str {
     let near = end_of(start, WORD);
-    match near.rfind(char::is_whitespace) {
-        Some(at) => &start[..start.len() - near.len() + at],
-        None => start,
-    }
+    near.rfind(char::is_whitespace)
+        .map_or(start, |at| start_of(start, start.len() - near.len() + at))
 }
 
-/// Returns the end of a text from the start of a word on, where that is near.
+/// Returns the end of a message from the end of a word on, where that is near.
 fn words_to_the_end(end: &str) -> &str {
     let near = start_of(end, WORD);
-    match near.find(char::is_whitespace) {
-        Some(at) => &end[at..],
-        None => end,
-    }
+    near.find(char::is_whitespace)
+        .map_or(end, |at| end_of(end, end.len() - at))
 }
 
 impl<'a> Message<'a> {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What stands where text is missing.
-const MISSING: char = '…';
+use crate::text::{MISSING, common_start, first_chars, last_words_within, words_within};
 
 /// Cuts a description to so many characters.
 ///
@@ -21,8 +20,13 @@ pub(super) fn clip(text: &str, shared: usize, room: usize) -> Cow<'_, str> {
     let difference = difference(text, shared, room);
     let rest = &text[difference..];
     if fits(rest, room.saturating_sub(1)) {
-        let start = last_words(text, room.saturating_sub(1)).min(difference);
-        return Cow::Owned(format!("{MISSING}{}", &text[start..]));
+        let longer = last_words_within(text, room.saturating_sub(1));
+        let end = if longer.len() > rest.len() {
+            longer
+        } else {
+            rest
+        };
+        return Cow::Owned(format!("{MISSING}{end}"));
     }
     let middle = words_within(rest, room.saturating_sub(2));
     Cow::Owned(format!("{MISSING}{middle}{MISSING}"))
@@ -37,7 +41,7 @@ pub(super) fn shared_beginnings(texts: &[&str]) -> Vec<usize> {
     let mut before: Vec<usize> = Vec::new();
     for same in order.chunk_by(|left, right| texts[*left] == texts[*right]) {
         let length = match (before.first(), same.first()) {
-            (Some(&left), Some(&right)) => common(texts[left], texts[right]),
+            (Some(&left), Some(&right)) => common_start(texts[left], texts[right]).len(),
             _ => 0,
         };
         for &at in before.iter().chain(same) {
@@ -47,19 +51,6 @@ pub(super) fn shared_beginnings(texts: &[&str]) -> Vec<usize> {
         before.extend_from_slice(same);
     }
     shared
-}
-
-/// Returns how many bytes two texts have in common at their beginnings, in whole characters.
-fn common(left: &str, right: &str) -> usize {
-    let mut length = left
-        .bytes()
-        .zip(right.bytes())
-        .take_while(|(left, right)| left == right)
-        .count();
-    while !left.is_char_boundary(length) {
-        length -= 1;
-    }
-    length
 }
 
 /// Returns where the first word that differs starts, or the difference itself if the word is long before it.
@@ -75,41 +66,7 @@ fn difference(text: &str, shared: usize, room: usize) -> usize {
 
 /// Returns whether a text has at most so many characters.
 fn fits(text: &str, room: usize) -> bool {
-    end_of(text, room).is_none()
-}
-
-/// Returns where so many characters end, if there are more.
-fn end_of(text: &str, characters: usize) -> Option<usize> {
-    match text.as_bytes().get(..characters)? {
-        start if start.is_ascii() => (characters < text.len()).then_some(characters),
-        _ => Some(text.char_indices().nth(characters)?.0),
-    }
-}
-
-/// Returns the beginning of a text that has at most so many characters and ends with a word.
-fn words_within(text: &str, room: usize) -> &str {
-    let Some(end) = end_of(text, room) else {
-        return text.trim_end();
-    };
-    let (within, after) = text.split_at(end);
-    if after.starts_with(char::is_whitespace) {
-        return within.trim_end();
-    }
-    match within.rfind(char::is_whitespace) {
-        Some(blank) if blank >= end / 2 => within[..blank].trim_end(),
-        _ => within.trim_end(),
-    }
-}
-
-/// Returns where the last words start that have at most so many characters, of a text that has more.
-fn last_words(text: &str, room: usize) -> usize {
-    let starts = text.char_indices().rev().map(|(start, _)| start);
-    let start = starts.take(room).last().unwrap_or(text.len());
-    if text[..start].ends_with(char::is_whitespace) {
-        return start;
-    }
-    let word = text[start..].trim_start_matches(|character: char| !character.is_whitespace());
-    text.len() - word.trim_start().len()
+    first_chars(text, room).len() == text.len()
 }
 
 #[cfg(test)]

@@ -110,11 +110,10 @@ fn evidence(query: &Query, entry: &Entry<'_>) -> Box<str> {
         let snippet = query.snippet(text, WINDOW).unwrap_or_default();
         for mark in &snippet.marks {
             let word = snippet.text[mark.clone()].to_lowercase();
-            if !words.contains(&word) {
+            if words.len() < WORDS && !words.contains(&word) {
                 words.push(word);
             }
         }
     }
-    words.truncate(WORDS);
     words.join(", ").into()
 }

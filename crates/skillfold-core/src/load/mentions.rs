@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::limits::start_of;
 use crate::read::links::{Target, links};
+use crate::text::start_of;
 
 /// Bytes of instructions that are looked through.
 pub(super) const MENTION_BYTES: usize = 256 * 1024;

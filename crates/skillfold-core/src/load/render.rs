@@ -14,6 +14,7 @@ use crate::load::loader::{Loader, may_be_given};
 use crate::load::mentions::Mentions;
 use crate::name::ResourcePath;
 use crate::read::source::{Finding, Revision};
+use crate::text::shortened;
 
 /// Files that an envelope names; the rest is counted in it.
 const NAMED: usize = 50;
@@ -194,25 +195,16 @@ impl Envelope {
     pub fn render_failure(self, id: &str, error: &Error) -> String {
         let nearest: Vec<&str> = error.nearest().iter().map(|id| &**id).collect();
         let diagnostics = error.diagnostics();
-        let mut sentences = vec![shortened(&error.with_cause())];
+        let mut sentences = vec![shortened(&error.with_cause(), ECHOED).into_owned()];
         sentences.extend(diagnostics.iter().take(FINDINGS).map(ToString::to_string));
         if diagnostics.len() > FINDINGS {
             sentences.push(format!("{} more findings", diagnostics.len() - FINDINGS));
         }
         self.render_error(&Failure {
-            id: &shortened(id),
+            id: &shortened(id, ECHOED),
             message: &sentences.join("; "),
             hint: error.hint(),
             nearest: &nearest,
         })
-    }
-}
-
-/// Returns a text that a model may have made up, at most so much of it that the answer stays one.
-fn shortened(text: &str) -> String {
-    let mut chars = text.char_indices();
-    match chars.nth(ECHOED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -8,6 +8,7 @@ use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
 use crate::read::source::SKILL_FILE;
+use crate::text::{first_chars, start_within};
 use crate::view::finding::Diagnostic;
 
 /// Characters of a description that a listing gives: as many as the specification allows.
@@ -94,13 +95,8 @@ impl SkillRecord {
             .sum::<usize>();
         let rest = texts.map(|text| json_bytes(text)).sum::<usize>() + tags + FIELD_BYTES;
         let room = RECORD_BYTES.saturating_sub(rest).max(LEAST_DESCRIPTION);
-        let mut taken = 0;
-        let mut ends = self.description.char_indices().enumerate();
-        let end = ends.find(|(count, (_, c))| {
-            taken += char_bytes(*c);
-            *count == LISTED_DESCRIPTION || taken > room
-        });
-        end.map_or(self.description.len(), |(_, (offset, _))| offset)
+        let start = first_chars(&self.description, LISTED_DESCRIPTION);
+        start_within(start, room, char_bytes).len()
     }
 
     pub(super) fn whole(entry: &Entry<'_>) -> Self {

@@ -70,6 +70,29 @@ fn decided(turn: &Turn) -> Vec<String> {
     decided.collect()
 }
 
+/// Every kind of white space stands before what is asked for, so that a cut falls beside it.
+#[test]
+fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
+    for space in (char::MIN..=char::MAX).filter(|c| c.is_whitespace() && !c.is_control()) {
+        let described = format!("\"{}\\u{:04X}pdf\"", "x".repeat(300), u32::from(space));
+        let source = MemorySource::new([skill("tool", &described, "")]);
+        let root = Root::new(Scope::User, "mine", source);
+        let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+        let kept = catalog
+            .look_up("tool")
+            .unwrap()
+            .manifest()
+            .description()
+            .to_owned();
+        assert!(kept.ends_with(&format!("{space}pdf")), "{kept:?}");
+        let matcher = Matcher::new(&catalog).suggesting(Arc::new(Fixed(&[("tool", 0.9)])));
+        let mut session = Session::new(Lives::History);
+        let turn = session.turn(&matcher, &loader(), &triggered(), "pdf");
+        assert_eq!(decided(&turn), ["tool search given"], "{space:?}");
+        assert_eq!(&*turn.decisions[0].evidence, "pdf");
+    }
+}
+
 #[test]
 fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
     let found = &[("invoices", 0.9), ("letters", 0.8), ("weather", 0.1)];

@@ -1,6 +1,7 @@
 //! The trigger queries that a file of a skill holds.
 
 use serde_json::{Map, Value};
+use skillfold_core::text::first_chars;
 use skillfold_core::{Code, Diagnostic, Position, Span};
 
 use super::QUERY_BYTES;
@@ -130,8 +131,7 @@ impl Held {
             Value::Array(list) => self.texts(name, list, should_trigger),
             Value::Object(parts) if !parts.is_empty() => {
                 for (part, list) in parts {
-                    let part: String = part.chars().take(NAME).collect();
-                    let name = format!("{name}.{part}");
+                    let name = format!("{name}.{}", first_chars(part, NAME));
                     match list {
                         Value::Array(list) => self.texts(&name, list, should_trigger),
                         _ => self.report(format!("`{name}` is no list")),

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skillfold_core::Error;
+use skillfold_core::text::common_start;
 
 use crate::environment::{Environment, is_read_only, read_configuration, resolved};
 use crate::setup::client::Format;
@@ -311,11 +312,7 @@ fn inside(environment: &Environment, path: PathBuf) -> Result<PathBuf, Error> {
 
 /// Returns the text that is in `after` and not in `before`, if that is one piece and nothing is missing.
 fn inserted(before: &str, after: &str) -> Option<String> {
-    let pairs = before.bytes().zip(after.bytes());
-    let mut start = pairs.take_while(|(one, other)| one == other).count();
-    while !after.is_char_boundary(start) {
-        start -= 1;
-    }
+    let start = common_start(after, before).len();
     let rest = before.len() - start;
     let end = after.len().checked_sub(rest)?;
     let is_whole = start <= end && after.get(end..) == before.get(start..);

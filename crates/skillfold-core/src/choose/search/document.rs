@@ -4,8 +4,8 @@ use crate::choose::search::meaning::Direction;
 use crate::choose::search::parts::{ALL, FIELDS, Field, each_of_body, each_of_description};
 use crate::choose::search::words::{Term, Terms};
 use crate::choose::trigger::{Trigger, triggers};
-use crate::limits::start_of;
 use crate::read::manifest::Manifest;
+use crate::text::start_of;
 
 /// Bytes of the instructions that are searched. The longest of real skills are manuals, whose start says what they are for.
 pub(super) const BODY_BYTES: usize = 8 * 1024;

@@ -15,9 +15,9 @@ use crate::choose::search::query::{Query, Weighed};
 use crate::choose::search::rank::{CANDIDATES, NEAREST};
 use crate::choose::search::segment::Segment;
 use crate::error::Error;
-use crate::limits::start_of;
 use crate::read::discover::Skill;
 use crate::read::source::SKILL_FILE;
+use crate::text::start_of;
 
 /// Bytes of a text that are compared by their meaning.
 const MEANT: usize = 2 * 1024;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::choose::search::query::Query;
 use crate::choose::search::words::{Term, Terms};
+use crate::text::{MISSING, start_of, word_end, word_start};
 
 /// Bytes of a text that a snippet is looked for in.
 const LOOKED_AT: usize = 64 * 1024;
@@ -20,37 +21,43 @@ pub struct Snippet {
     pub terms: usize,
 }
 
+/// A word of a text that was asked for: which term of the request it is, and its place.
+type Mark = (usize, Range<usize>);
+
 impl Query {
-    /// Returns the stretch of a text, at most about so many bytes long, that has the most terms of the request; the first of
-    /// several. Nothing, if it has none.
+    /// Returns the stretch of a text, at most so many bytes of it, that has the most terms of the request; the first of
+    /// several. Nothing, if it has none or not a letter fits. A word that is longer is cut.
     pub fn snippet(&self, text: &str, bytes: usize) -> Option<Snippet> {
-        let text = crate::limits::start_of(text, LOOKED_AT);
-        let marks = self.marks(text);
-        let first = best_window(&marks, bytes)?;
-        let from = marks[first].1.start;
-        let found: Vec<_> = marks[first..]
-            .iter()
-            .take_while(|(_, place)| place.end <= from + bytes)
-            .collect();
-        let to = found.last().map_or(from, |(_, place)| place.end);
+        let looked_at = start_of(text, LOOKED_AT);
+        let marks = self.marks(looked_at);
+        let mut found = marks[best_window(&marks, bytes)].to_vec();
+        let (_, first) = found.first_mut()?;
+        let word = start_of(&looked_at[first.clone()], bytes);
+        if word.is_empty() {
+            return None;
+        }
+        first.end = first.start + word.len();
+        let (from, to) = (found.first()?.1.start, found.last()?.1.end);
         let spare = bytes.saturating_sub(to - from);
-        let start = word_start(text, from.saturating_sub(spare / 3), from);
-        let end = word_end(text, to, start + bytes);
-        let mut terms: Vec<Term> = found.iter().map(|(term, _)| *term).collect();
+        let start = word_start(looked_at, from.saturating_sub(spare / 3)..from);
+        let end = word_end(looked_at, to..start.saturating_add(bytes));
+        let mut terms: Vec<usize> = found.iter().map(|(term, _)| *term).collect();
         terms.sort_unstable();
         terms.dedup();
-        let places = found.iter().map(|(_, place)| place.clone());
+        let places = found.into_iter().map(|(_, place)| place);
         Some(on_one_line(text, start..end, places, terms.len()))
     }
 
-    /// Returns the words of a text that were asked for and where they stand, none inside of another.
-    fn marks(&self, text: &str) -> Vec<(Term, Range<usize>)> {
+    /// Returns the words of a text that were asked for, in order, none inside of another.
+    fn marks(&self, text: &str) -> Vec<Mark> {
         let mut asked: Vec<Term> = self.terms().collect();
         asked.sort_unstable();
-        let mut marks: Vec<(Term, Range<usize>)> = Vec::new();
+        let mut marks: Vec<Mark> = Vec::new();
         Terms::new().each(text, |term, place| {
             let is_inside = marks.last().is_some_and(|(_, last)| place.start < last.end);
-            if !is_inside && asked.binary_search(&term).is_ok() {
+            if let Ok(term) = asked.binary_search(&term)
+                && !is_inside
+            {
                 marks.push((term, place));
             }
         });
@@ -58,45 +65,32 @@ impl Query {
     }
 }
 
-/// Returns the number of the mark at which a window with the most different terms begins.
-fn best_window(marks: &[(Term, Range<usize>)], bytes: usize) -> Option<usize> {
-    let (mut best, mut most) = (None, 0);
-    for (number, (_, from)) in marks.iter().enumerate() {
-        let inside = marks[number..].iter();
-        let inside = inside.take_while(|(_, place)| place.end <= from.start + bytes);
-        let mut terms: Vec<Term> = inside.map(|(term, _)| *term).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        if terms.len() > most {
-            (best, most) = (Some(number), terms.len());
+/// Returns which marks stand together within so many bytes and are of the most different terms: one at least, if there
+/// are any.
+fn best_window(marks: &[Mark], bytes: usize) -> Range<usize> {
+    let terms = marks.iter().map(|(term, _)| term + 1).max();
+    let mut times = vec![0_usize; terms.unwrap_or_default()];
+    let (mut best, mut most) = (0..marks.len().min(1), 0);
+    let (mut end, mut different) = (0, 0);
+    for (start, (term, from)) in marks.iter().enumerate() {
+        let inside = |(_, place): &Mark| place.end - from.start <= bytes;
+        while let Some((term, _)) = marks.get(end).filter(|mark| inside(mark)) {
+            different += usize::from(times[*term] == 0);
+            times[*term] += 1;
+            end += 1;
+        }
+        if different > most {
+            (best, most) = (start..end, different);
+        }
+        if end > start {
+            times[*term] -= 1;
+            different -= usize::from(times[*term] == 0);
+        } else {
+            // The word alone is too long.
+            end += 1;
         }
     }
-    best.or((!marks.is_empty()).then_some(0))
-}
-
-/// Returns where the first word from a place on starts.
-fn word_start(text: &str, at: usize, latest: usize) -> usize {
-    if at == 0 {
-        return 0;
-    }
-    let at = (at..=latest)
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(latest);
-    let blank = text[at..latest].find(char::is_whitespace);
-    blank.map_or(latest, |blank| (at + blank + 1).min(latest))
-}
-
-/// Returns where the last word before a place ends.
-fn word_end(text: &str, least: usize, at: usize) -> usize {
-    if at >= text.len() {
-        return text.len();
-    }
-    let at = (least..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(least);
-    let blank = text[least..at].rfind(char::is_whitespace);
-    blank.map_or(least, |blank| least + blank)
+    best
 }
 
 /// Returns a stretch with single spaces for all blanks and breaks, and places in it moved along.
@@ -110,7 +104,7 @@ fn on_one_line(
     let mut marks: Vec<Range<usize>> = Vec::new();
     let mut places = places.peekable();
     if stretch.start > 0 {
-        line.push('…');
+        line.push(MISSING);
     }
     let mut is_blank = true;
     for (at, letter) in text[stretch.clone()].char_indices() {
@@ -138,7 +132,7 @@ fn on_one_line(
     let kept = line.trim_end().len();
     line.truncate(kept);
     if stretch.end < text.trim_end().len() {
-        line.push('…');
+        line.push(MISSING);
     }
     Snippet {
         text: line,
@@ -149,6 +143,8 @@ fn on_one_line(
 
 #[cfg(test)]
 mod tests {
+    use proptest::strategy::Strategy;
+
     use super::*;
 
     fn shown(request: &str, text: &str, bytes: usize) -> String {
@@ -178,12 +174,93 @@ mod tests {
         assert_eq!(shown("weather", text, 40), "nothing");
     }
 
+    /// Text of any script with white space of any width, and words in it that are asked for.
+    fn any_text() -> impl Strategy<Value = String> {
+        let spaces: Vec<char> = (char::MIN..=char::MAX)
+            .filter(|c| c.is_whitespace())
+            .collect();
+        let piece = proptest::prop_oneof![
+            4 => proptest::sample::select(vec!["pdf", "form", "PDFs", "表格", "résumé"]).prop_map(str::to_owned),
+            4 => proptest::sample::select(spaces).prop_map(String::from),
+            3 => proptest::char::any().prop_map(String::from),
+            1 => "\\PC{0,20}",
+        ];
+        proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn white_space_of_any_width_ends_a_word() {
+        let text = format!("{}\u{a0}pdf", "x".repeat(300));
+        assert_eq!(shown("pdf", &text, 160), "…[pdf]");
+        let text =
+            "請求書を作成して送付する手順をまとめたものです。\u{3000}PDF の作成にも使えます。";
+        assert_eq!(shown("pdf", text, 40), "…[PDF] の作成にも使えます。");
+    }
+
+    #[test]
+    fn word_that_is_longer_than_the_snippet_is_cut() {
+        assert_eq!(shown("configurations", "configurations", 6), "[config]…");
+        assert_eq!(shown("表格处理", "表格处理", 2), "nothing");
+    }
+
+    #[test]
+    fn end_of_what_is_looked_at_is_not_shown_as_the_end_of_the_text() {
+        let text = format!("{} pdf more", "x ".repeat(LOOKED_AT / 2 - 2));
+        assert_eq!(shown("pdf", &text, 6), "…[pdf]…");
+    }
+
+    /// Looked for one by one, windows of this text would take minutes.
+    #[test]
+    fn text_full_of_answers_is_looked_through_once() {
+        let text = "pdf form ".repeat(LOOKED_AT / 9);
+        let snippet = Query::new("pdf form").snippet(&text, LOOKED_AT).unwrap();
+        assert_eq!((snippet.marks.len(), snippet.terms), (LOOKED_AT / 9 * 2, 2));
+    }
+
+    /// Returns the window that is found by looking at all of them.
+    fn best_of_all(marks: &[Mark], bytes: usize) -> Range<usize> {
+        let (mut best, mut most) = (0..marks.len().min(1), 0);
+        for (start, (_, from)) in marks.iter().enumerate() {
+            let inside = marks[start..].iter();
+            let inside = inside.take_while(|(_, place)| place.end - from.start <= bytes);
+            let terms: Vec<usize> = inside.map(|(term, _)| *term).collect();
+            let different = terms
+                .iter()
+                .collect::<std::collections::BTreeSet<_>>()
+                .len();
+            if different > most {
+                (best, most) = (start..start + terms.len(), different);
+            }
+        }
+        best
+    }
+
     proptest::proptest! {
         #[test]
-        fn any_snippet_has_its_marks_in_it(request in "[a-c ]{0,20}", text in "[a-cé \\n]{0,80}", bytes in 0_usize..60) {
+        fn window_is_the_best_of_all(gaps in proptest::collection::vec((0_usize..4, 0_usize..9, 1_usize..9), 0..40), bytes in 0_usize..60) {
+            let mut at = 0;
+            let marks: Vec<Mark> = gaps.into_iter().map(|(term, gap, length)| {
+                let start = at + gap;
+                at = start + length;
+                (term, start..at)
+            }).collect();
+            proptest::prop_assert_eq!(best_window(&marks, bytes), best_of_all(&marks, bytes));
+        }
+
+        #[test]
+        fn snippet_of_any_text_is_within_its_bytes_and_has_its_marks_in_it(
+            request in proptest::prop_oneof!["pdf form 表格 resume", any_text()],
+            text in any_text(),
+            bytes in 0_usize..200,
+        ) {
             if let Some(snippet) = Query::new(&request).snippet(&text, bytes) {
+                let shown = snippet.text.trim_matches('…');
+                proptest::prop_assert!(shown.len() <= bytes, "{} bytes: {shown:?}", shown.len());
+                let mut last = 0;
                 for mark in &snippet.marks {
+                    proptest::prop_assert!(mark.start >= last);
                     proptest::prop_assert!(!snippet.text[mark.clone()].is_empty());
+                    last = mark.end;
                 }
             }
         }

@@ -8,6 +8,8 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::text::start_of;
+
 /// What a word is found by: a number that is the same for all its forms, on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u32);
@@ -77,7 +79,7 @@ impl Terms {
     }
 
     fn made(&self, word: &str) -> Option<Term> {
-        let folded = folded(crate::limits::start_of(word, WORD_BYTES));
+        let folded = folded(start_of(word, WORD_BYTES));
         if STOP_WORDS.contains(&&*folded) {
             return None;
         }

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use crate::name::SkillName;
 use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
+use crate::text::first_chars;
 
 use optional::Optional;
 
@@ -242,23 +243,17 @@ fn one_line(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     };
-    if collapsed.chars().count() <= BRIEF_CHARACTERS {
+    if first_chars(&collapsed, BRIEF_CHARACTERS).len() == collapsed.len() {
         return collapsed;
     }
-    let cut = collapsed
-        .char_indices()
-        .nth(BRIEF_CUT)
-        .map_or(collapsed.len(), |(offset, _)| offset);
+    let start = first_chars(&collapsed, BRIEF_CUT);
     // The cut may fall just after a word; then the word stays whole.
-    let at_word = if collapsed[cut..].starts_with(' ') {
-        Some(cut)
+    let words = if collapsed[start.len()..].starts_with(' ') {
+        start
     } else {
-        collapsed[..cut].rfind(' ')
+        start.rsplit_once(' ').map_or(start, |(words, _)| words)
     };
-    Cow::Owned(format!(
-        "{}...",
-        collapsed[..at_word.unwrap_or(cut)].trim_end()
-    ))
+    Cow::Owned(format!("{}...", words.trim_end()))
 }
 
 #[cfg(test)]
