@@ -392,7 +392,7 @@ fn control_characters_are_removed_from_the_frontmatter_only() {
     ---
     Body
     fixed: SF108
-    left:
+    left: SF410
     ");
 }
 
