@@ -1,13 +1,16 @@
 //! Where data and talk go.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use skillfold::core::{Diagnostic, Severity, visible};
-use skillfold::view::Document;
+use skillfold::core::{Code, Diagnostic, Severity, hidden, visible};
+use skillfold::view::{Document, printable_json};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -49,13 +52,12 @@ impl Output {
 
     /// Prints a line of data.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
-        writeln!(self.data.text, "{line}")?;
-        self.pass_on(1 << 16)
+        self.text(&format!("{}\n", printable(&line.to_string())))
     }
 
-    /// Prints data as it is.
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.data.text.extend_from_slice(bytes);
+    /// Prints text of the command's own as it is.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.data.text.extend_from_slice(text.as_bytes());
         self.pass_on(1 << 16)
     }
 
@@ -83,19 +85,25 @@ impl Output {
     }
 
     pub(crate) fn json(&mut self, document: Document) -> Result<(), Failure> {
-        self.bytes(document.to_json().as_bytes())
+        self.text(&document.to_json())
+    }
+
+    /// Prints a part of a JSON text.
+    pub(crate) fn json_part(&mut self, json: &str) -> Result<(), Failure> {
+        self.text(&printable_json(json))
     }
 
     /// Says something that is no data. What cannot be said is no reason to fail.
     pub(crate) fn say(&mut self, line: impl Display) {
         let _ = self.pass_on(0);
-        let _ = writeln!(self.talk, "{line}");
+        let _ = writeln!(self.talk, "{}", printable(&line.to_string()));
     }
 
     /// Says something and stays on the line.
     pub(crate) fn say_open(&mut self, text: impl Display) {
         let _ = self.finish();
-        let _ = write!(self.talk, "{text}").and_then(|()| self.talk.flush());
+        let text = text.to_string();
+        let _ = write!(self.talk, "{}", printable(&text)).and_then(|()| self.talk.flush());
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
@@ -110,6 +118,37 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Returns a text as it may go to a terminal, whoever forgot to ask what is in it: control and invisible characters are
+/// escaped but for line ends, tabs, and the colours that the command paints with.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_own = |(offset, c): &(usize, char)| match c {
+        '\n' | '\t' => true,
+        '\u{1b}' => is_colour(&text[*offset..]),
+        _ => false,
+    };
+    let (mut shown, mut copied) = (String::new(), 0);
+    for (offset, c) in hidden(text).filter(|found| !is_own(found)) {
+        shown.push_str(&text[copied..offset]);
+        shown.extend(c.escape_unicode());
+        copied = offset + c.len_utf8();
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(&text[copied..]);
+    Cow::Owned(shown)
+}
+
+/// Returns whether an escape sets what the command sets: a colour of letters, bold, dim, or none. Nothing of it moves the
+/// cursor or hides text.
+fn is_colour(text: &str) -> bool {
+    let code = text
+        .strip_prefix("\u{1b}[")
+        .and_then(|rest| rest.split_once('m'));
+    let code = code.and_then(|(code, _)| code.parse::<u8>().ok());
+    matches!(code, Some(0..=2 | 31..=37 | 91..=97))
 }
 
 /// Returns a text in a style.
@@ -163,6 +202,32 @@ pub(crate) fn findings<'a>(
     Ok(())
 }
 
+/// Findings that are not shown one by one, counted by what they are.
+#[derive(Default)]
+pub(crate) struct Unshown {
+    numbers: BTreeMap<(Reverse<Severity>, Code), usize>,
+}
+
+impl Unshown {
+    pub(crate) fn add(&mut self, finding: &Diagnostic) {
+        let kind = (Reverse(finding.severity), finding.code);
+        *self.numbers.entry(kind).or_default() += 1;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Prints a line for each kind, the worst first.
+    pub(crate) fn print(&self, indent: &str, output: &mut Output) -> Result<(), Failure> {
+        for ((Reverse(severity), code), number) in &self.numbers {
+            let head = painted(style_of(*severity), format!("{severity}[{code}]"));
+            output.line(format!("{indent}{number} more {head}: {}", code.meaning()))?;
+        }
+        Ok(())
+    }
+}
+
 /// Returns a path as it may be shown.
 pub(crate) fn shown(path: &Path) -> String {
     visible(&path.to_string_lossy()).into_owned()
@@ -171,4 +236,34 @@ pub(crate) fn shown(path: &Path) -> String {
 /// Returns a number with its word.
 pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BAD, BOLD, DIM, GOOD, WARN, painted, printable};
+    use skillfold::core::is_invisible;
+
+    #[test]
+    fn nothing_but_our_colours_gets_to_a_terminal() {
+        for style in [BOLD, DIM, GOOD, WARN, BAD] {
+            let own = painted(style, "a\tb\n⚠\u{fe0f}");
+            assert_eq!(printable(&own), own);
+        }
+        for c in ('\0'..=char::MAX).filter(|c| c.is_control() || is_invisible(*c)) {
+            let is_own = matches!(c, '\n' | '\t');
+            assert_eq!(printable(&format!("a{c}b")).contains(c), is_own, "{c:?}");
+        }
+        let obeyed = [
+            "\u{1b}[8m",
+            "\u{1b}[30m",
+            "\u{1b}[2J",
+            "\u{1b}[1;1H",
+            "\u{1b}]0;x\u{7}",
+            "\u{9b}1m",
+            "\u{1b}[0;5m",
+        ];
+        for text in obeyed {
+            assert!(!printable(text).contains(['\u{1b}', '\u{9b}']), "{text:?}");
+        }
+    }
 }

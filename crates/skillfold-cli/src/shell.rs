@@ -13,7 +13,7 @@ use crate::output::Output;
 pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "skillfold", &mut text);
-    output.bytes(&text)?;
+    output.text(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
     clap_mangen::Man::new(command)
         .title(title)
         .render(&mut text)?;
-    output.bytes(&text)?;
+    output.text(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,9 +1,10 @@
 //! `skillfold trust`
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, Error, Limits, Severity, visible};
+use skillfold::core::{Diagnostic, Entry, Error, Limits, Severity, visible};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
     Environment, Host, Skills, Target, TrustedFolders, TrustedState, distrust_folder, trust_folder,
@@ -14,7 +15,7 @@ use crate::arguments::{Global, Trust};
 use crate::ask::{Answer, ask};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, GOOD, Output, WARN, counted, finding, painted, shown};
+use crate::output::{BOLD, DIM, GOOD, Output, Unshown, WARN, counted, finding, painted, shown};
 
 /// Skills that are shown before a folder is trusted.
 const SKILLS: usize = 50;
@@ -226,7 +227,8 @@ fn lies_in(entry: &Entry<'_>, folder: &Path) -> bool {
 fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
     let profile = skills.report().settings.profile.value;
     let targets = Target::all(&skills.catalog()).into_iter();
-    let mut number = 0;
+    let mut first: Vec<(PathBuf, Diagnostic)> = Vec::new();
+    let mut unshown = Unshown::default();
     for target in targets.filter(|target| target.file().starts_with(folder)) {
         let file = name_in(folder, target.file());
         let checked = match target.check(profile, &Limits::default()) {
@@ -236,17 +238,21 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
                 continue;
             }
         };
-        let findings = checked.findings.iter();
-        for one in findings.filter(|one| one.severity > Severity::Info) {
-            number += 1;
-            if number <= FINDINGS {
-                output.line(format!("  {}: {}", shown(&file), finding(one)))?;
-            }
+        let findings = checked.findings.into_iter();
+        let findings = findings.filter(|one| one.severity > Severity::Info);
+        first.extend(findings.map(|one| (file.clone(), one)));
+        // What may deceive comes first, then what is worst: many small findings must not hide it.
+        first.sort_by_key(|(_, one)| Reverse((one.code.is_about_safety(), one.severity)));
+        for (_, one) in first.drain(first.len().min(FINDINGS)..) {
+            unshown.add(&one);
         }
     }
-    if number > FINDINGS {
-        let more = number - FINDINGS;
-        output.line(format!("  and {more} more findings: `skillfold check`"))?;
+    for (file, one) in &first {
+        output.line(format!("  {}: {}", shown(file), finding(one)))?;
+    }
+    if !unshown.is_empty() {
+        unshown.print("  ", output)?;
+        output.line("  `skillfold check` shows them")?;
     }
     Ok(())
 }

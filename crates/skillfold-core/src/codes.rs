@@ -192,6 +192,8 @@ codes! {
         "Some upload validators refuse names with `claude` or `anthropic`";
     LinkOutside "SF409" Warning "A link leads out of the skill's folder",
         "Copy the file into the skill; agents cannot read outside its folder";
+    BodyControls "SF410" Warning "The instructions have control characters, which a terminal may obey",
+        "Delete the control characters, or write them as escapes such as `\\x1b`";
 
     // Finding.
     FolderUnreadable "SF501" Error "A folder could not be read",
@@ -288,6 +290,22 @@ codes! {
         "Keep those that tell most; about 20 are usual";
     EvaluationUnread "SF854" Error "A file of trigger queries could not be read",
         "Put the file itself into the skill, as text in UTF-8 of at most 1 MiB";
+}
+
+impl Code {
+    /// Returns whether the finding may be an attempt to deceive: hidden text, what a terminal obeys, forged tags, and what
+    /// leads out of the skill. Such findings are shown first where not all are.
+    pub const fn is_about_safety(self) -> bool {
+        matches!(
+            self,
+            Self::UnsafeName
+                | Self::ControlCharacters
+                | Self::HiddenText
+                | Self::LinkOutside
+                | Self::BodyControls
+                | Self::EnvelopeTags
+        )
+    }
 }
 
 impl fmt::Display for Code {

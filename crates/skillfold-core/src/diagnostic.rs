@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::codes::{Code, Severity};
+use crate::invisible::hidden;
 
 /// A place in a file: line and column, both from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,76 +153,51 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Returns a text as it may be shown on a terminal: on one line, with control and direction-changing characters escaped.
+/// Returns a text as it may be shown on a terminal: on one line, with control and invisible characters escaped, but for
+/// those that emoji and some scripts need (see [`hidden`]).
 ///
 /// ```
 /// assert_eq!(skillfold_core::visible("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| c.is_control() || is_invisible(c);
-    if is_plain(text) || !text.contains(is_odd) {
+    if is_plain(text) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len());
-    text.chars().for_each(|c| push_visible(c, &mut shown));
+    let (mut shown, mut copied) = (String::new(), 0);
+    for (offset, c) in hidden(text) {
+        shown.push_str(&text[copied..offset]);
+        shown.extend(c.escape_unicode());
+        copied = offset + c.len_utf8();
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    shown.push_str(&text[copied..]);
     Cow::Owned(shown)
 }
 
 /// Returns a value as it is shown in a message: in backticks, on one line, cut at 60 characters.
 ///
-/// Control and direction-changing characters are escaped: a message may go to a terminal.
+/// Control and invisible characters are escaped: a message may go to a terminal.
 pub(crate) fn quoted(text: &str) -> String {
     const WIDTH: usize = 60;
-    let mut shown = String::with_capacity(text.len().min(4 * WIDTH) + 8);
-    shown.push('`');
     let text = text.trim();
-    if is_plain(text) && text.len() <= WIDTH {
-        shown.push_str(text);
-        shown.push('`');
-        return shown;
-    }
-    for (count, c) in text.chars().enumerate() {
-        if count == WIDTH {
-            shown.push('…');
-            break;
-        }
-        match c {
-            '\n' | '\t' => shown.push(' '),
-            c => push_visible(c, &mut shown),
-        }
-    }
-    shown.push('`');
-    shown
+    let (text, dots) = match text.char_indices().nth(WIDTH) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text, ""),
+    };
+    let line = text.replace(['\n', '\t'], " ");
+    format!("`{}{dots}`", visible(&line))
 }
 
 /// Returns a path as it is shown in a message: in backticks, escaped, and whole, because half a path names nothing.
 pub(crate) fn whole(path: &str) -> String {
-    let mut shown = String::from("`");
-    path.chars().for_each(|c| push_visible(c, &mut shown));
-    shown.push('`');
-    shown
+    format!("`{}`", visible(path))
 }
 
 /// Returns whether a text is of ASCII that everybody sees, as most is.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..0x7f).contains(&byte))
-}
-
-fn push_visible(c: char, shown: &mut String) {
-    if c.is_control() || is_invisible(c) {
-        shown.extend(c.escape_unicode());
-    } else {
-        shown.push(c);
-    }
-}
-
-/// Returns whether a person cannot see the character, or sees the text around it in another order.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 #[cfg(test)]

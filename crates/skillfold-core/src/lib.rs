@@ -41,6 +41,7 @@ mod limits;
 pub mod text;
 
 mod codes;
+mod invisible;
 
 mod diagnostic;
 
@@ -108,6 +109,7 @@ pub use disclose::tokens::{Estimate, TokenCounter};
 pub use disclose::turn::{Decision, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
 pub use explain::{Absence, Absent, Details, Explanation};
+pub use invisible::{hidden, is_invisible};
 pub use limits::Limits;
 pub use load::arguments::{Dialect, argument_names};
 pub use load::cache::CacheStats;

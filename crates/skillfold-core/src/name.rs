@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::diagnostic::is_invisible;
+use crate::invisible::hidden;
 
 /// The name of a skill as it can safely be carried: one line, not empty, no `/`, `\` or control characters, at most
 /// 256 bytes, no white space at its ends.
@@ -40,7 +40,7 @@ impl FromStr for SkillName {
             "means a folder"
         } else if text.chars().any(|c| matches!(c, '/' | '\\')) {
             "has a slash"
-        } else if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        } else if hidden(text).next().is_some() {
             "has control or invisible characters"
         } else {
             return Ok(Self(text.into()));
@@ -161,7 +161,7 @@ impl InvalidPath {
             name if cfg!(windows) && name.contains(['\\', ':']) => {
                 Some("Path has a backslash or a colon")
             }
-            name if name.chars().any(|c| c.is_control() || is_invisible(c)) => {
+            name if hidden(name).next().is_some() => {
                 Some("Path has control or invisible characters")
             }
             _ => None,

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// What a strict reader gets out of an envelope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub fn replaced(text: &str, by: &str) -> Option<usize> {
     for c in text.chars() {
         if let Some(after) = rest.strip_prefix(c) {
             rest = after;
-        } else if as_read(c.encode_utf8(&mut [0; 4])) == "<" {
+        } else if read_as(c) == "<" {
             rest = rest.strip_prefix("&lt;")?;
             count += 1;
         } else {
@@ -157,7 +158,7 @@ pub fn unescaped(value: &str) -> Option<String> {
         if c != '&' {
             let is_plain = !matches!(c, '>' | '"' | '\'') && !c.is_control();
             text.push(c);
-            if is_plain && as_read(c.encode_utf8(&mut [0; 4])) != "<" {
+            if is_plain && read_as(c) != "<" {
                 continue;
             }
             return None;
@@ -177,6 +178,11 @@ pub fn unescaped(value: &str) -> Option<String> {
         });
     }
     Some(text)
+}
+
+/// Returns a character as the generous reader sees it: `<` if it opens a tag, nothing or `/` if it changes no name.
+pub fn read_as(c: char) -> String {
+    as_read(c.encode_utf8(&mut [0; 4]))
 }
 
 /// Returns a text as the generous reader sees it: small letters, `<` for what opens, `/` for slashes, and nothing for
@@ -206,15 +212,13 @@ fn push_forms(c: char, read: &mut String) {
         read.push('.');
         return;
     }
-    for (place, form) in forms {
-        if place == 0 || !unicode_normalization::char::is_combining_mark(form) {
-            push_read(form, read);
-        }
+    for (_, form) in forms {
+        push_read(form, read);
     }
 }
 
 fn push_read(c: char, read: &mut String) {
-    if UNCOUNTED.contains(c) || c.is_whitespace() || c.is_control() {
+    if UNCOUNTED.contains(c) || c.is_whitespace() || c.is_control() || is_combining_mark(c) {
         return;
     }
     let number = u32::from(c);
@@ -254,28 +258,32 @@ const UNCOUNTED: &str = "_-ˍ˗‐\u{2011}‒–—―‿⁀⁃⁔−︱︲";
 const FOREIGN: &str = "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
 const LATIN: &str = "aaaaaacccccdddeeeeeeeiiiiiiikkkkkllllnnnnnnooooooorrrssstttttuuuuvvvvxxxxx";
 
-/// Characters that nobody sees, and accents, from the first to the last.
-const UNSEEN: [(u32, u32); 23] = [
+/// Characters that nobody sees, from the first to the last: `Default_Ignorable_Code_Point` and the category `Cf` of Unicode
+/// 16.0, a blank, and what stands for something that is no text.
+const UNSEEN: [(u32, u32); 26] = [
     (0xad, 0xad),
-    (0x300, 0x36f),
-    (0x483, 0x489),
+    (0x34f, 0x34f),
+    (0x600, 0x605),
     (0x61c, 0x61c),
+    (0x6dd, 0x6dd),
+    (0x70f, 0x70f),
+    (0x890, 0x891),
+    (0x8e2, 0x8e2),
     (0x115f, 0x1160),
     (0x17b4, 0x17b5),
     (0x180b, 0x180f),
-    (0x1ab0, 0x1aff),
-    (0x1dc0, 0x1dff),
     (0x200b, 0x200f),
     (0x202a, 0x202e),
     (0x2060, 0x206f),
-    (0x20d0, 0x20ff),
     (0x2800, 0x2800),
     (0x3164, 0x3164),
     (0xfe00, 0xfe0f),
-    (0xfe20, 0xfe2f),
     (0xfeff, 0xfeff),
     (0xffa0, 0xffa0),
     (0xfff0, 0xfffd),
+    (0x1_10bd, 0x1_10bd),
+    (0x1_10cd, 0x1_10cd),
+    (0x1_3430, 0x1_343f),
     (0x1_bca0, 0x1_bca3),
     (0x1_d173, 0x1_d17a),
     (0xe_0000, 0xe_0fff),

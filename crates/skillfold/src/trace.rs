@@ -12,6 +12,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::environment::now_ns;
+use crate::view::printable_json;
 
 /// What the engine's own events come from.
 const TARGET: &str = "skillfold";
@@ -60,7 +61,7 @@ where
         let spans = context.event_scope(event).into_iter();
         let spans = spans.flat_map(|scope| scope.from_root().map(|span| span.name()));
         line.put("spans", spans.collect());
-        let mut text = plain(&Value::Object(line.fields).to_string());
+        let mut text = printable_json(&Value::Object(line.fields).to_string());
         text.push('\n');
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         // Who cannot write a log goes on with the work.
@@ -75,22 +76,6 @@ where
 /// Returns whether an event is one of the engine, and not of the finest.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with(TARGET) && *metadata.level() <= Level::DEBUG
-}
-
-/// Returns JSON in which characters that a terminal obeys, or that turn the direction of text, are escaped. JSON itself
-/// escapes only some of them; they occur in strings alone.
-fn plain(json: &str) -> String {
-    let mut plain = String::with_capacity(json.len());
-    for c in json.chars() {
-        let is_obeyed = c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if is_obeyed {
-            plain.extend(["\\u", &format!("{:04x}", u32::from(c))]);
-        } else {
-            plain.push(c);
-        }
-    }
-    plain
 }
 
 /// The fields of one event.

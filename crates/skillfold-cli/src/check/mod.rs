@@ -1,6 +1,7 @@
 //! `skillfold check`
 
 mod human;
+mod place;
 mod sarif;
 
 use std::collections::HashSet;
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use skillfold::core::{Error, Limits, Links, Profile, Reading, SKILL_FILE, Severity, fix, visible};
-use skillfold::view::{self, Document};
+use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{Checked, Environment, Skills, Target};
 
 use crate::arguments::{Check, Format, Global, ProfileName};
@@ -30,46 +31,81 @@ pub(crate) fn run(
     };
     let environment = host::environment(global)?;
     let mut judged = Judged::default();
+    let mut report = Report::start(options, output)?;
     for (target, reach) in targets(&skills, options, &environment)? {
-        judged.add(&target, reach, options, profile);
-    }
-    let Judged {
-        mut checked,
-        failed,
-        untouched,
-    } = judged;
-    match options.format {
-        Format::Sarif => {
-            name_from(&environment, &mut checked);
-            output.bytes(sarif::text(&checked).as_bytes())?;
-        }
-        Format::Human if !output.is_json() => {
-            name_from(&environment, &mut checked);
-            human::print(&checked, output)?;
-            output.say(summary(&checked, options, profile));
-        }
-        Format::Human | Format::Json => {
-            output.json(Document::Check(view::Check::new(&checked)))?;
+        if let Some(checked) = judged.add(&target, reach, options, profile) {
+            if matches!(report, Report::Human) && !options.fix {
+                judged.fixable += fixable(&checked, profile);
+            }
+            report.add(checked, &environment, output)?;
         }
     }
-    if untouched > 0 {
-        let skills = counted(untouched, "skill", "skills");
+    report.finish(output)?;
+    if matches!(report, Report::Human) {
+        output.say(judged.summary(options));
+    }
+    if judged.untouched > 0 {
+        let skills = counted(judged.untouched, "skill", "skills");
         output.say(format!(
             "{skills} elsewhere could be corrected, and must be named for that"
         ));
     }
-    for error in &failed {
+    for error in &judged.failed {
         say(output, &error.with_cause(), Some(error.hint()));
     }
-    let is_bad =
-        |severity| severity == Severity::Error || (options.strict && severity == Severity::Warning);
-    let mut findings = checked.iter().flat_map(|one| &one.findings);
-    let is_wrong = findings.any(|finding| is_bad(finding.severity));
-    Ok(ExitCode::from(match failed.first() {
+    let counts = &judged.counts;
+    let is_wrong = counts.errors > 0 || (options.strict && counts.warnings > 0);
+    Ok(ExitCode::from(match judged.failed.first() {
         Some(error) => code(error),
         None if is_wrong => WRONG,
         None => 0,
     }))
+}
+
+/// Where findings go while skills are judged. Only the view holds all of them.
+enum Report {
+    Human,
+    Sarif(sarif::Log),
+    Json(Vec<Checked>),
+}
+
+impl Report {
+    fn start(options: &Check, output: &mut Output) -> Result<Self, Failure> {
+        Ok(match options.format {
+            Format::Sarif => Self::Sarif(sarif::Log::start(output)?),
+            Format::Human if !output.is_json() => Self::Human,
+            Format::Human | Format::Json => Self::Json(Vec::new()),
+        })
+    }
+
+    fn add(
+        &mut self,
+        mut checked: Checked,
+        environment: &Environment,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if let Self::Json(all) = self {
+            checked.text = String::new();
+            all.push(checked);
+            return Ok(());
+        }
+        // Files are named from the folder that is worked in.
+        if let Ok(inside) = checked.file.strip_prefix(environment.directory()) {
+            checked.file = inside.to_owned();
+        }
+        match self {
+            Self::Sarif(log) => log.add(&checked, output),
+            _ => human::print(&checked, output),
+        }
+    }
+
+    fn finish(&self, output: &mut Output) -> Result<(), Failure> {
+        match self {
+            Self::Human => Ok(()),
+            Self::Sarif(log) => log.finish(output),
+            Self::Json(all) => output.json(Document::Check(view::Check::new(all))),
+        }
+    }
 }
 
 /// What may be done with a skill. Without a name only the project's own are corrected, and below a named folder what lies in
@@ -93,7 +129,9 @@ impl Reach {
 /// What came of the skills that were to be judged.
 #[derive(Default)]
 struct Judged {
-    checked: Vec<Checked>,
+    counts: CheckSummary,
+    /// Findings that `--fix` would correct.
+    fixable: usize,
     /// What could not be read or written.
     failed: Vec<Error>,
     /// Skills that would be corrected if they were named.
@@ -102,7 +140,13 @@ struct Judged {
 
 impl Judged {
     /// Judges a skill, and corrects it if that is wanted and it may be.
-    fn add(&mut self, target: &Target, reach: Reach, options: &Check, profile: Profile) {
+    fn add(
+        &mut self,
+        target: &Target,
+        reach: Reach,
+        options: &Check,
+        profile: Profile,
+    ) -> Option<Checked> {
         let limits = Limits::default();
         let may_fix = reach == Reach::Corrected;
         let judged = if options.fix && may_fix {
@@ -110,23 +154,46 @@ impl Judged {
         } else {
             target.check(profile, &limits)
         };
-        match judged {
-            Ok(checked) => {
-                if options.fix && !may_fix && fixable(&checked, profile) > 0 {
-                    self.untouched += 1;
-                }
-                self.checked.push(checked);
+        let checked = match judged {
+            Ok(checked) => checked,
+            Err(error) => {
+                self.failed.push(error);
+                return None;
             }
-            Err(error) => self.failed.push(error),
+        };
+        if options.fix && !may_fix && fixable(&checked, profile) > 0 {
+            self.untouched += 1;
         }
+        self.counts.files += 1;
+        self.counts.errors += checked.count(Severity::Error);
+        self.counts.warnings += checked.count(Severity::Warning);
+        self.counts.infos += checked.count(Severity::Info);
+        self.counts.fixed += checked.fixed.len();
+        Some(checked)
     }
-}
 
-/// Names files from the folder that is worked in.
-fn name_from(environment: &Environment, checked: &mut [Checked]) {
-    for one in checked {
-        if let Ok(inside) = one.file.strip_prefix(environment.directory()) {
-            one.file = inside.to_owned();
+    /// Returns the counts, and what would be corrected.
+    fn summary(&self, options: &Check) -> String {
+        let counts = &self.counts;
+        let found: Vec<String> = [
+            (counts.errors, "error", "errors"),
+            (counts.warnings, "warning", "warnings"),
+            (counts.infos, "remark", "remarks"),
+        ]
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, one, many)| counted(number, one, many))
+        .collect();
+        let files = counted(counts.files, "skill", "skills");
+        let judged = match &*found {
+            [] if counts.files == 0 => "There are no skills to judge".to_owned(),
+            [] => format!("{files}, nothing to report"),
+            found => format!("{files}: {}", found.join(", ")),
+        };
+        match self.fixable {
+            _ if options.fix => format!("{judged}; {} corrected", counts.fixed),
+            0 => judged,
+            fixable => format!("{judged}; `--fix` corrects {fixable}"),
         }
     }
 }
@@ -193,41 +260,6 @@ fn in_path(
         return Err(Error::not_found(Path::new(named).join(SKILL_FILE).to_string_lossy()).into());
     }
     Ok(found)
-}
-
-/// Returns the counts, and what would be corrected.
-fn summary(checked: &[Checked], options: &Check, profile: Profile) -> String {
-    let count = |severity| checked.iter().map(|one| one.count(severity)).sum::<usize>();
-    let (errors, warnings, infos) = (
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Info),
-    );
-    let counts = [
-        (errors, "error", "errors"),
-        (warnings, "warning", "warnings"),
-        (infos, "remark", "remarks"),
-    ];
-    let found: Vec<String> = counts
-        .into_iter()
-        .filter(|(number, ..)| *number > 0)
-        .map(|(number, one, many)| counted(number, one, many))
-        .collect();
-    let files = counted(checked.len(), "skill", "skills");
-    let judged = match &*found {
-        [] if checked.is_empty() => "There are no skills to judge".to_owned(),
-        [] => format!("{files}, nothing to report"),
-        found => format!("{files}: {}", found.join(", ")),
-    };
-    let fixed = checked.iter().map(|one| one.fixed.len()).sum::<usize>();
-    let fixable = checked.iter().map(|one| fixable(one, profile));
-    if options.fix {
-        return format!("{judged}; {fixed} corrected");
-    }
-    match fixable.sum::<usize>() {
-        0 => judged,
-        fixable => format!("{judged}; `--fix` corrects {fixable}"),
-    }
 }
 
 /// Bytes of a file up to which it is tried what `--fix` would correct.

@@ -4,27 +4,57 @@ use serde_json::{Value, json};
 use skillfold::Checked;
 use skillfold::core::{Code, Diagnostic, Severity};
 
-pub(super) fn text(checked: &[Checked]) -> String {
-    let results: Vec<Value> = checked
-        .iter()
-        .flat_map(|one| one.findings.iter().map(|finding| result(one, finding)))
-        .collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {
-                "driver": {
-                    "name": "skillfold",
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "rules": Code::ALL.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
-                }
-            },
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }]
-    });
-    format!("{log:#}\n")
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// A log that is written while files are judged, so that no more than one of them is held.
+pub(super) struct Log {
+    /// What follows the results.
+    end: String,
+    /// What parts the next result from what is before it.
+    before: &'static str,
+}
+
+impl Log {
+    pub(super) fn start(output: &mut Output) -> Result<Self, Failure> {
+        let log = json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": {
+                    "driver": {
+                        "name": "skillfold",
+                        "version": env!("CARGO_PKG_VERSION"),
+                        "rules": Code::ALL.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [],
+            }]
+        });
+        let log = format!("{log:#}\n");
+        let (start, end) = log
+            .split_once("\"results\": []")
+            .expect("the log has a place for results");
+        output.json_part(&format!("{start}\"results\": ["))?;
+        Ok(Self {
+            end: format!("]{end}"),
+            before: "\n",
+        })
+    }
+
+    /// Writes the findings of a file, each on a line.
+    pub(super) fn add(&mut self, checked: &Checked, output: &mut Output) -> Result<(), Failure> {
+        for finding in &checked.findings {
+            output.json_part(&format!("{}{}", self.before, result(checked, finding)))?;
+            self.before = ",\n";
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(&self, output: &mut Output) -> Result<(), Failure> {
+        output.json_part(&self.end)
+    }
 }
 
 fn rule(code: Code) -> Value {

@@ -14,6 +14,7 @@ mod check;
 mod config;
 mod conformance;
 mod evaluate;
+mod hidden;
 mod list;
 mod load;
 mod search;

@@ -1,18 +1,19 @@
 //! Judges a skill: the specification's rules, and rules of hygiene.
 
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, Position, Span, is_invisible, quoted};
+use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::error::Error;
+use crate::invisible::hidden;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::field::Field;
-use crate::read::frontmatter::{self, Extent, Outcome, count};
+use crate::read::frontmatter::{self, Extent, Outcome, count, position};
 use crate::read::links::{self, Target};
 use crate::read::manifest;
 use crate::read::parse::{self, Reader};
 use crate::read::rules::{self, Profile};
 use crate::read::source::{Folder, SKILL_FILE, Source};
-use crate::read::yaml::Entry;
+use crate::read::yaml::{Entry, Kind, Node};
 
 const BODY_LINES: usize = 500;
 const DESCRIPTION_CHARACTERS: usize = 500;
@@ -40,6 +41,8 @@ fn lint_with(bytes: &[u8], folder: &str, profile: Profile, limits: &Limits) -> V
     };
     let body = bytes.get(cut.body..).unwrap_or_default();
     let body_line = 1 + newlines(&bytes[..cut.body]);
+    let (block, first_line) = (&bytes[cut.block.clone()], cut.first_line);
+    let block = String::from_utf8_lossy(block);
     let size = bytes.len() as u64;
     let mut findings = parse::with_fields(
         bytes,
@@ -51,6 +54,7 @@ fn lint_with(bytes: &[u8], folder: &str, profile: Profile, limits: &Limits) -> V
             rules::names(entries, folder, profile, findings);
             rules::fields(entries, profile, findings);
             hygiene(entries, findings);
+            hidden_fields(entries, &block, first_line, findings);
             manifest
         },
     )
@@ -128,7 +132,6 @@ fn hygiene(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
                 format!("Name contains `{word}`: {}", quoted(name)),
             ));
         }
-        hidden_text(name, span, findings);
     }
     if let Some((description, span)) = rules::scalar(entries, Field::Description) {
         let length = description.chars().count();
@@ -145,18 +148,98 @@ fn hygiene(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
                 "Description has angle brackets",
             ));
         }
-        hidden_text(description, span, findings);
     }
 }
 
-/// Reports the first character of a text that a person does not see.
-fn hidden_text(text: &str, span: Span, findings: &mut Vec<Diagnostic>) {
-    if let Some(c) = text.chars().find(|c| is_invisible(*c)) {
-        findings.push(Diagnostic::new(
-            Code::HiddenText,
-            span,
-            format!("Invisible character U+{:04X}", u32::from(c)),
-        ));
+/// Reports what nobody sees of the fields: in what they say, or else in how they are written, with the comments.
+fn hidden_fields(
+    entries: &[Entry<'_>],
+    block: &str,
+    first_line: u32,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let before = findings.len();
+    hidden_values(entries, findings);
+    if findings.len() == before {
+        let raw = Unseen::of(block).0;
+        let place = |at| Span::at(position(&block[..at], first_line));
+        findings.extend(raw.finding(Code::HiddenText, place));
+    }
+}
+
+fn hidden_values(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
+    for entry in entries {
+        let key = Unseen::of(&entry.key).0;
+        findings.extend(key.finding(Code::HiddenText, |_| entry.key_span));
+        hidden_value(&entry.value, findings);
+    }
+}
+
+fn hidden_value(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
+    match &node.kind {
+        Kind::Scalar { text, .. } => {
+            let invisible = Unseen::of(text).0;
+            findings.extend(invisible.finding(Code::HiddenText, |_| node.span));
+        }
+        Kind::List(items) => items.iter().for_each(|item| hidden_value(item, findings)),
+        Kind::Map(entries) => hidden_values(entries, findings),
+    }
+}
+
+/// Characters of one kind that a person does not see.
+#[derive(Default)]
+struct Unseen {
+    first: usize,
+    number: usize,
+    /// The first few that differ.
+    examples: Vec<char>,
+}
+
+impl Unseen {
+    const EXAMPLES: usize = 4;
+
+    /// Returns what is invisible in a text, and its control characters but for tabs and line ends.
+    fn of(text: &str) -> (Self, Self) {
+        let (mut invisible, mut controls) = (Self::default(), Self::default());
+        for (offset, c) in hidden(text) {
+            match c {
+                '\t' | '\n' => {}
+                '\r' if text[offset..].starts_with("\r\n") => {}
+                c if c.is_control() => controls.add(offset, c),
+                c => invisible.add(offset, c),
+            }
+        }
+        (invisible, controls)
+    }
+
+    fn add(&mut self, offset: usize, c: char) {
+        if self.number == 0 {
+            self.first = offset;
+        }
+        self.number += 1;
+        if self.examples.len() < Self::EXAMPLES && !self.examples.contains(&c) {
+            self.examples.push(c);
+        }
+    }
+
+    /// Returns one finding for all of them, at the place of the first.
+    fn finding(&self, code: Code, place: impl Fn(usize) -> Span) -> Option<Diagnostic> {
+        let (one, many) = match code {
+            Code::BodyControls => ("Control character", "control characters"),
+            _ => ("Invisible character", "invisible characters"),
+        };
+        let examples: Vec<_> = self
+            .examples
+            .iter()
+            .map(|c| format!("U+{:04X}", u32::from(*c)))
+            .collect();
+        let examples = examples.join(", ");
+        let message = match self.number {
+            0 => return None,
+            1 => format!("{one} {examples}"),
+            number => format!("{number} {many}, such as {examples}"),
+        };
+        Some(Diagnostic::new(code, place(self.first), message))
     }
 }
 
@@ -175,17 +258,10 @@ fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
         let message = format!("File has {lines} lines, more than {BODY_LINES}");
         findings.push(Diagnostic::new(Code::BodyLines, Span::at(start), message));
     }
-    for (line, number) in body.lines().zip(first_line..) {
-        if let Some((column, c)) = line.chars().enumerate().find(|(_, c)| is_invisible(*c)) {
-            let place = Position::new(number, count(column) + 1);
-            findings.push(Diagnostic::new(
-                Code::HiddenText,
-                Span::at(place),
-                format!("Invisible character U+{:04X}", u32::from(c)),
-            ));
-            break;
-        }
-    }
+    let (invisible, controls) = Unseen::of(body);
+    let place = |at| Span::at(position(&body[..at], first_line));
+    findings.extend(invisible.finding(Code::HiddenText, place));
+    findings.extend(controls.finding(Code::BodyControls, place));
 }
 
 /// Reports links of the instructions that lead to no file of the skill.

@@ -169,7 +169,8 @@ fn fields<'a>(
     Some(root)
 }
 
-/// Keeps as many findings of one file as are reported one by one, the errors before the others, and counts the rest.
+/// Keeps as many findings of one file as are reported one by one, and counts the rest. What may deceive is kept first, then
+/// the errors.
 pub(crate) fn cap(findings: &mut Vec<Diagnostic>, limits: &Limits) {
     let Some(more) = findings
         .len()
@@ -178,7 +179,7 @@ pub(crate) fn cap(findings: &mut Vec<Diagnostic>, limits: &Limits) {
     else {
         return;
     };
-    findings.sort_by_key(|finding| Reverse(finding.severity));
+    findings.sort_by_key(|finding| Reverse((finding.code.is_about_safety(), finding.severity)));
     findings.truncate(limits.findings);
     findings.sort_by_key(|finding| finding.span);
     let message = format!("{more} more findings are not listed");

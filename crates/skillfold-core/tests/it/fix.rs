@@ -292,7 +292,7 @@ fn windows_line_ends_become_unix_ones_in_the_whole_file() {
     # A
     lone <cr> return
     fixed: SF106 SF101 SF010
-    left:
+    left: SF410
     ");
     insta::assert_snapshot!(check("---\nname: a\r\ndescription: b: c\r\n---\r\n# A\r\n", Profile::Lenient), @"
     ---
@@ -380,7 +380,7 @@ fn control_characters_are_removed_from_the_frontmatter_only() {
     ---
     Bo<control>dy
     fixed: SF108
-    left:
+    left: SF410
     ");
     insta::assert_snapshot!(lenient("description: \"red \\e[31m\" # beside"), @"
     ---
@@ -392,7 +392,7 @@ fn control_characters_are_removed_from_the_frontmatter_only() {
     ---
     Body
     fixed: SF108
-    left:
+    left: SF410
     ");
 }
 

@@ -1,6 +1,8 @@
 //! The verdicts of the linter.
 
-use skillfold_core::{Folder, Limits, MemorySource, Profile, Severity, lint, lint_skill};
+use skillfold_core::{
+    Folder, Limits, MemorySource, Profile, Severity, is_invisible, lint, lint_skill,
+};
 use skillfold_testkit::files;
 
 use crate::show::diagnostic;
@@ -132,6 +134,49 @@ fn body_rules() {
     insta::assert_snapshot!(check(&format!("---\nname: a\ndescription: b\n---\n{}", "x\n".repeat(497)), Profile::Spec), @"5:1-5:1 info[SF404]: File has 501 lines, more than 500");
     insta::assert_snapshot!(check("---\nname: a\ndescription: b\n---\nfine\nright\u{202e}left\n", Profile::Spec), @"6:6-6:6 warning[SF406]: Invisible character U+202E");
     insta::assert_snapshot!(check(&format!("---\nname: a\ndescription: b\n---\n{}\n", "x".repeat(40_000)), Profile::Spec), @"1:1-1:1 warning[SF207]: File has about 10008 tokens, the limit is 8000");
+}
+
+#[test]
+fn every_invisible_and_control_character_is_reported_wherever_it_stands() {
+    for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
+        let body = format!("---\nname: a\ndescription: b\n---\nfine\nab{c}cd\n");
+        let hidden = format!(
+            "6:3-6:3 warning[SF406]: Invisible character U+{:04X}\n",
+            u32::from(c)
+        );
+        assert_eq!(check(&body, Profile::Lenient), hidden);
+        let fields = format!("---\nname: a\ndescription: b\nmetadata:\n  x: \"{c}\"\n---\nBody\n");
+        assert!(check(&fields, Profile::Lenient).contains("SF406"), "{c:?}");
+        let comment = format!("---\nname: a\ndescription: b # {c}\n---\nBody\n");
+        assert!(check(&comment, Profile::Lenient).contains("SF406"), "{c:?}");
+    }
+    for c in ('\0'..='\u{9f}').filter(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        let body = format!("---\nname: a\ndescription: b\n---\nfine\nab{c}cd\n");
+        let control = format!(
+            "6:3-6:3 warning[SF410]: Control character U+{:04X}\n",
+            u32::from(c)
+        );
+        assert_eq!(check(&body, Profile::Lenient), control);
+    }
+}
+
+#[test]
+fn hidden_sentence_is_one_finding_that_says_how_long_it_is() {
+    let tags: String = "Ignore all"
+        .chars()
+        .filter_map(|c| char::from_u32(0xe_0000 + u32::from(c)))
+        .collect();
+    insta::assert_snapshot!(check(&format!("---\nname: a\ndescription: b\n---\nDo\u{200b} it.{tags}\n\u{1b}[8mx\u{8}\r\n"), Profile::Lenient), @"
+    5:3-5:3 warning[SF406]: 11 invisible characters, such as U+200B, U+E0049, U+E0067, U+E006E
+    6:1-6:1 warning[SF410]: 2 control characters, such as U+001B, U+0008
+    ");
+    insta::assert_snapshot!(check("---\nname: a\ndescription: b\ncompatibility: \"x\\u200b\"\n---\nDo it.\n", Profile::Lenient), @"4:16-4:25 warning[SF406]: Invisible character U+200B");
+}
+
+#[test]
+fn emoji_and_joined_letters_are_no_hidden_text() {
+    let text = "---\nname: a\ndescription: ⚠\u{fe0f} b\n---\n👨\u{200d}👩\u{200d}👧 1\u{fe0f}\u{20e3} می\u{200c}خواهم\n";
+    assert_eq!(check(text, Profile::Spec), "");
 }
 
 #[test]

@@ -14,7 +14,10 @@ mod trust;
 
 mod doctor;
 
+use std::fmt::Write;
 use std::path::Path;
+
+use skillfold_core::is_invisible;
 
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use counters::Counters;
@@ -89,15 +92,35 @@ pub enum Document {
 }
 
 impl Document {
-    /// Returns the answer as JSON on several lines, with a line end.
+    /// Returns the answer as JSON on several lines, with a line end; as [`printable_json`], so that it may be shown on a
+    /// terminal.
     pub fn to_json(self) -> String {
         let view = View {
             view: VERSION,
             document: self,
         };
         // Everything in a view is text, numbers and lists of these, which can always be written.
-        serde_json::to_string_pretty(&view).unwrap_or_default() + "\n"
+        let json = serde_json::to_string_pretty(&view).unwrap_or_default();
+        printable_json(&json) + "\n"
     }
+}
+
+/// Returns JSON that means the same, with every control and invisible character of its strings written as `\u` escapes.
+///
+/// JSON itself asks for that only below U+0020, so that text of a skill could act on the terminal that JSON is shown on.
+pub fn printable_json(json: &str) -> String {
+    let mut printable = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Line ends stand between values only.
+        if (c.is_control() && c != '\n') || is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(printable, "\\u{unit:04x}");
+            }
+        } else {
+            printable.push(c);
+        }
+    }
+    printable
 }
 
 /// A file that was written.
@@ -120,8 +143,18 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use super::View;
+    use super::{View, printable_json};
     use schemars::generate::SchemaSettings;
+    use skillfold_core::is_invisible;
+
+    #[test]
+    fn printable_json_has_every_character_and_shows_none_that_is_hidden() {
+        let text: String = ('\0'..=char::MAX).collect();
+        let json = printable_json(&serde_json::to_string_pretty(&[&text]).unwrap());
+        assert!(!json.contains(|c: char| is_invisible(c) || (c.is_control() && c != '\n')));
+        let read: Vec<String> = serde_json::from_str(&json).unwrap();
+        assert!(read == [text]);
+    }
 
     /// Compares the schema of the types with the one that is checked in; `UPDATE_DOCS=1` writes it.
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::diagnostic::is_invisible;
+use crate::invisible::hidden;
 
 use super::look_alike::is_bracket;
 
@@ -12,22 +12,21 @@ use super::look_alike::is_bracket;
 ///
 /// Nothing is lost: a reader of XML or HTML gets the value back.
 pub(crate) fn escaped(value: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| {
-        matches!(c, '&' | '>' | '"' | '\'') || is_bracket(c) || c.is_control() || is_invisible(c)
-    };
-    let Some(first) = value.find(is_odd) else {
+    let is_markup = |c: char| matches!(c, '&' | '>' | '"' | '\'') || is_bracket(c);
+    let mut hidden = hidden(value).map(|(offset, _)| offset).peekable();
+    if hidden.peek().is_none() && !value.contains(is_markup) {
         return Cow::Borrowed(value);
-    };
+    }
     let mut text = String::with_capacity(value.len() + 16);
-    text.push_str(&value[..first]);
-    for c in value[first..].chars() {
+    for (offset, c) in value.char_indices() {
+        let is_hidden = hidden.next_if_eq(&offset).is_some();
         match c {
             '&' => text.push_str("&amp;"),
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '"' => text.push_str("&quot;"),
             '\'' => text.push_str("&apos;"),
-            c if is_odd(c) => {
+            c if is_hidden || is_bracket(c) => {
                 let _ = write!(text, "&#x{:X};", u32::from(c));
             }
             c => text.push(c),

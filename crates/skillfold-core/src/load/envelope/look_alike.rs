@@ -2,12 +2,16 @@
 
 use std::sync::LazyLock;
 
+use unicode_normalization::char::is_combining_mark;
+
+use crate::invisible::is_invisible;
+
 /// What a character counts for in a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// It opens a tag.
     Bracket,
-    /// It changes nothing: white space, what nobody sees, accents, slashes, and what joins words.
+    /// It changes nothing: white space, what nobody sees, accents and other marks, slashes, and what joins words.
     Nothing,
     /// It is read as these letters, in lower case.
     Letters(&'static str),
@@ -31,7 +35,7 @@ fn sign_beyond_ascii(c: char) -> Sign {
     if is_bracket(c) {
         return Sign::Bracket;
     }
-    if c.is_whitespace() || is_unseen(c) || is_accent(c) || is_slash(c) || is_joint(c) {
+    if c.is_whitespace() || is_unseen(c) || is_mark(c) || is_slash(c) || is_joint(c) {
         return Sign::Nothing;
     }
     match c {
@@ -107,26 +111,15 @@ fn is_joint(c: char) -> bool {
     )
 }
 
-/// Returns whether nobody sees a character: controls, what Unicode lets a reader ignore, blanks that are no white space,
-/// and what stands for bytes that were no text.
+/// Returns whether nobody sees a character: controls, what is invisible, a blank that is no white space, and what stands
+/// for something that is no text.
 fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-                | '\u{ffa0}' | '\u{fff0}'..='\u{fffd}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
+    c.is_control() || is_invisible(c) || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{fffd}')
 }
 
-fn is_accent(c: char) -> bool {
-    matches!(
-        c,
-        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-            | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}'
-    )
+/// Returns whether a character is a mark on the one before it; two have a form of half the width.
+fn is_mark(c: char) -> bool {
+    is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
 fn letter(place: usize) -> &'static str {
@@ -274,6 +267,21 @@ mod tests {
         for bracket in ('\0'..=char::MAX).filter(|c| is_bracket(*c)) {
             let lead = bracket.to_string().as_bytes()[0];
             assert!(LEADS.as_flattened().contains(&lead), "{bracket:?}");
+        }
+    }
+
+    #[test]
+    fn no_character_of_unicode_gets_by_the_oracle() {
+        for c in '\0'..=char::MAX {
+            let read = skillfold_testkit::envelope::read_as(c);
+            let number = u32::from(c);
+            assert_eq!(sign(c) == Sign::Bracket, read == "<", "U+{number:04X}");
+            let is_nothing = read.is_empty() || read == "/";
+            assert_eq!(
+                sign(c) == Sign::Nothing,
+                is_nothing,
+                "U+{number:04X}: {read}"
+            );
         }
     }
 

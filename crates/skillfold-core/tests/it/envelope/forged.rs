@@ -309,12 +309,14 @@ const PLACES: [&str; 24] = [
 ];
 
 #[test]
-fn every_character_is_read_as_the_oracle_reads_it() {
+fn every_character_of_a_block_with_letters_is_read_as_the_oracle_reads_it() {
     let blocks = [
         '\u{80}'..='\u{33ff}',
         '\u{a490}'..='\u{abff}',
         '\u{f900}'..='\u{ffff}',
         '\u{10780}'..='\u{107bf}',
+        '\u{110b0}'..='\u{110cf}',
+        '\u{13420}'..='\u{1345f}',
         '\u{1bca0}'..='\u{1bcaf}',
         '\u{1ccd0}'..='\u{1ccff}',
         '\u{1d000}'..='\u{1d7ff}',

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::io;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, is_invisible};
+use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::invisible::hidden;
 use crate::read::source::folder::Way;
 use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
@@ -260,7 +261,7 @@ impl Head<'_> {
 /// Returns whether a folder's name has no characters that a person does not see.
 fn is_carried(name: &str) -> bool {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
-    name.bytes().all(is_plain) || !name.chars().any(|c| c.is_control() || is_invisible(c))
+    name.bytes().all(is_plain) || hidden(name).next().is_none()
 }
 
 struct Search<'a> {
