@@ -98,7 +98,8 @@ fn remove(
     output.line(shown(&removed))?;
     output.say("It is trusted no longer");
     if folder.is_dir() {
-        let skills = Host::new(Environment::of_process(folder)?).discover()?;
+        // It is done: settings that cannot be followed are no reason to fail now.
+        let skills = Host::new(Environment::of_process(folder)?).discover_anyway();
         let report = skills.report();
         let mut rules = report
             .roots

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use skillfold_core::Error;
 
@@ -34,11 +34,11 @@ pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
 
 /// Bytes of a settings file that are read at most.
-const SETTINGS_BYTES: u64 = 1024 * 1024;
+pub(crate) const SETTINGS_BYTES: u64 = 1024 * 1024;
 
-/// Bytes of another program's configuration that are read at most.
+/// Bytes of another program's configuration that are read at most: some keep more than settings in it.
 #[cfg(feature = "setup")]
-const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What surrounds a host: the folder it works in, the person's home, and variables.
 ///
@@ -192,6 +192,13 @@ impl Environment {
             .unwrap_or(&self.directory)
     }
 
+    /// Returns the path from the project's folder to what a path names in it, if it does so without `..`.
+    pub(crate) fn below_project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let inside = path.strip_prefix(self.project()).ok()?;
+        let is_name = |component| matches!(component, Component::Normal(_));
+        inside.components().all(is_name).then_some(inside)
+    }
+
     /// Returns the folders from the working one up to the project's, without the person's home: what is there is the
     /// person's and not the project's.
     pub(crate) fn project_folders(&self) -> Vec<&Path> {
@@ -320,21 +327,11 @@ pub(crate) fn now_ns() -> i64 {
 }
 
 /// Returns the text of a settings file, if it is there.
-pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
-    read_at_most(path, SETTINGS_BYTES)
-}
-
-/// Returns the configuration of another program, if it is there. Some keep more than settings in it.
-#[cfg(feature = "setup")]
-pub(crate) fn read_configuration(path: &Path) -> io::Result<Option<String>> {
-    read_at_most(path, CONFIGURATION_BYTES)
-}
-
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that reads settings"
 )]
-fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -346,11 +343,40 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > limit {
-        let message = format!("larger than {} MiB", limit / 1024 / 1024);
+    if size > SETTINGS_BYTES {
+        let message = format!("larger than {} MiB", SETTINGS_BYTES / 1024 / 1024);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
+}
+
+/// Returns who else than the person may write a file of theirs, or the folder that it is in. An administrator may.
+#[cfg(unix)]
+pub(crate) fn other_writer(file: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let own = rustix::process::geteuid().as_raw();
+    for path in [file.parent()?, file] {
+        let metadata = std::fs::metadata(path).ok()?;
+        let what = if metadata.is_dir() { "folder" } else { "file" };
+        if ![own, 0].contains(&metadata.uid()) {
+            let owner = metadata.uid();
+            return Some(format!(
+                "the {what} belongs to another user ({owner}), and not to you ({own})"
+            ));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            let mode = metadata.mode() & 0o7777;
+            return Some(format!("others may write the {what} (mode {mode:04o})"));
+        }
+    }
+    None
+}
+
+/// Returns nothing: other systems keep what is the person's for the person.
+#[cfg(not(unix))]
+pub(crate) fn other_writer(_: &Path) -> Option<String> {
+    None
 }
 
 /// Returns where a path leads, through links, if it is there.
@@ -393,12 +419,6 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
     let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
     Some(Identity { inode, created_ns })
-}
-
-/// Returns whether a file may not be written to.
-#[cfg(feature = "store")]
-pub(crate) fn is_read_only(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
 
 /// Returns the names of the folders in a folder, and whether each is a link, which may lead to one.

@@ -4,7 +4,7 @@ mod human;
 mod sarif;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skillfold::core::{Error, Limits, Links, Profile, Reading, SKILL_FILE, Severity, fix, visible};
@@ -31,7 +31,7 @@ pub(crate) fn run(
     let environment = host::environment(global)?;
     let mut judged = Judged::default();
     for (target, reach) in targets(&skills, options, &environment)? {
-        judged.add(&target, reach, options, profile);
+        judged.add(&target, &reach, options, profile);
     }
     let Judged {
         mut checked,
@@ -74,19 +74,15 @@ pub(crate) fn run(
 
 /// What may be done with a skill. Without a name only the project's own are corrected, and below a named folder what lies in
 /// it: a person's skills, a plugin's, and what a link leads to are not changed by the way.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    Corrected,
+    /// It is corrected, if it lies in this folder when it is written.
+    Corrected(PathBuf),
     Judged,
 }
 
 impl Reach {
-    fn of(may_fix: bool) -> Self {
-        if may_fix {
-            Self::Corrected
-        } else {
-            Self::Judged
-        }
+    fn within(folder: Option<PathBuf>) -> Self {
+        folder.map_or(Self::Judged, Self::Corrected)
     }
 }
 
@@ -102,17 +98,16 @@ struct Judged {
 
 impl Judged {
     /// Judges a skill, and corrects it if that is wanted and it may be.
-    fn add(&mut self, target: &Target, reach: Reach, options: &Check, profile: Profile) {
+    fn add(&mut self, target: &Target, reach: &Reach, options: &Check, profile: Profile) {
         let limits = Limits::default();
-        let may_fix = reach == Reach::Corrected;
-        let judged = if options.fix && may_fix {
-            target.fix(profile, &limits)
-        } else {
-            target.check(profile, &limits)
+        let judged = match reach {
+            Reach::Corrected(within) if options.fix => target.fix(within, profile, &limits),
+            _ => target.check(profile, &limits),
         };
         match judged {
             Ok(checked) => {
-                if options.fix && !may_fix && fixable(&checked, profile) > 0 {
+                let is_out_of_reach = options.fix && matches!(reach, Reach::Judged);
+                if is_out_of_reach && fixable(&checked, profile) > 0 {
                     self.untouched += 1;
                 }
                 self.checked.push(checked);
@@ -142,7 +137,7 @@ fn targets(
     if options.skills.is_empty() {
         let all = Target::all(&catalog).into_iter();
         targets.extend(all.map(|target| {
-            let reach = Reach::of(target.is_of_project(environment));
+            let reach = Reach::within(target.within_project(environment));
             (target, reach)
         }));
     }
@@ -150,7 +145,8 @@ fn targets(
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
         let by_id = || Target::named(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
-            targets.push((target, Reach::Corrected));
+            let reach = Reach::within(target.within_owner(environment));
+            targets.push((target, reach));
             continue;
         }
         let path = environment.directory().join(named);
@@ -158,13 +154,16 @@ fn targets(
             let links = skills.report().settings.links.value;
             let found = in_path(&path, named, &catalog.rules().reading, links)?;
             targets.extend(found.into_iter().map(|target| {
-                let reach = Reach::of(target.is_in_root());
+                let reach = Reach::within(target.within_root(environment));
                 (target, reach)
             }));
         } else {
             // An id may have a slash, too.
             match by_id() {
-                Some(target) => targets.push((target, Reach::Corrected)),
+                Some(target) => {
+                    let reach = Reach::within(target.within_owner(environment));
+                    targets.push((target, reach));
+                }
                 None => drop(catalog.look_up(named)?),
             }
         }

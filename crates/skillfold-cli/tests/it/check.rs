@@ -181,7 +181,17 @@ fn fix_without_a_name_stays_in_the_project() {
         "{shown}"
     );
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
-    world.run(&["check", "--fix", "mail", "elsewhere"]);
+    // A link of a project leads nowhere that is written, whatever names it.
+    for named in ["elsewhere", ".agents/skills/elsewhere"] {
+        let shown = world.run(&["check", "--fix", named]);
+        assert!(
+            shown.contains("A link leads out of the folder that may be corrected")
+                && shown.ends_with("exit 4\n"),
+            "{shown}"
+        );
+    }
+    assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
+    world.run(&["check", "--fix", "mail", "../elsewhere"]);
     assert!(
         world
             .read("person/.agents/skills/mail/SKILL.md")
