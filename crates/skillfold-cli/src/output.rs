@@ -53,6 +53,15 @@ impl Output {
         self.pass_on(1 << 16)
     }
 
+    /// Prints what the person is asked about: data, or talk where data is JSON.
+    pub(crate) fn show(&mut self, line: impl Display) -> Result<(), Failure> {
+        if self.is_json {
+            self.say(line);
+            return Ok(());
+        }
+        self.line(line)
+    }
+
     /// Prints data as it is.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.data.text.extend_from_slice(bytes);

@@ -262,6 +262,8 @@ codes! {
         "Look at its skills, then trust it again with `skillfold trust`";
     TrustListUnsafe "SF709" Warning "The list of trusted folders is another user's, or others may write it; it trusts nothing",
         "Make it yours alone with `chown` and `chmod go-w`, the folder and the file; then look at what is in it";
+    HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
+        "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
 
     // Choosing.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",

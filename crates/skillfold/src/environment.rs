@@ -33,6 +33,9 @@ pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 /// The variable that has the token of an HTTP server. It is no setting: settings are shown.
 pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
 
+/// The variable that forbids to ask the system for the home where `HOME` is not set.
+pub(crate) const HOME_VARIABLE: &str = "SKILLFOLD_NO_HOME_LOOKUP";
+
 /// Bytes of a settings file that are read at most.
 pub(crate) const SETTINGS_BYTES: u64 = 1024 * 1024;
 
@@ -53,6 +56,7 @@ pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 pub struct Environment {
     directory: PathBuf,
     home: Option<PathBuf>,
+    is_home_looked_up: bool,
     variables: BTreeMap<String, String>,
 }
 
@@ -62,21 +66,34 @@ impl Environment {
         Self {
             directory: directory.into(),
             home: None,
+            is_home_looked_up: false,
             variables: BTreeMap::new(),
         }
     }
 
     /// Asks the system for the home, the variables, and for the whole path of a folder that is relative to the one that
     /// the process works in.
+    ///
+    /// The home is in `HOME`, on Windows in `USERPROFILE`. Where that is not set it is what the system knows of the user,
+    /// unless `SKILLFOLD_NO_HOME_LOOKUP` is set.
     pub fn of_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
         let directory = directory.as_ref();
         let absolute = std::path::absolute(directory)
             .map_err(|error| Error::read(directory.to_string_lossy(), error))?;
-        let home = home().filter(|home| home.is_absolute());
+        let variables = variables();
+        let named = home_variable();
+        let is_forbidden = |value: &String| !value.is_empty();
+        let may_look_up = !variables.get(HOME_VARIABLE).is_some_and(is_forbidden);
+        let home = match named {
+            None if may_look_up => home(),
+            ref named => named.clone(),
+        };
+        let home = home.filter(|home| home.is_absolute());
         Ok(Self {
             directory: through_links(absolute),
+            is_home_looked_up: named.is_none() && home.is_some(),
             home: home.map(through_links),
-            variables: variables(),
+            variables,
         })
     }
 
@@ -84,6 +101,7 @@ impl Environment {
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self.is_home_looked_up = false;
         self
     }
 
@@ -102,6 +120,11 @@ impl Environment {
     /// Returns the person's home.
     pub fn home_dir(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Returns the person's home where no variable says it, and the system does.
+    pub(crate) fn looked_up_home(&self) -> Option<&Path> {
+        self.home_dir().filter(|_| self.is_home_looked_up)
     }
 
     /// Returns the variables that are settings, each with its key. Names that others gave come first: our own win.
@@ -283,6 +306,16 @@ fn variables() -> BTreeMap<String, String> {
 )]
 fn home() -> Option<PathBuf> {
     std::env::home_dir()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the home"
+)]
+fn home_variable() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = std::env::var_os(name).filter(|home| !home.is_empty())?;
+    Some(home.into())
 }
 
 /// Returns the path of the program that runs, as a person would start it: where the search for programs finds it, if that is

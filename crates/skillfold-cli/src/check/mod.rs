@@ -46,7 +46,7 @@ pub(crate) fn run(
         Format::Human if !output.is_json() => {
             name_from(&environment, &mut checked);
             human::print(&checked, output)?;
-            output.say(summary(&checked, options, profile));
+            output.say(summary(&checked, &failed, options, profile));
         }
         Format::Human | Format::Json => {
             output.json(Document::Check(view::Check::new(&checked)))?;
@@ -112,7 +112,16 @@ impl Judged {
                 }
                 self.checked.push(checked);
             }
-            Err(error) => self.failed.push(error),
+            Err(error) => {
+                // What could not be corrected can be judged all the same.
+                if let Reach::Corrected(_) = reach
+                    && options.fix
+                    && let Ok(checked) = target.check(profile, &limits)
+                {
+                    self.checked.push(checked);
+                }
+                self.failed.push(error);
+            }
         }
     }
 }
@@ -195,7 +204,7 @@ fn in_path(
 }
 
 /// Returns the counts, and what would be corrected.
-fn summary(checked: &[Checked], options: &Check, profile: Profile) -> String {
+fn summary(checked: &[Checked], failed: &[Error], options: &Check, profile: Profile) -> String {
     let count = |severity| checked.iter().map(|one| one.count(severity)).sum::<usize>();
     let (errors, warnings, infos) = (
         count(Severity::Error),
@@ -214,14 +223,24 @@ fn summary(checked: &[Checked], options: &Check, profile: Profile) -> String {
         .collect();
     let files = counted(checked.len(), "skill", "skills");
     let judged = match &*found {
-        [] if checked.is_empty() => "There are no skills to judge".to_owned(),
+        [] if checked.is_empty() && failed.is_empty() => "There are no skills to judge".to_owned(),
+        [] if checked.is_empty() => format!(
+            "{} could not be judged",
+            counted(failed.len(), "skill", "skills")
+        ),
         [] => format!("{files}, nothing to report"),
         found => format!("{files}: {}", found.join(", ")),
     };
     let fixed = checked.iter().map(|one| one.fixed.len()).sum::<usize>();
     let fixable = checked.iter().map(|one| fixable(one, profile));
     if options.fix {
-        return format!("{judged}; {fixed} corrected");
+        return match failed.len() {
+            0 => format!("{judged}; {fixed} corrected"),
+            failed => format!(
+                "{judged}; {fixed} corrected; {} could not be corrected",
+                counted(failed, "skill", "skills")
+            ),
+        };
     }
     match fixable.sum::<usize>() {
         0 => judged,

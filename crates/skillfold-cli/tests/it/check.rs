@@ -256,6 +256,42 @@ fn skill_that_cannot_be_written_stops_no_other() {
 }
 
 #[test]
+fn skill_that_cannot_be_written_is_judged() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = world(&skill("pdf", "Fills in: forms"));
+    let file = world.path("app/.agents/skills/pdf/SKILL.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    insta::assert_snapshot!(world.run(&["check", "--fix"]), @"
+    warning[SF101]: Value of `description` has an unquoted `: `
+     --> .agents/skills/pdf/SKILL.md:3:14
+      |
+    3 | description: Fills in: forms
+      |              ^^^^^^^^^^^^^^^
+      |
+      = help: Put the value in quotes
+
+    warning[SF010]: A second `: ` on the line of a field
+     --> .agents/skills/pdf/SKILL.md:3:22
+      |
+    3 | description: Fills in: forms
+      |                      ^
+      |
+      = help: Correct the line; other clients may drop this skill
+
+    ! 1 skill: 2 warnings; 0 corrected; 1 skill could not be corrected
+    ! error: Refused to write `ROOT/app/.agents/skills/pdf/SKILL.md`
+    ! hint: The file may not be written; make it writable first
+    exit 4
+    ");
+    let view: Value = serde_json::from_str(&world.data(&["check", "--fix", "--json"])).unwrap();
+    assert_eq!(
+        view["files"][0]["diagnostics"][0]["code"], "SF101",
+        "{view}"
+    );
+}
+
+#[test]
 fn path_cannot_speak_to_the_terminal() {
     let world = World::new("//- app/README.md\n");
     world.write(&format!("\n//- app/r\u{1b}]0;x/a/SKILL.md\n{BROKEN}"));
