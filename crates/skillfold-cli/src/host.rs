@@ -1,7 +1,9 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Catalog, Diagnostic, Error, Scope, Severity, Standing, visible};
-use skillfold::{Environment, Host, Origin, Outcome, Skills};
+use skillfold::core::{
+    Catalog, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Standing, visible,
+};
+use skillfold::{Environment, Host, Origin, Outcome, SearchedRoot, Skills};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -26,7 +28,7 @@ pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
         host = host.cache(cache);
     }
     for root in &global.root {
-        host = host.set("roots", root);
+        host = host.add("roots", root);
     }
     for setting in &global.set {
         let Some((key, value)) = setting.split_once('=') else {
@@ -48,7 +50,7 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
     for root in &skills.report().roots {
         match &root.outcome {
             Outcome::Missing(_) if root.origin == Origin::Argument => {
-                return Err(Error::not_found(&*root.label).into());
+                return Err(unusable(root).into());
             }
             Outcome::Missing(diagnostic) => say(diagnostic, &root.origin, output),
             _ => {}
@@ -62,6 +64,18 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
         say(&problem.diagnostic, &problem.origin, output);
     }
     Ok(skills)
+}
+
+/// Returns why a root that the command line names cannot be searched.
+fn unusable(root: &SearchedRoot) -> Error {
+    if root.path.is_file() {
+        let why = "it is a file, and a root is a folder of skills; `skillfold check` takes a file";
+        return Error::invalid(&*root.label, why);
+    }
+    match FsSource::open(&root.path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => error,
+        _ => Error::not_found(&*root.label),
+    }
 }
 
 /// Says what is wrong with a setting, and where it was made.

@@ -55,6 +55,15 @@ impl Output {
         self.text(&format!("{}\n", printable(&line.to_string())))
     }
 
+    /// Prints what the person is asked about: data, or talk where data is JSON.
+    pub(crate) fn show(&mut self, line: impl Display) -> Result<(), Failure> {
+        if self.is_json {
+            self.say(line);
+            return Ok(());
+        }
+        self.line(line)
+    }
+
     /// Prints text of the command's own as it is.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
         self.data.text.extend_from_slice(text.as_bytes());
@@ -222,7 +231,7 @@ impl Unshown {
     pub(crate) fn print(&self, indent: &str, output: &mut Output) -> Result<(), Failure> {
         for ((Reverse(severity), code), number) in &self.numbers {
             let head = painted(style_of(*severity), format!("{severity}[{code}]"));
-            output.line(format!("{indent}{number} more {head}: {}", code.meaning()))?;
+            output.show(format!("{indent}{number} more {head}: {}", code.meaning()))?;
         }
         Ok(())
     }

@@ -33,11 +33,13 @@ pub(crate) fn run(
     if plan.change() == SetupChange::Nothing {
         return said_nothing(&plan, options, seen, output);
     }
-    if !output.is_json() {
+    // Nobody agrees to what was not shown.
+    let is_asked = !options.dry_run && !options.yes;
+    if !output.is_json() || is_asked {
         for (tag, line) in &lines {
             let line = line.replace('\t', "    ");
             let line = visible(&line);
-            output.line(match tag {
+            output.show(match tag {
                 Part::Head => painted(BOLD, line),
                 Part::Place => painted(DIM, line),
                 Part::Line(ChangeTag::Insert) => painted(GOOD, line),

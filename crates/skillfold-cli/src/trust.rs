@@ -99,7 +99,8 @@ fn remove(
     output.line(shown(&removed))?;
     output.say("It is trusted no longer");
     if folder.is_dir() {
-        let skills = Host::new(Environment::of_process(folder)?).discover()?;
+        // It is done: settings that cannot be followed are no reason to fail now.
+        let skills = Host::new(Environment::of_process(folder)?).discover_anyway();
         let report = skills.report();
         let mut rules = report
             .roots
@@ -129,7 +130,8 @@ fn add(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if !output.is_json() {
+    // Nobody agrees to what was not shown.
+    if !output.is_json() || !options.yes {
         show(folder, seen_from, output)?;
     }
     if !options.yes {
@@ -164,14 +166,14 @@ fn add(
 fn show(folder: &Path, seen_from: &Path, output: &mut Output) -> Result<(), Failure> {
     let seen = Environment::of_process(seen_from)?;
     let skills = Host::new(seen).set("trust_project", "true").discover()?;
-    output.line(painted(BOLD, shown(folder)))?;
+    output.show(painted(BOLD, shown(folder)))?;
     show_skills(&skills, folder, output)?;
     show_findings(&skills, folder, output)?;
     if folder.join(".git").exists() {
         output.say("Trust is by path: models get every skill that is in this folder, now or later");
         return Ok(());
     }
-    output.line("  projects in it are not looked into; name one to see its skills")?;
+    output.show("  projects in it are not looked into; name one to see its skills")?;
     output.say(
         "Trust is by path: models get every skill of every project in this folder, now or later",
     );
@@ -205,13 +207,13 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
     let files_width = width(&|row| rows[row].1.chars().count());
     for (id, files, brief) in &rows {
         let files = painted(DIM, format!("{files:files_width$}"));
-        output.line(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
+        output.show(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
     }
     match entries.len() {
-        0 => output.line("  no skills are seen from here"),
+        0 => output.show("  no skills are seen from here"),
         number if number > SKILLS => {
             let more = number - SKILLS;
-            output.line(format!(
+            output.show(format!(
                 "  and {more} more: `skillfold list --scope project`"
             ))
         }
@@ -234,7 +236,7 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
         let checked = match target.check(profile, &Limits::default()) {
             Ok(checked) => checked,
             Err(error) => {
-                output.line(format!("  {}: {}", shown(&file), error.with_cause()))?;
+                output.show(format!("  {}: {}", shown(&file), error.with_cause()))?;
                 continue;
             }
         };
@@ -248,11 +250,11 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
         }
     }
     for (file, one) in &first {
-        output.line(format!("  {}: {}", shown(file), finding(one)))?;
+        output.show(format!("  {}: {}", shown(file), finding(one)))?;
     }
     if !unshown.is_empty() {
         unshown.print("  ", output)?;
-        output.line("  `skillfold check` shows them")?;
+        output.show("  `skillfold check` shows them")?;
     }
     Ok(())
 }

@@ -230,6 +230,8 @@ codes! {
         "Replace it with a copy, or set `links` to `refuse` or `follow`";
     VersionControl "SF517" Info "What version control keeps is no part of a skill",
         "Nothing has to be done; a skill that is a checkout is used without it";
+    FileCut "SF518" Warning "A `SKILL.md` is larger than is read at once; the rest was not looked at",
+        "Move detail into files under `references/`; instructions that are not read whole are not loaded";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",
@@ -260,6 +262,10 @@ codes! {
         "Correct the list, or remove the folder from it and trust it again; what is not understood trusts nothing";
     TrustedFolderReplaced "SF708" Warning "A folder that was trusted is no longer the one that was looked at",
         "Look at its skills, then trust it again with `skillfold trust`";
+    TrustListUnsafe "SF709" Warning "The list of trusted folders is another user's, or others may write it; it trusts nothing",
+        "Make it yours alone with `chown` and `chmod go-w`, the folder and the file; then look at what is in it";
+    HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
+        "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
 
     // Choosing.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",

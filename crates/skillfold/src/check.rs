@@ -102,15 +102,33 @@ impl Target {
         Ok(folders.into_iter().map(target).collect())
     }
 
-    /// Returns whether the file belongs to the project that is worked on, and lies in it, through links too.
-    pub fn is_of_project(&self, environment: &Environment) -> bool {
-        self.root.scope() == Scope::Project && self.lies_in(environment.project())
+    /// Returns the project's folder, if the file belongs to the project that is worked on and lies in it, through links
+    /// too.
+    pub fn within_project(&self, environment: &Environment) -> Option<PathBuf> {
+        let project = environment.project();
+        let is_inside = self.root.scope() == Scope::Project && self.lies_in(project);
+        is_inside.then(|| project.to_owned())
     }
 
-    /// Returns whether the file lies in its root, through links too.
-    pub fn is_in_root(&self) -> bool {
-        let root = self.root.source().location();
-        root.is_some_and(|root| self.lies_in(root))
+    /// Returns the root's folder, if the file lies in it, through links too; or the project's, where the root is named as
+    /// a folder in it.
+    pub fn within_root(&self, environment: &Environment) -> Option<PathBuf> {
+        let root = self.root.source().location()?;
+        let bounds = match environment.below_project(root) {
+            Some(_) => environment.project(),
+            None => root,
+        };
+        self.lies_in(root).then(|| bounds.to_owned())
+    }
+
+    /// Returns the folder that the file may be corrected in when the skill is named by its id: the project for a project's
+    /// skill; else its root, or the skill's own folder where a link of the person leads out of that.
+    pub fn within_owner(&self, environment: &Environment) -> Option<PathBuf> {
+        if self.root.scope() == Scope::Project {
+            return Some(environment.project().to_owned());
+        }
+        self.within_root(environment)
+            .or_else(|| Some(resolved(&self.file())?.parent()?.to_owned()))
     }
 
     fn lies_in(&self, folder: &Path) -> bool {
@@ -138,13 +156,14 @@ impl Target {
     /// Corrects what can be corrected without changing what the skill says, writes the file if anything was, and judges
     /// it then.
     ///
-    /// A file that could not be read whole, that changes meanwhile or that may not be written is refused.
+    /// The file must lie in the folder `within`, through links too. One that does not, that could not be read whole, that
+    /// changes meanwhile or that may not be written is refused.
     #[cfg(feature = "store")]
-    pub fn fix(&self, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
+    pub fn fix(&self, within: &Path, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
         let content = self.read(limits)?;
         let fixed = skillfold_core::fix(&content.bytes, self.folder.name(), profile);
         if let Some(bytes) = &fixed.bytes {
-            self.write(&content, bytes, limits)?;
+            self.write(within, content, bytes)?;
         }
         let mut checked = self.check(profile, limits)?;
         if fixed.bytes.is_some() {
@@ -154,8 +173,10 @@ impl Target {
     }
 
     /// Writes a file in the place of what was read of it.
+    ///
+    /// Where the file really is, is only looked up to name it: the store opens that path without following a link.
     #[cfg(feature = "store")]
-    fn write(&self, read: &Content, bytes: &[u8], limits: &Limits) -> Result<(), Error> {
+    fn write(&self, within: &Path, read: Content, bytes: &[u8]) -> Result<(), Error> {
         let file = self.file();
         let refused = |rule| Err(Error::refused_write(file.to_string_lossy(), rule));
         if self.root.source().location().is_none() {
@@ -164,13 +185,20 @@ impl Target {
         if read.bytes.len() as u64 != read.state.revision.size {
             return refused("The file is too large to be corrected");
         }
-        if crate::environment::is_read_only(&file) {
-            return refused("The file may not be written");
-        }
-        if read.state.steadiness != Steadiness::Steady || self.read(limits)? != *read {
+        if read.state.steadiness != Steadiness::Steady {
             return refused("The file changes while it is corrected; try again");
         }
-        skillfold_store::replace(&file, bytes)
+        let (Some(place), Some(within)) = (resolved(&file), resolved(within)) else {
+            return Err(Error::not_found(file.to_string_lossy()));
+        };
+        let Ok(inside) = place.strip_prefix(&within) else {
+            return refused(
+                "A link leads out of the folder that may be corrected; name the folder that it leads to",
+            );
+        };
+        let base = skillfold_store::Base::open(&within)?;
+        let access = skillfold_store::Access::Ordinary;
+        base.replace(inside, &read.into(), bytes, access)
     }
 
     /// Returns the file, as it is shown.

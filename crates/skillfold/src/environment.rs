@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use skillfold_core::Error;
 
@@ -33,12 +33,15 @@ pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 /// The variable that has the token of an HTTP server. It is no setting: settings are shown.
 pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
 
-/// Bytes of a settings file that are read at most.
-const SETTINGS_BYTES: u64 = 1024 * 1024;
+/// The variable that forbids to ask the system for the home where `HOME` is not set.
+pub(crate) const HOME_VARIABLE: &str = "SKILLFOLD_NO_HOME_LOOKUP";
 
-/// Bytes of another program's configuration that are read at most.
+/// Bytes of a settings file that are read at most.
+pub(crate) const SETTINGS_BYTES: u64 = 1024 * 1024;
+
+/// Bytes of another program's configuration that are read at most: some keep more than settings in it.
 #[cfg(feature = "setup")]
-const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What surrounds a host: the folder it works in, the person's home, and variables.
 ///
@@ -53,6 +56,7 @@ const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 pub struct Environment {
     directory: PathBuf,
     home: Option<PathBuf>,
+    is_home_looked_up: bool,
     variables: BTreeMap<String, String>,
 }
 
@@ -62,21 +66,34 @@ impl Environment {
         Self {
             directory: directory.into(),
             home: None,
+            is_home_looked_up: false,
             variables: BTreeMap::new(),
         }
     }
 
     /// Asks the system for the home, the variables, and for the whole path of a folder that is relative to the one that
     /// the process works in.
+    ///
+    /// The home is in `HOME`, on Windows in `USERPROFILE`. Where that is not set it is what the system knows of the user,
+    /// unless `SKILLFOLD_NO_HOME_LOOKUP` is set.
     pub fn of_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
         let directory = directory.as_ref();
         let absolute = std::path::absolute(directory)
             .map_err(|error| Error::read(directory.to_string_lossy(), error))?;
-        let home = home().filter(|home| home.is_absolute());
+        let variables = variables();
+        let named = home_variable();
+        let is_forbidden = |value: &String| !value.is_empty();
+        let may_look_up = !variables.get(HOME_VARIABLE).is_some_and(is_forbidden);
+        let home = match named {
+            None if may_look_up => home(),
+            ref named => named.clone(),
+        };
+        let home = home.filter(|home| home.is_absolute());
         Ok(Self {
             directory: through_links(absolute),
+            is_home_looked_up: named.is_none() && home.is_some(),
             home: home.map(through_links),
-            variables: variables(),
+            variables,
         })
     }
 
@@ -84,6 +101,7 @@ impl Environment {
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
+        self.is_home_looked_up = false;
         self
     }
 
@@ -102,6 +120,11 @@ impl Environment {
     /// Returns the person's home.
     pub fn home_dir(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// Returns the person's home where no variable says it, and the system does.
+    pub(crate) fn looked_up_home(&self) -> Option<&Path> {
+        self.home_dir().filter(|_| self.is_home_looked_up)
     }
 
     /// Returns the variables that are settings, each with its key. Names that others gave come first: our own win.
@@ -192,6 +215,13 @@ impl Environment {
             .unwrap_or(&self.directory)
     }
 
+    /// Returns the path from the project's folder to what a path names in it, if it does so without `..`.
+    pub(crate) fn below_project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let inside = path.strip_prefix(self.project()).ok()?;
+        let is_name = |component| matches!(component, Component::Normal(_));
+        inside.components().all(is_name).then_some(inside)
+    }
+
     /// Returns the folders from the working one up to the project's, without the person's home: what is there is the
     /// person's and not the project's.
     pub(crate) fn project_folders(&self) -> Vec<&Path> {
@@ -278,6 +308,16 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the file that reads the home"
+)]
+fn home_variable() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let home = std::env::var_os(name).filter(|home| !home.is_empty())?;
+    Some(home.into())
+}
+
 /// Returns the path of the program that runs, as a person would start it: where the search for programs finds it, if that is
 /// the same file. Such a path outlives an update that puts a new version beside the old one.
 #[cfg(feature = "setup")]
@@ -320,21 +360,11 @@ pub(crate) fn now_ns() -> i64 {
 }
 
 /// Returns the text of a settings file, if it is there.
-pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
-    read_at_most(path, SETTINGS_BYTES)
-}
-
-/// Returns the configuration of another program, if it is there. Some keep more than settings in it.
-#[cfg(feature = "setup")]
-pub(crate) fn read_configuration(path: &Path) -> io::Result<Option<String>> {
-    read_at_most(path, CONFIGURATION_BYTES)
-}
-
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that reads settings"
 )]
-fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -346,11 +376,40 @@ fn read_at_most(path: &Path, limit: u64) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > limit {
-        let message = format!("larger than {} MiB", limit / 1024 / 1024);
+    if size > SETTINGS_BYTES {
+        let message = format!("larger than {} MiB", SETTINGS_BYTES / 1024 / 1024);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
+}
+
+/// Returns who else than the person may write a file of theirs, or the folder that it is in. An administrator may.
+#[cfg(unix)]
+pub(crate) fn other_writer(file: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+
+    let own = rustix::process::geteuid().as_raw();
+    for path in [file.parent()?, file] {
+        let metadata = std::fs::metadata(path).ok()?;
+        let what = if metadata.is_dir() { "folder" } else { "file" };
+        if ![own, 0].contains(&metadata.uid()) {
+            let owner = metadata.uid();
+            return Some(format!(
+                "the {what} belongs to another user ({owner}), and not to you ({own})"
+            ));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            let mode = metadata.mode() & 0o7777;
+            return Some(format!("others may write the {what} (mode {mode:04o})"));
+        }
+    }
+    None
+}
+
+/// Returns nothing: other systems keep what is the person's for the person.
+#[cfg(not(unix))]
+pub(crate) fn other_writer(_: &Path) -> Option<String> {
+    None
 }
 
 /// Returns where a path leads, through links, if it is there.
@@ -393,12 +452,6 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
     let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
     Some(Identity { inode, created_ns })
-}
-
-/// Returns whether a file may not be written to.
-#[cfg(feature = "store")]
-pub(crate) fn is_read_only(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
 }
 
 /// Returns the names of the folders in a folder, and whether each is a link, which may lead to one.

@@ -28,6 +28,7 @@ use crate::trust::TrustedFolders;
 #[derive(Clone)]
 pub struct Host {
     pub(crate) environment: Environment,
+    entries: Vec<(String, String)>,
     arguments: Vec<(String, String)>,
     roots: Vec<Root>,
     #[cfg(feature = "index")]
@@ -40,6 +41,7 @@ impl Host {
     pub fn new(environment: Environment) -> Self {
         Self {
             environment,
+            entries: Vec::new(),
             arguments: Vec::new(),
             roots: Vec::new(),
             #[cfg(feature = "index")]
@@ -72,6 +74,13 @@ impl Host {
     #[must_use]
     pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments.push((key.into(), value.into()));
+        self
+    }
+
+    /// Adds one entry to a setting that is a list, as it stands: a path with a colon in it is one path.
+    #[must_use]
+    pub fn add(mut self, key: impl Into<String>, entry: impl Into<String>) -> Self {
+        self.entries.push((key.into(), entry.into()));
         self
     }
 
@@ -162,7 +171,7 @@ impl Host {
     }
 
     fn look_anyway(&self) -> (Vec<Root>, Report) {
-        let settings = Settings::load(&self.environment, &self.arguments);
+        let settings = Settings::load_with(&self.environment, &self.entries, &self.arguments);
         let mut trusted = TrustedFolders::load(&self.environment);
         let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
         let roots = self.roots.iter().cloned().chain(found).collect();
@@ -182,6 +191,7 @@ impl fmt::Debug for Host {
         formatter
             .debug_struct("Host")
             .field("environment", &self.environment)
+            .field("entries", &self.entries)
             .field("arguments", &self.arguments)
             .field("roots", &self.roots)
             .finish_non_exhaustive()

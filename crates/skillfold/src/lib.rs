@@ -19,6 +19,9 @@ mod environment;
 #[cfg(feature = "exact-tokens")]
 mod exact;
 
+#[cfg(feature = "store")]
+mod writable;
+
 mod settings;
 
 mod trust;

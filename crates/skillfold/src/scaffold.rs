@@ -1,9 +1,10 @@
 //! A new skill that meets the specification.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillfold_core::text::start_of;
 use skillfold_core::{Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
+use skillfold_store::{Access, Base};
 
 use crate::environment::Environment;
 use crate::roots::FOLDERS;
@@ -22,7 +23,8 @@ pub enum Home {
 
 /// Makes a new skill that meets the specification, and returns its `SKILL.md`. What is there already stays as it is.
 ///
-/// A name or description that would not pass is an error, with the nearest name that would.
+/// A name or description that would not pass is an error, with the nearest name that would. Below the project's folder a link
+/// on the way is refused.
 pub fn scaffold(
     environment: &Environment,
     home: &Home,
@@ -42,7 +44,16 @@ pub fn scaffold(
         return Err(Error::invalid(name, why));
     }
     let path = root.join(name).join(SKILL_FILE);
-    skillfold_store::create(&path, text.as_bytes())?;
+    let (base, file) = match environment.below_project(&path) {
+        Some(inside) if *home != Home::User => {
+            (Base::open(environment.project())?, inside.to_owned())
+        }
+        _ => (
+            Base::make(&root, Access::Ordinary)?,
+            Path::new(name).join(SKILL_FILE),
+        ),
+    };
+    base.create(&file, text.as_bytes(), Access::Ordinary)?;
     Ok(path)
 }
 

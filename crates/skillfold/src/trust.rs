@@ -1,7 +1,8 @@
 //! What makes a project trusted: a word for one run, the setting `trusted`, or the list that `skillfold trust` keeps.
 //!
 //! The list is a file in the person's state. A folder in it stands with its path and, where the system tells, with what
-//! tells it from another folder that is put in its place: a folder that was replaced is not trusted by accident. An entry
+//! tells it from another folder that is put in its place: a folder that was replaced is not trusted by accident. A list
+//! that is another user's, or that others may write, trusts nothing. An entry
 //! with a key that this version does not know trusts nothing: a later version may have narrowed it.
 
 use std::fmt;
@@ -12,8 +13,12 @@ use skillfold_core::Error;
 use skillfold_core::{Code, Diagnostic, visible};
 use toml::Spanned;
 
-use crate::environment::{Environment, Identity, identity, read_settings, resolved};
+#[cfg(feature = "store")]
+use crate::environment::SETTINGS_BYTES;
+use crate::environment::{Environment, Identity, identity, other_writer, read_settings, resolved};
 use crate::settings::{Origin, SettingFinding, Settings};
+#[cfg(feature = "store")]
+use crate::writable::{Writable, lock};
 
 /// Folders that a list may have: it is written by a person, one by one.
 const FOLDERS: usize = 10_000;
@@ -160,6 +165,14 @@ impl TrustedFolders {
                 return trusted;
             }
         };
+        if let Some(why) = other_writer(&file) {
+            let message = format!("List of trusted folders is not used: {why}");
+            trusted.findings.push(SettingFinding {
+                origin: Origin::TrustList(file, 1),
+                diagnostic: Diagnostic::new(Code::TrustListUnsafe, None, message),
+            });
+            return trusted;
+        }
         let line = |at: usize| {
             let ends = text.bytes().take(at).filter(|byte| *byte == b'\n');
             u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
@@ -294,6 +307,10 @@ pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf,
 #[cfg(feature = "store")]
 pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
     let real = resolved(folder).unwrap_or_else(|| folder.to_owned());
+    let list = environment.trusted_folders();
+    if !list.is_some_and(|list| list.exists()) {
+        return Err(Error::not_found(real.to_string_lossy()));
+    }
     let change = change(environment, |folders| {
         let before = folders.len();
         folders.retain(|one| path_of(one).map(Path::new) != Some(&real));
@@ -327,9 +344,11 @@ fn path_of(table: &toml_edit::Table) -> Option<&str> {
 const HEAD: &str = "\
 # Folders whose projects are trusted: their skills are given to models.
 # `skillfold trust` and `skillfold trust --remove` keep this list.
+
 ";
 
-/// Changes the list in its file, and leaves everything else there as it is.
+/// Changes the list in its file, and leaves everything else there as it is. Of two changes at once none is lost. The file
+/// and its folder are the person's alone afterwards.
 #[cfg(feature = "store")]
 fn change(
     environment: &Environment,
@@ -339,9 +358,17 @@ fn change(
         .trusted_folders()
         .ok_or_else(|| Error::not_found("home"))?;
     let invalid = |why: &str| Error::invalid(file.to_string_lossy(), why.trim());
-    let text = read_settings(&file).map_err(|error| Error::read(file.to_string_lossy(), error))?;
+    // What others put there must not become the person's word.
+    if file.exists() && other_writer(&file).is_some() {
+        let rule = "It is another user's, or others may write it; make it yours alone with `chown` and `chmod go-w`, the \
+                    folder and the file, and look at what is in it";
+        return Err(Error::refused_write(file.to_string_lossy(), rule));
+    }
+    let writable = Writable::of_person(&file)?;
+    let _lock = lock(environment)?;
+    let old = writable.read(SETTINGS_BYTES)?;
+    let text = writable.text(old.as_ref())?;
     let mut document: toml_edit::DocumentMut = text
-        .as_deref()
         .unwrap_or_default()
         .parse()
         .map_err(|error: toml_edit::TomlError| invalid(error.message()))?;
@@ -354,11 +381,12 @@ fn change(
     if act(folders) == Change::None {
         return Ok(Change::None);
     }
-    let new = document.to_string();
-    if text.is_some() {
-        skillfold_store::replace(&file, new.as_bytes())?;
-    } else {
-        skillfold_store::create(&file, format!("{HEAD}\n{new}").as_bytes())?;
-    }
+    let head = if text.is_some() { "" } else { HEAD };
+    let new = format!("{head}{document}");
+    writable.write(
+        old.as_ref(),
+        new.as_bytes(),
+        skillfold_store::Access::Private,
+    )?;
     Ok(Change::Made)
 }

@@ -5,7 +5,7 @@ mod place;
 mod sarif;
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skillfold::core::{Error, Limits, Links, Profile, Reading, SKILL_FILE, Severity, fix, visible};
@@ -33,7 +33,7 @@ pub(crate) fn run(
     let mut judged = Judged::default();
     let mut report = Report::start(options, output)?;
     for (target, reach) in targets(&skills, options, &environment)? {
-        if let Some(checked) = judged.add(&target, reach, options, profile) {
+        if let Some(checked) = judged.add(&target, &reach, options, profile) {
             if matches!(report, Report::Human) && !options.fix {
                 judged.fixable += fixable(&checked, profile);
             }
@@ -110,19 +110,15 @@ impl Report {
 
 /// What may be done with a skill. Without a name only the project's own are corrected, and below a named folder what lies in
 /// it: a person's skills, a plugin's, and what a link leads to are not changed by the way.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    Corrected,
+    /// It is corrected, if it lies in this folder when it is written.
+    Corrected(PathBuf),
     Judged,
 }
 
 impl Reach {
-    fn of(may_fix: bool) -> Self {
-        if may_fix {
-            Self::Corrected
-        } else {
-            Self::Judged
-        }
+    fn within(folder: Option<PathBuf>) -> Self {
+        folder.map_or(Self::Judged, Self::Corrected)
     }
 }
 
@@ -143,25 +139,28 @@ impl Judged {
     fn add(
         &mut self,
         target: &Target,
-        reach: Reach,
+        reach: &Reach,
         options: &Check,
         profile: Profile,
     ) -> Option<Checked> {
         let limits = Limits::default();
-        let may_fix = reach == Reach::Corrected;
-        let judged = if options.fix && may_fix {
-            target.fix(profile, &limits)
-        } else {
-            target.check(profile, &limits)
+        let judged = match reach {
+            Reach::Corrected(within) if options.fix => target.fix(within, profile, &limits),
+            _ => target.check(profile, &limits),
         };
         let checked = match judged {
             Ok(checked) => checked,
             Err(error) => {
                 self.failed.push(error);
-                return None;
+                // What could not be corrected can be judged all the same.
+                if !options.fix || !matches!(reach, Reach::Corrected(_)) {
+                    return None;
+                }
+                target.check(profile, &limits).ok()?
             }
         };
-        if options.fix && !may_fix && fixable(&checked, profile) > 0 {
+        let is_out_of_reach = options.fix && matches!(reach, Reach::Judged);
+        if is_out_of_reach && fixable(&checked, profile) > 0 {
             self.untouched += 1;
         }
         self.counts.files += 1;
@@ -186,12 +185,25 @@ impl Judged {
         .collect();
         let files = counted(counts.files, "skill", "skills");
         let judged = match &*found {
-            [] if counts.files == 0 => "There are no skills to judge".to_owned(),
+            [] if counts.files == 0 && self.failed.is_empty() => {
+                "There are no skills to judge".to_owned()
+            }
+            [] if counts.files == 0 => format!(
+                "{} could not be judged",
+                counted(self.failed.len(), "skill", "skills")
+            ),
             [] => format!("{files}, nothing to report"),
             found => format!("{files}: {}", found.join(", ")),
         };
         match self.fixable {
-            _ if options.fix => format!("{judged}; {} corrected", counts.fixed),
+            _ if options.fix && self.failed.is_empty() => {
+                format!("{judged}; {} corrected", counts.fixed)
+            }
+            _ if options.fix => format!(
+                "{judged}; {} corrected; {} could not be corrected",
+                counts.fixed,
+                counted(self.failed.len(), "skill", "skills")
+            ),
             0 => judged,
             fixable => format!("{judged}; `--fix` corrects {fixable}"),
         }
@@ -209,7 +221,7 @@ fn targets(
     if options.skills.is_empty() {
         let all = Target::all(&catalog).into_iter();
         targets.extend(all.map(|target| {
-            let reach = Reach::of(target.is_of_project(environment));
+            let reach = Reach::within(target.within_project(environment));
             (target, reach)
         }));
     }
@@ -217,7 +229,8 @@ fn targets(
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
         let by_id = || Target::named(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
-            targets.push((target, Reach::Corrected));
+            let reach = Reach::within(target.within_owner(environment));
+            targets.push((target, reach));
             continue;
         }
         let path = environment.directory().join(named);
@@ -225,13 +238,16 @@ fn targets(
             let links = skills.report().settings.links.value;
             let found = in_path(&path, named, &catalog.rules().reading, links)?;
             targets.extend(found.into_iter().map(|target| {
-                let reach = Reach::of(target.is_in_root());
+                let reach = Reach::within(target.within_root(environment));
                 (target, reach)
             }));
         } else {
             // An id may have a slash, too.
             match by_id() {
-                Some(target) => targets.push((target, Reach::Corrected)),
+                Some(target) => {
+                    let reach = Reach::within(target.within_owner(environment));
+                    targets.push((target, reach));
+                }
                 None => drop(catalog.look_up(named)?),
             }
         }

@@ -181,7 +181,17 @@ fn fix_without_a_name_stays_in_the_project() {
         "{shown}"
     );
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
-    world.run(&["check", "--fix", "mail", "elsewhere"]);
+    // A link of a project leads nowhere that is written, whatever names it.
+    for named in ["elsewhere", ".agents/skills/elsewhere"] {
+        let shown = world.run(&["check", "--fix", named]);
+        assert!(
+            shown.contains("A link leads out of the folder that may be corrected")
+                && shown.ends_with("exit 4\n"),
+            "{shown}"
+        );
+    }
+    assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
+    world.run(&["check", "--fix", "mail", "../elsewhere"]);
     assert!(
         world
             .read("person/.agents/skills/mail/SKILL.md")
@@ -243,6 +253,42 @@ fn skill_that_cannot_be_written_stops_no_other() {
         );
     }
     assert_eq!(world.read("app/.agents/skills/pdf/SKILL.md"), BROKEN);
+}
+
+#[test]
+fn skill_that_cannot_be_written_is_judged() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = world(&skill("pdf", "Fills in: forms"));
+    let file = world.path("app/.agents/skills/pdf/SKILL.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    insta::assert_snapshot!(world.run(&["check", "--fix"]), @"
+    warning[SF101]: Value of `description` has an unquoted `: `
+     --> .agents/skills/pdf/SKILL.md:3:14
+      |
+    3 | description: Fills in: forms
+      |              ^^^^^^^^^^^^^^^
+      |
+      = help: Put the value in quotes
+
+    warning[SF010]: A second `: ` on the line of a field
+     --> .agents/skills/pdf/SKILL.md:3:22
+      |
+    3 | description: Fills in: forms
+      |                      ^
+      |
+      = help: Correct the line; other clients may drop this skill
+
+    ! 1 skill: 2 warnings; 0 corrected; 1 skill could not be corrected
+    ! error: Refused to write `ROOT/app/.agents/skills/pdf/SKILL.md`
+    ! hint: The file may not be written; make it writable first
+    exit 4
+    ");
+    let view: Value = serde_json::from_str(&world.data(&["check", "--fix", "--json"])).unwrap();
+    assert_eq!(
+        view["files"][0]["diagnostics"][0]["code"], "SF101",
+        "{view}"
+    );
 }
 
 #[test]

@@ -67,7 +67,11 @@ impl World {
 /// Returns the command, in a folder, with a home and nothing else around it.
 pub(crate) fn skillfold(directory: &Path, home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skillfold"));
-    command.current_dir(directory).env_clear().env("HOME", home);
+    command
+        .current_dir(directory)
+        .env_clear()
+        .env("HOME", home)
+        .env("SKILLFOLD_NO_HOME_LOOKUP", "1");
     command
 }
 

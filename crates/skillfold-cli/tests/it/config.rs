@@ -1,6 +1,6 @@
 //! `config`
 
-use crate::command::World;
+use crate::command::{World, skillfold};
 
 #[test]
 fn explain_names_the_origin_of_each_value() {
@@ -127,4 +127,76 @@ fn root_that_is_not_there_is_said() {
         shown.contains("! warning[SF705]: Root is not there: `nowhere` (argument)"),
         "{shown}"
     );
+}
+
+#[test]
+fn root_of_the_command_line_is_one_path() {
+    let world = World::new(
+        "//- a:b/pdf/SKILL.md\n---\nname: pdf\ndescription: Fills in forms\n---\nDo it.\n",
+    );
+    let shown = world.run(&["list", "--root", "../a:b"]);
+    assert!(shown.starts_with("pdf  user  Fills in forms\n"), "{shown}");
+    let shown = world.run(&["list", "--root", "acme=../a:b"]);
+    assert!(shown.starts_with("pdf  acme  Fills in forms\n"), "{shown}");
+    // A variable is a list.
+    let output = skillfold(&world.path("app"), &world.path("person"))
+        .env("SKILLFOLD_ROOTS", "../a:../b")
+        .arg("config")
+        .output()
+        .unwrap();
+    let shown = world.shown(&output);
+    assert!(
+        shown.contains("roots            ROOT/app/../a (user)"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("roots            ROOT/app/../b (user)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn root_that_is_no_folder_is_said() {
+    let world = World::new("//- app/SKILL.md\nx\n");
+    insta::assert_snapshot!(world.run(&["list", "--root", "SKILL.md"]), @"
+    ! error: Could not understand `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes a file
+    ! hint: Correct it and try again
+    exit 2
+    ");
+    insta::assert_snapshot!(world.run(&["list", "--root", "nowhere"]), @"
+    ! error: Could not find `nowhere`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
+}
+
+#[test]
+fn home_that_no_variable_names_is_said_and_can_be_forbidden() {
+    let world = World::new("//- app/README.md\n");
+    let without_home = |arguments: &[&str], forbidden: &str| {
+        let output = skillfold(&world.path("app"), &world.path("person"))
+            .env_remove("HOME")
+            .env("SKILLFOLD_NO_HOME_LOOKUP", forbidden)
+            .args(arguments)
+            .output()
+            .unwrap();
+        world.shown(&output)
+    };
+    // Nothing is written with the home that the system knows.
+    let shown = without_home(&["doctor", "--set", "index=off"], "");
+    assert!(
+        shown
+            .contains("info[SF710]: `HOME` is not set; the home that the system knows is used: `/"),
+        "{shown}"
+    );
+    let shown = without_home(&["doctor"], "1");
+    assert!(
+        !shown.contains("SF710") && !shown.contains("SF701"),
+        "{shown}"
+    );
+    insta::assert_snapshot!(without_home(&["config", "set", "links", "follow"], "1"), @"
+    ! error: Could not find `home`
+    ! hint: Check the name or the path; it may have changed since
+    exit 3
+    ");
 }

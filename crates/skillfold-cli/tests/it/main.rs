@@ -25,3 +25,5 @@ mod stats;
 mod terminal;
 mod trust;
 mod why;
+#[cfg(target_os = "linux")]
+mod writing;

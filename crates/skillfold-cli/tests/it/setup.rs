@@ -237,6 +237,17 @@ fn json_has_the_difference_and_whether_it_was_written() {
       "message": "Refused to write `ROOT/person/.gemini/settings.json`",
       "hint": "There is no terminal to ask on; look at what is shown, then say `--yes`"
     }
+    ! --- /dev/null
+    ! +++ ROOT/person/.gemini/settings.json
+    ! @@ -0,0 +1,8 @@
+    ! +{
+    ! +  "mcpServers": {
+    ! +    "skillfold": {
+    ! +      "command": "PROGRAM",
+    ! +      "args": ["serve"]
+    ! +    }
+    ! +  }
+    ! +}
     exit 4
     "#);
     let written = run(&world, &["setup", "gemini", "--yes", "--json"]);

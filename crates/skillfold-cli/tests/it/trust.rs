@@ -39,6 +39,14 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
       "message": "Refused to trust `ROOT/app`",
       "hint": "There is no terminal to ask on; look at what is shown, then say `--yes`"
     }
+    ! ROOT/app
+    !   odd  1 file   Use when: it is odd \u{202e}
+    !   pdf  2 files  Fills in forms
+    !   .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
+    !   .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    !   .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
+    !   .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+    ! Trust is by path: models get every skill that is in this folder, now or later
     exit 4
     "#);
 }
@@ -133,8 +141,11 @@ fn folder_of_projects_and_what_cannot_be_trusted() {
 }
 
 /// Runs the command on a real terminal, and types an answer.
-fn answered(world: &World, answer: &str) -> String {
-    let command = format!("{} trust --color=never", env!("CARGO_BIN_EXE_skillfold"));
+fn answered(world: &World, arguments: &str, answer: &str) -> String {
+    let command = format!(
+        "{} {arguments} --color=never",
+        env!("CARGO_BIN_EXE_skillfold")
+    );
     let mut child = Command::new("script")
         .args(["-qec", &command, "/dev/null"])
         .current_dir(world.path("app"))
@@ -157,7 +168,7 @@ fn answered(world: &World, answer: &str) -> String {
 fn person_is_asked_and_only_a_clear_yes_is_one() {
     let world = world();
     for answer in ["n\n", "\n", "yesterday\n", "\u{4}"] {
-        let shown = answered(&world, answer);
+        let shown = answered(&world, "trust", answer);
         assert!(shown.contains("Trust this folder? [y/N]"), "{shown}");
         assert!(
             shown.contains("You said no; nothing was changed"),
@@ -165,11 +176,36 @@ fn person_is_asked_and_only_a_clear_yes_is_one() {
         );
         assert!(!world.path("person/.local").exists(), "{answer:?}");
     }
-    let shown = answered(&world, "y\n");
+    let shown = answered(&world, "trust", "y\n");
     assert!(shown.contains("Trusted: "), "{shown}");
     assert!(
         world
             .run(&["list"])
             .contains("The project is trusted by `skillfold trust`")
     );
+}
+
+#[test]
+fn person_sees_what_is_asked_about_also_where_the_answer_is_json() {
+    let world = world();
+    for (arguments, question, seen) in [
+        (
+            "trust --json",
+            "Trust this folder?",
+            "pdf  2 files  Fills in forms",
+        ),
+        (
+            "setup vscode --project --json",
+            "Write this?",
+            "\"command\": \"skillfold\"",
+        ),
+    ] {
+        let shown = answered(&world, arguments, "n\n");
+        let (before, after) = shown.split_once(question).unwrap();
+        assert!(before.contains(seen), "{shown}");
+        assert!(
+            after.contains("You said no; nothing was changed"),
+            "{shown}"
+        );
+    }
 }

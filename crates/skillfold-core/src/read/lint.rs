@@ -30,10 +30,23 @@ const DESCRIPTION_CHARACTERS: usize = 500;
 /// assert_eq!(findings[0].to_string(), "error[SF303]: Name has upper-case letters: `PDF`");
 /// ```
 pub fn lint(bytes: &[u8], folder: &str, profile: Profile) -> Vec<Diagnostic> {
-    lint_with(bytes, folder, profile, &Limits::default())
+    lint_with(
+        bytes,
+        bytes.len() as u64,
+        folder,
+        profile,
+        &Limits::default(),
+    )
 }
 
-fn lint_with(bytes: &[u8], folder: &str, profile: Profile, limits: &Limits) -> Vec<Diagnostic> {
+/// Judges the start of a file, or all of it; `size` is that of the file.
+fn lint_with(
+    bytes: &[u8],
+    size: u64,
+    folder: &str,
+    profile: Profile,
+    limits: &Limits,
+) -> Vec<Diagnostic> {
     let cut = match frontmatter::cut(bytes, Extent::Whole, limits) {
         Outcome::Found(cut) => cut,
         Outcome::Refused(finding) => return vec![finding],
@@ -43,7 +56,6 @@ fn lint_with(bytes: &[u8], folder: &str, profile: Profile, limits: &Limits) -> V
     let body_line = 1 + newlines(&bytes[..cut.body]);
     let (block, first_line) = (&bytes[cut.block.clone()], cut.first_line);
     let block = String::from_utf8_lossy(block);
-    let size = bytes.len() as u64;
     let mut findings = parse::with_fields(
         bytes,
         cut,
@@ -83,11 +95,13 @@ pub fn lint_skill(
         .map_err(|_| Error::not_found(SKILL_FILE))?;
     let content = source.read(folder, &path, 0..limits.read_bytes)?;
     let bytes = content.bytes;
-    let mut findings = lint_with(&bytes, folder.name(), profile, limits);
-    if content.state.revision.size > bytes.len() as u64 {
-        let message = format!("Only the first {} bytes were looked at", bytes.len());
+    let size = content.state.revision.size;
+    let mut findings = lint_with(&bytes, size, folder.name(), profile, limits);
+    if size > bytes.len() as u64 {
+        let read = bytes.len();
+        let message = format!("File has {size} bytes, and only the first {read} were looked at");
         findings.push(Diagnostic::new(
-            Code::BoundReached,
+            Code::FileCut,
             Span::at(Position::START),
             message,
         ));

@@ -210,8 +210,26 @@ fn file_longer_than_is_looked_at_is_reported() {
     let findings = lint_skill(&source, &Folder::new("a").unwrap(), Profile::Spec, &limits).unwrap();
     assert_eq!(
         findings[0].to_string(),
-        "warning[SF507]: Only the first 36 bytes were looked at"
+        "warning[SF518]: File has 48 bytes, and only the first 36 were looked at"
     );
+}
+
+#[test]
+fn size_of_a_file_is_the_same_in_every_finding() {
+    let body = "More. ".repeat(20_000);
+    let text = format!("---\nname: a\ndescription: b\n---\n{body}");
+    let source = MemorySource::new([("a/SKILL.md", &*text)]);
+    let tokens = |read_bytes| {
+        let limits = Limits {
+            read_bytes,
+            ..Limits::default()
+        };
+        let folder = Folder::new("a").unwrap();
+        let findings = lint_skill(&source, &folder, Profile::Spec, &limits).unwrap();
+        let mut messages = findings.iter().map(ToString::to_string);
+        messages.find(|message| message.contains("SF207")).unwrap()
+    };
+    assert_eq!(tokens(60_000), tokens(1_000_000));
 }
 
 #[test]

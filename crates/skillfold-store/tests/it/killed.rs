@@ -7,9 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-use skillfold_store::replace;
-
-use crate::names;
+use crate::{names, put};
 
 const KILLS: u64 = 100;
 
@@ -27,7 +25,7 @@ fn killed_writer_leaves_old_or_new_content() {
     let contents = contents();
     let mut kills_with_leftovers = 0;
     for kill in 0..KILLS {
-        replace(&file, &contents[0]).unwrap();
+        put(&file, &contents[0]).unwrap();
         assert_eq!(names(folder.path()), [FILE], "after kill {kill}");
         let mut writer = start_writer(folder.path());
         // One write takes some milliseconds.
@@ -39,7 +37,7 @@ fn killed_writer_leaves_old_or_new_content() {
         assert!(contents.contains(&content), "kill {kill} left a part");
         kills_with_leftovers += u32::from(names(folder.path()).len() > 1);
     }
-    replace(&file, b"last").unwrap();
+    put(&file, b"last").unwrap();
     assert_eq!(names(folder.path()), [FILE]);
     assert!(
         kills_with_leftovers > 0,
@@ -67,12 +65,12 @@ fn start_writer(folder: &Path) -> Child {
 #[test]
 #[ignore = "the process that another test kills"]
 fn writes_until_it_is_killed() {
-    let file = Path::new(FILE);
+    let file = &env::current_dir().unwrap().join(FILE);
     let contents = contents();
     for content in contents.iter().cycle() {
         if !file.exists() {
             return;
         }
-        replace(file, content).unwrap();
+        put(file, content).unwrap();
     }
 }

@@ -2,15 +2,13 @@
 
 use std::fs::{self, File};
 
-use skillfold_store::{create, replace};
-
-use crate::names;
+use crate::{create, names, put};
 
 #[test]
 fn leftover_of_a_dead_writer_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(".skillfold-write-one"), "par").unwrap();
-    replace(&folder.path().join("a"), b"whole").unwrap();
+    put(&folder.path().join("a"), b"whole").unwrap();
     assert_eq!(names(folder.path()), ["a"]);
     fs::write(folder.path().join(".skillfold-write-two"), "par").unwrap();
     create(&folder.path().join("b"), b"whole").unwrap();
@@ -22,11 +20,11 @@ fn temporary_file_of_a_living_writer_stays() {
     let folder = tempfile::tempdir().unwrap();
     let living = File::create(folder.path().join(".skillfold-write-living")).unwrap();
     living.lock().unwrap();
-    replace(&folder.path().join("a"), b"whole").unwrap();
+    put(&folder.path().join("a"), b"whole").unwrap();
     assert_eq!(names(folder.path()), [".skillfold-write-living", "a"]);
     // Closing it is not enough here: a process that another test starts holds it open for a moment.
     living.unlock().unwrap();
-    replace(&folder.path().join("a"), b"whole").unwrap();
+    put(&folder.path().join("a"), b"whole").unwrap();
     assert_eq!(names(folder.path()), ["a"]);
 }
 
@@ -37,7 +35,7 @@ fn what_is_no_temporary_file_stays() {
     fs::write(folder.path().join("skillfold-write-a"), "mine").unwrap();
     fs::write(folder.path().join(".skillfold"), "mine").unwrap();
     let before = names(folder.path());
-    replace(&folder.path().join(".skillfold"), b"whole").unwrap();
+    put(&folder.path().join(".skillfold"), b"whole").unwrap();
     assert_eq!(names(folder.path()), before);
 }
 
@@ -50,7 +48,7 @@ fn leftovers_are_not_looked_for_behind_links() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join(".skillfold-write-link");
     std::os::unix::fs::symlink(&other, &link).unwrap();
-    replace(&folder.path().join("a"), b"whole").unwrap();
+    put(&folder.path().join("a"), b"whole").unwrap();
     assert!(other.exists() && link.exists());
 }
 
@@ -59,7 +57,7 @@ fn failed_write_leaves_no_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("a")).unwrap();
     fs::write(folder.path().join("b"), "old").unwrap();
-    replace(&folder.path().join("a"), b"new").unwrap_err();
+    put(&folder.path().join("a"), b"new").unwrap_err();
     create(&folder.path().join("b"), b"new").unwrap_err();
     assert_eq!(names(folder.path()), ["a", "b"]);
 }

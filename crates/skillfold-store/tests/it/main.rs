@@ -5,13 +5,49 @@
     reason = "a test fails by panicking, and looks at the disk behind the store's back"
 )]
 
+mod below;
 mod killed;
 mod leftovers;
+mod lock;
 mod race;
 mod write;
 
 use std::fs;
 use std::path::Path;
+
+use skillfold_core::Error;
+use skillfold_store::{Access, Base};
+
+/// More than any test writes.
+const LIMIT: u64 = 1 << 24;
+
+/// Opens the nearest folder above a path, and calls `with` with it and the rest of the path.
+fn below<T>(path: &Path, with: impl FnOnce(&Base, &Path) -> Result<T, Error>) -> Result<T, Error> {
+    let mut above = path.ancestors().skip(1);
+    let folder = above.find(|folder| folder.is_dir()).unwrap();
+    with(&Base::open(folder)?, path.strip_prefix(folder).unwrap())
+}
+
+fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    below(path, |base, file| {
+        base.create(file, bytes, Access::Ordinary)
+    })
+}
+
+/// Reads a file and writes it, whether it is there or not.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    below(path, |base, file| match base.read(file, LIMIT)? {
+        Some(old) => base.replace(file, &old, bytes, Access::Ordinary),
+        None => base.create(file, bytes, Access::Ordinary),
+    })
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    below(path, |base, file| {
+        let old = base.read(file, LIMIT)?;
+        base.remove(file, &old.expect("the test made it"))
+    })
+}
 
 /// Returns the names in a folder, in order.
 fn names(folder: &Path) -> Vec<String> {

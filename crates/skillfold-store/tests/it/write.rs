@@ -1,13 +1,11 @@
 //! One write, and what it refuses.
 
-use std::error::Error as _;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{create, remove, replace};
 
-use crate::names;
+use crate::{create, names, put, remove};
 
 /// Returns an error as a caller sees it, with `ROOT` for the folder.
 fn show(error: &Error, root: &Path) -> String {
@@ -16,14 +14,14 @@ fn show(error: &Error, root: &Path) -> String {
 }
 
 #[test]
-fn replace_creates_and_replaces() {
+fn file_is_created_and_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a");
-    replace(&file, b"a longer first content").unwrap();
+    put(&file, b"a longer first content").unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"a longer first content");
-    replace(&file, b"second").unwrap();
+    put(&file, b"second").unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"second");
-    replace(&file, b"").unwrap();
+    put(&file, b"").unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"");
     assert_eq!(names(folder.path()), ["a"]);
 }
@@ -49,9 +47,10 @@ fn remove_takes_one_regular_file_away() {
     create(&folder.path().join("b"), b"other").unwrap();
     remove(&file).unwrap();
     assert_eq!(names(folder.path()), ["b"]);
-    assert_eq!(remove(&file).unwrap_err().kind(), ErrorKind::NotFound);
-    let error = remove(folder.path()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Refused);
+    assert_eq!(
+        remove(folder.path()).unwrap_err().kind(),
+        ErrorKind::Refused
+    );
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(folder.path().join("b"), &file).unwrap();
@@ -61,18 +60,9 @@ fn remove_takes_one_regular_file_away() {
 }
 
 #[test]
-fn create_makes_folders_and_replace_does_not() {
+fn create_makes_folders() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("new/folder/a");
-    let error = replace(&file, b"first").unwrap_err();
-    assert_eq!(
-        show(&error, folder.path()),
-        "Unwritable: Could not write `ROOT/new/folder/a` (Check that the folder is there and may be written to, and that \
-         the disk has room)"
-    );
-    let cause = error.source().unwrap().downcast_ref::<io::Error>().unwrap();
-    assert_eq!(cause.kind(), io::ErrorKind::NotFound);
-    assert_eq!(names(folder.path()), [""; 0]);
     create(&file, b"first").unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"first");
 }
@@ -82,9 +72,11 @@ fn file_in_the_place_of_a_folder_is_an_error_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a");
     fs::write(&file, "old").unwrap();
-    for write in [create, replace] {
-        let error = write(&file.join("b"), b"new").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unwritable);
+    for (write, kind) in [
+        (create as fn(&Path, &[u8]) -> _, ErrorKind::Unwritable),
+        (put, ErrorKind::Unreadable),
+    ] {
+        assert_eq!(write(&file.join("b"), b"new").unwrap_err().kind(), kind);
     }
     assert_eq!(fs::read(&file).unwrap(), b"old");
 }
@@ -95,7 +87,7 @@ fn only_regular_files_with_a_name_are_written() {
     fs::create_dir(folder.path().join("a")).unwrap();
     let show_both = |path: &str| {
         let path = folder.path().join(path);
-        let errors = [create, replace].map(|write| write(&path, b"new").unwrap_err());
+        let errors = [create, put].map(|write| write(&path, b"new").unwrap_err());
         let [created, replaced] = errors.map(|error| show(&error, folder.path()));
         assert_eq!(created, replaced);
         created
@@ -106,7 +98,7 @@ fn only_regular_files_with_a_name_are_written() {
     );
     assert_eq!(
         show_both("a/.."),
-        "Refused: Refused to write `ROOT/a/..` (A path ends in the name of a file)"
+        "Refused: Refused to write `ROOT/a/..` (Its path leads out of the folder that is written in)"
     );
     assert_eq!(
         show_both(".skillfold-write-a"),
@@ -117,10 +109,13 @@ fn only_regular_files_with_a_name_are_written() {
 
 #[test]
 fn message_cannot_carry_a_terminal_escape() {
-    let error = replace(Path::new("no-such-folder/a\u{1b}[31m\n\u{202e}b"), b"").unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a\u{1b}[31m\n\u{202e}b");
+    fs::create_dir(&file).unwrap();
+    let error = create(&file, b"").unwrap_err();
     assert_eq!(
-        error.to_string(),
-        "Could not write `no-such-folder/a\\u{1b}[31m\\u{a}\\u{202e}b`"
+        show(&error, folder.path()),
+        "Refused: Refused to write `ROOT/a\\u{1b}[31m\\u{a}\\u{202e}b` (Only regular files are written)"
     );
 }
 
@@ -131,10 +126,9 @@ mod unix {
     use std::path::Path;
 
     use skillfold_core::ErrorKind;
-    use skillfold_store::{create, replace};
 
     use super::show;
-    use crate::names;
+    use crate::{create, names, put};
 
     fn mode(path: &Path) -> u32 {
         path.metadata().unwrap().permissions().mode() & 0o7777
@@ -145,9 +139,9 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         fs::write(&file, "old").unwrap();
-        for kept in [0o600, 0o640, 0o755, 0o666, 0o400] {
+        for kept in [0o600, 0o640, 0o755, 0o666, 0o644] {
             fs::set_permissions(&file, Permissions::from_mode(kept)).unwrap();
-            replace(&file, b"new").unwrap();
+            put(&file, b"new").unwrap();
             assert_eq!(mode(&file), kept, "{kept:o}");
         }
     }
@@ -158,7 +152,7 @@ mod unix {
         let file = folder.path().join("a");
         fs::write(&file, "old").unwrap();
         fs::set_permissions(&file, Permissions::from_mode(0o6755)).unwrap();
-        replace(&file, b"new").unwrap();
+        put(&file, b"new").unwrap();
         assert_eq!(mode(&file), 0o755);
     }
 
@@ -170,7 +164,7 @@ mod unix {
         let expected = mode(&plain) & 0o644;
         for (write, name) in [
             (create as fn(&Path, &[u8]) -> _, "created"),
-            (replace, "replaced"),
+            (put, "replaced"),
         ] {
             let file = folder.path().join(name);
             write(&file, b"new").unwrap();
@@ -188,13 +182,18 @@ mod unix {
         symlink(outside.path(), folder.path().join("folder")).unwrap();
         symlink(outside.path().join("no"), folder.path().join("dangling")).unwrap();
         // A trailing slash would lead through the link.
-        for name in ["link", "folder", "folder/", "dangling"] {
-            for write in [create, replace] {
+        for (name, shown) in [
+            ("link", "link"),
+            ("folder", "folder"),
+            ("folder/", "folder"),
+            ("dangling", "dangling"),
+        ] {
+            for write in [create, put] {
                 let error = write(&folder.path().join(name), b"new").unwrap_err();
                 assert_eq!(
                     show(&error, folder.path()),
                     format!(
-                        "Refused: Refused to write `ROOT/{name}` (Links are not written through; name the file that \
+                        "Refused: Refused to write `ROOT/{shown}` (Links are not written through; name the file that \
                          the link leads to)"
                     )
                 );
@@ -211,7 +210,7 @@ mod unix {
         let (file, other) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&file, "old").unwrap();
         fs::hard_link(&file, &other).unwrap();
-        replace(&file, b"new").unwrap();
+        put(&file, b"new").unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"old");
     }
 
@@ -223,7 +222,7 @@ mod unix {
         fs::create_dir(&locked).unwrap();
         fs::write(locked.join("a"), "old").unwrap();
         fs::set_permissions(&locked, Permissions::from_mode(0o555)).unwrap();
-        for (write, name) in [(create as fn(&Path, &[u8]) -> _, "b"), (replace, "a")] {
+        for (write, name) in [(create as fn(&Path, &[u8]) -> _, "b"), (put, "a")] {
             let error = write(&locked.join(name), b"new").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unwritable);
             let shown = error

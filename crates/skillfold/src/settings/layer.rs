@@ -7,7 +7,7 @@ use skillfold_core::{
     Profile, Scope, Severity, Style, nearest,
 };
 
-use crate::environment::{Environment, SETTINGS_VARIABLE, TOKEN_VARIABLE};
+use crate::environment::{Environment, HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
 use crate::settings::key::{KEYS, Key, Name, Reach};
 use crate::settings::value::{Place, Written};
 use crate::settings::{
@@ -77,7 +77,8 @@ impl Layer {
         let mut layer = Self::default();
         for (variable, name, text) in environment.settings() {
             // An empty variable is one that is not set.
-            let is_other = [SETTINGS_VARIABLE, TOKEN_VARIABLE].contains(&variable);
+            let others = [SETTINGS_VARIABLE, TOKEN_VARIABLE, HOME_VARIABLE];
+            let is_other = others.contains(&variable);
             if is_other || text.trim().is_empty() {
                 continue;
             }
@@ -93,9 +94,20 @@ impl Layer {
         layer
     }
 
-    pub(crate) fn of_arguments(environment: &Environment, arguments: &[(String, String)]) -> Self {
+    /// Reads entries of lists, each as it stands, and settings that are written as in a variable.
+    pub(crate) fn of_arguments(
+        environment: &Environment,
+        entries: &[(String, String)],
+        arguments: &[(String, String)],
+    ) -> Self {
         let mut layer = Self::default();
-        for (name, text) in arguments {
+        let entries = entries
+            .iter()
+            .map(|(name, text)| (name, Written::Entry(text)));
+        let arguments = arguments
+            .iter()
+            .map(|(name, text)| (name, Written::Text(text)));
+        for (name, written) in entries.chain(arguments) {
             let place = Place {
                 environment,
                 base: environment.directory(),
@@ -103,7 +115,7 @@ impl Layer {
                 span: None,
                 lines: None,
             };
-            layer.set(name, Written::Text(text), &place);
+            layer.set(name, written, &place);
         }
         layer
     }

@@ -214,13 +214,32 @@ pub struct Settings {
 impl Settings {
     /// Reads the settings of all layers. Never fails: what is wrong is in the findings, and left out.
     pub fn load(environment: &Environment, arguments: &[(String, String)]) -> Self {
+        Self::load_with(environment, &[], arguments)
+    }
+
+    /// Reads them with entries that are added to lists as they stand.
+    pub(crate) fn load_with(
+        environment: &Environment,
+        entries: &[(String, String)],
+        arguments: &[(String, String)],
+    ) -> Self {
         let layers = [
             file::user(environment),
             file::project(environment),
             Layer::of_variables(environment),
-            Layer::of_arguments(environment, arguments),
+            Layer::of_arguments(environment, entries, arguments),
         ];
         let mut settings = Self::default();
+        if let Some(home) = environment.looked_up_home() {
+            let home = home.to_string_lossy();
+            let message = format!(
+                "`HOME` is not set; the home that the system knows is used: `{}`",
+                visible(&home)
+            );
+            let origin = Origin::Variable("HOME".to_owned());
+            let finding = finding(Code::HomeLookedUp, &origin, None, message);
+            settings.findings.push(finding);
+        }
         for layer in layers {
             settings.add(layer);
         }

@@ -18,19 +18,23 @@ pub(super) enum Written<'a> {
     Toml(&'a DeValue<'a>),
     /// As the text of a variable or argument.
     Text(&'a str),
+    /// As one entry of a list, whatever is in it.
+    Entry(&'a str),
 }
 
 impl<'a> Written<'a> {
     pub(super) fn text(self) -> Result<&'a str, String> {
         match self {
             Self::Text(text) => Ok(text.trim()),
+            Self::Entry(text) => Ok(text),
             Self::Toml(value) => value.as_str().ok_or_else(|| expected("a string", value)),
         }
     }
 
     pub(super) fn boolean(self) -> Result<bool, String> {
         match self {
-            Self::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
+            Self::Text(text) | Self::Entry(text) => match text.trim().to_ascii_lowercase().as_str()
+            {
                 "true" | "yes" | "on" | "1" => Ok(true),
                 "false" | "no" | "off" | "0" | "" => Ok(false),
                 _ => Err("expected `true` or `false`".to_owned()),
@@ -43,7 +47,7 @@ impl<'a> Written<'a> {
 
     pub(super) fn number(self) -> Result<usize, String> {
         let text = match self {
-            Self::Text(text) => text.trim(),
+            Self::Text(text) | Self::Entry(text) => text.trim(),
             Self::Toml(value) => match value.as_integer() {
                 Some(integer) if integer.radix() == 10 => integer.as_str(),
                 _ => return Err(expected("a whole number", value)),
@@ -61,6 +65,7 @@ impl<'a> Written<'a> {
                 let entries = entries.filter(|entry| !entry.is_empty());
                 Ok(entries.map(Written::Text).collect())
             }
+            Self::Entry(_) => Ok(vec![self]),
             Self::Toml(value) => {
                 let entries = value.as_array().ok_or_else(|| expected("a list", value))?;
                 Ok(entries

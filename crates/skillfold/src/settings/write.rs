@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use skillfold_core::{Error, Severity};
+use skillfold_store::Access;
 use toml_edit::{Array, DocumentMut, Item, Value};
 
-use crate::environment::{Environment, read_settings};
+use crate::environment::{Environment, SETTINGS_BYTES};
 use crate::settings::key::{Form, Key};
 use crate::settings::layer::{Layer, PATHS, unknown};
 use crate::settings::value::{Place, Written};
 use crate::settings::{Origin, SettingFinding, root};
+use crate::writable::{Writable, lock};
 
 /// A settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +26,15 @@ pub enum SettingsFile {
 /// Makes a setting in a file and returns the file's path. Comments and other settings stay as they are.
 ///
 /// The value is written as for a variable; a list replaces the one that was there. What could not be followed is refused
-/// with the reason, and the file stays as it is.
+/// with the reason, and the file stays as it is. Of two changes at once none is lost. A link on the way to a project's
+/// file is refused.
 pub fn write_setting(
     environment: &Environment,
     file: SettingsFile,
     key: &str,
     value: &str,
 ) -> Result<PathBuf, Error> {
-    let (path, origin, base) = match file {
+    let (path, writable, origin, base) = match file {
         SettingsFile::Project if environment.home_dir() == Some(environment.project()) => {
             let why = "The project is your home; make the setting in your own file";
             return Err(Error::setting(key, why));
@@ -40,6 +43,7 @@ pub fn write_setting(
             let path = environment.project_settings();
             (
                 path.clone(),
+                Writable::below(environment.project(), &path)?,
                 Origin::Project(path, 1),
                 environment.project(),
             )
@@ -48,7 +52,12 @@ pub fn write_setting(
             let path = environment
                 .user_settings()
                 .ok_or_else(|| Error::not_found("home"))?;
-            (path.clone(), Origin::User(path, 1), environment.directory())
+            (
+                path.clone(),
+                Writable::of_person(&path)?,
+                Origin::User(path, 1),
+                environment.directory(),
+            )
         }
     };
     let place = Place {
@@ -59,14 +68,12 @@ pub fn write_setting(
         lines: None,
     };
     let item = checked(key, value, &place)?;
-    let text = read_settings(&path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
-    let mut document: DocumentMut =
-        text.clone()
-            .unwrap_or_default()
-            .parse()
-            .map_err(|error: toml_edit::TomlError| {
-                Error::invalid(path.to_string_lossy(), error.message().trim().to_owned())
-            })?;
+    let _lock = lock(environment)?;
+    let old = writable.read(SETTINGS_BYTES)?;
+    let text = writable.text(old.as_ref())?.unwrap_or_default();
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        Error::invalid(path.to_string_lossy(), error.message().trim().to_owned())
+    })?;
     match document.get_mut(key) {
         Some(old) => replace(old, item),
         None => {
@@ -77,11 +84,7 @@ pub fn write_setting(
     if !bytes.ends_with('\n') {
         bytes.push('\n');
     }
-    if text.is_some() {
-        skillfold_store::replace(&path, bytes.as_bytes())?;
-    } else {
-        skillfold_store::create(&path, bytes.as_bytes())?;
-    }
+    writable.write(old.as_ref(), bytes.as_bytes(), Access::Ordinary)?;
     Ok(path)
 }
 

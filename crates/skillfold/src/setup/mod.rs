@@ -19,11 +19,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use skillfold_core::Error;
 use skillfold_core::text::common_start;
+use skillfold_store::{Access, Existing};
 
-use crate::environment::{Environment, is_read_only, read_configuration, resolved};
+use crate::environment::{CONFIGURATION_BYTES, Environment, resolved};
 use crate::setup::client::Format;
 use crate::setup::entry::{Entry, NAME, Wrong, at, with};
 use crate::setup::record::{Made, Record};
+use crate::writable::{Writable, lock};
 
 pub use client::{Client, ClientFile};
 
@@ -49,6 +51,7 @@ pub struct SetupPlan {
     environment: Environment,
     client: Client,
     file: PathBuf,
+    writable: Writable,
     before: Option<String>,
     after: Option<String>,
     change: SetupChange,
@@ -61,7 +64,7 @@ impl SetupPlan {
     /// # Errors
     ///
     /// [`Invalid`](skillfold_core::ErrorKind::Invalid), with the place, if the configuration cannot be understood;
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if a project's configuration leads out of the project.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a link.
     pub fn add(
         environment: &Environment,
         client: Client,
@@ -143,16 +146,20 @@ impl SetupPlan {
 
     fn of(environment: &Environment, client: Client, file: ClientFile) -> Result<Self, Error> {
         let path = client.file(environment, file)?;
-        let path = match file {
-            ClientFile::User => resolved(&path).unwrap_or(path),
-            ClientFile::Project => inside(environment, path)?,
+        let (path, writable) = match file {
+            ClientFile::User => {
+                let path = resolved(&path).unwrap_or(path);
+                (path.clone(), Writable::of_person(&path)?)
+            }
+            ClientFile::Project => (path.clone(), Writable::below(environment.project(), &path)?),
         };
-        let before = read_configuration(&path)
-            .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+        let existing = writable.read(CONFIGURATION_BYTES)?;
+        let before = writable.text(existing.as_ref())?.map(str::to_owned);
         Ok(Self {
             environment: environment.clone(),
             client,
             file: path,
+            writable,
             after: before.clone(),
             before,
             change: SetupChange::Nothing,
@@ -203,22 +210,22 @@ impl SetupPlan {
         if self.change == SetupChange::Nothing {
             return Ok(());
         }
-        let refused = |rule| Err(Error::refused_write(self.file.to_string_lossy(), rule));
-        if is_read_only(&self.file) {
-            return refused("The file may not be written; make it writable first");
-        }
-        let now = read_configuration(&self.file)
-            .map_err(|error| Error::read(self.file.to_string_lossy(), error))?;
-        if now != self.before {
-            return refused("The file changed meanwhile; close the client and try again");
+        let _lock = lock(&self.environment)?;
+        let now = self.writable.read(CONFIGURATION_BYTES)?;
+        if now.as_ref().map(Existing::bytes) != self.before.as_deref().map(str::as_bytes) {
+            let rule = "The file changed meanwhile; close the client and try again";
+            return Err(Error::refused_write(self.file.to_string_lossy(), rule));
         }
         if self.record.is_some() {
             record::keep(&self.environment, &self.file, self.record.as_ref())?;
         }
-        match (&self.before, &self.after) {
-            (Some(_), Some(after)) => skillfold_store::replace(&self.file, after.as_bytes())?,
-            (None, Some(after)) => skillfold_store::create(&self.file, after.as_bytes())?,
-            (_, None) => skillfold_store::remove(&self.file)?,
+        match (&now, &self.after) {
+            (now, Some(after)) => {
+                let (old, new) = (now.as_ref(), after.as_bytes());
+                self.writable.write(old, new, Access::Ordinary)?;
+            }
+            (Some(old), None) => self.writable.remove(old)?,
+            (None, None) => {}
         }
         if self.record.is_none() {
             record::keep(&self.environment, &self.file, None)?;
@@ -289,25 +296,6 @@ fn is_ours(entry: &Value) -> bool {
     let command = command.and_then(Value::as_str).unwrap_or_default();
     let stem = Path::new(command).file_stem();
     stem.is_some_and(|stem| stem == NAME)
-}
-
-/// Returns the path of a project's file, if it lies in the project, through links too. A project may come from anyone, and a
-/// link in it must not turn a write to somewhere else.
-fn inside(environment: &Environment, path: PathBuf) -> Result<PathBuf, Error> {
-    let rule = "It leads out of the project";
-    let project = resolved(environment.project());
-    let nearest = path.ancestors().skip(1).find_map(resolved);
-    let is_inside = nearest
-        .zip(project)
-        .is_some_and(|(nearest, project)| nearest.starts_with(project));
-    if !is_inside {
-        return Err(Error::refused_write(path.to_string_lossy(), rule));
-    }
-    if path.is_symlink() {
-        let rule = "It is a link, and links of a project are not written through";
-        return Err(Error::refused_write(path.to_string_lossy(), rule));
-    }
-    Ok(path)
 }
 
 /// Returns the text that is in `after` and not in `before`, if that is one piece and nothing is missing.

@@ -5,9 +5,11 @@
 use std::path::Path;
 
 use skillfold_core::Error;
+use skillfold_store::Access;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::environment::{Environment, read_settings};
+use crate::environment::{Environment, SETTINGS_BYTES, read_settings};
+use crate::writable::Writable;
 
 /// What was added to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub(super) fn look_up(environment: &Environment, file: &Path) -> Option<Record> 
     })
 }
 
-/// Keeps what was added to a file, in the place of what was kept before; or nothing any more.
+/// Keeps what was added to a file, in the place of what was kept before; or nothing any more. The caller has the lock.
 pub(super) fn keep(
     environment: &Environment,
     file: &Path,
@@ -48,14 +50,14 @@ pub(super) fn keep(
     let (Some(folder), Some(name)) = (environment.state(), file.to_str()) else {
         return Ok(());
     };
-    let path = folder.join(FILE);
-    let text = read_settings(&path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
-    if text.is_none() && record.is_none() {
+    let writable = Writable::of_person(&folder.join(FILE))?;
+    let existing = writable.read(SETTINGS_BYTES)?;
+    if existing.is_none() && record.is_none() {
         return Ok(());
     }
     // It is a memory, and losable: what cannot be understood is begun anew.
-    let old = text.as_deref().unwrap_or_default();
-    let mut document: DocumentMut = old.parse().unwrap_or_default();
+    let old = writable.text(existing.as_ref()).ok().flatten();
+    let mut document: DocumentMut = old.unwrap_or_default().parse().unwrap_or_default();
     let records = document
         .entry(KEY)
         .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
@@ -76,11 +78,10 @@ pub(super) fn keep(
         }
     }
     let new = document.to_string();
-    match text {
-        Some(text) if text == new => Ok(()),
-        Some(_) => skillfold_store::replace(&path, new.as_bytes()),
-        None => skillfold_store::create(&path, new.as_bytes()),
+    if old == Some(&*new) {
+        return Ok(());
     }
+    writable.write(existing.as_ref(), new.as_bytes(), Access::Ordinary)
 }
 
 const FILE: &str = "setup.toml";
