@@ -1,6 +1,6 @@
 //! The skills that the command looks at.
 
-use skillfold::core::{Catalog, Diagnostic, Error, Scope, Severity, Standing, visible};
+use skillfold::core::{Catalog, Code, Diagnostic, Error, Scope, Severity, Standing, visible};
 use skillfold::{Environment, Host, Origin, Outcome, Skills};
 
 use crate::arguments::Global;
@@ -50,10 +50,13 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
             Outcome::Missing(_) if root.origin == Origin::Argument => {
                 return Err(Error::not_found(&*root.label).into());
             }
-            Outcome::Missing(diagnostic) => say(diagnostic, &root.origin, output),
+            Outcome::Missing(diagnostic) | Outcome::Stale(diagnostic) => {
+                say(diagnostic, &root.origin, output);
+            }
             _ => {}
         }
     }
+    say_unavailable(&skills.catalog(), output);
     let report = skills.report();
     let problems = report.settings.findings.iter();
     let problems = problems.chain(&report.trusted.findings);
@@ -62,6 +65,18 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
         say(&problem.diagnostic, &problem.origin, output);
     }
     Ok(skills)
+}
+
+/// Says what could not be read just now: there may be more skills than are found.
+fn say_unavailable(catalog: &Catalog, output: &mut Output) {
+    for of in catalog.findings() {
+        let diagnostic = &of.finding.diagnostic;
+        if diagnostic.code == Code::Unavailable {
+            let root = catalog.roots()[of.source].label();
+            output.say(format!("{} ({})", finding(diagnostic), visible(root)));
+            output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+        }
+    }
 }
 
 /// Says what is wrong with a setting, and where it was made.

@@ -15,7 +15,8 @@ use crate::read::source::Folder;
 const FOLDERS: usize = 256;
 
 /// What is known of all only together: whoever looks at one folder cannot tell how it would be now.
-const OF_ALL: [Code; 4] = [
+const OF_ALL: [Code; 5] = [
+    Code::Unavailable,
     Code::SameFolder,
     Code::Loop,
     Code::BoundReached,
@@ -60,16 +61,17 @@ impl Catalog {
     }
 
     /// Returns the folders that have to be looked at again soon, each by the index of its root and its path there: their
-    /// files changed so shortly before they were read that another change would look the same, or are being written.
+    /// files changed so shortly before they were read that another change would look the same, are being written, or could not
+    /// be read.
     pub fn unsettled_folders(&self) -> Vec<(usize, &str)> {
         let items = self.unsettled.iter().map(|item| {
             let (root, folder) = self.tables.place(*item);
             (root, folder.path())
         });
-        let is_changing = |code: Code| code == Code::Changing;
+        let is_held = |code: Code| matches!(code, Code::Changing | Code::Unavailable);
         let findings = self.findings().iter();
         let held = findings
-            .filter(|of| is_changing(of.finding.diagnostic.code))
+            .filter(|of| is_held(of.finding.diagnostic.code))
             .map(|of| (of.source, &*of.finding.path));
         items.chain(held).collect()
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup};
+use crate::catalog::hold::Unavailable;
 use crate::catalog::log;
 use crate::catalog::marks::Marks;
 use crate::catalog::root::{Root, arranged};
@@ -104,7 +105,9 @@ impl Catalog {
             } = &**refused;
             (folder, *revision, &*refused.diagnostics)
         });
-        let (mut are_settled, mut has_links) = (true, false);
+        let unavailable = Unavailable::of(&findings);
+        let mut are_settled = unavailable.is_empty();
+        let mut has_links = false;
         for (folder, revision, diagnostics) in skills.chain(refused) {
             are_settled &= is_settled(revision, diagnostics, now_ns);
             has_links |= folder.is_linked();
@@ -113,7 +116,14 @@ impl Catalog {
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
             let places = tables.places().iter().copied();
-            unsettled.extend(places.filter(|item| !is_item_settled(&tables, *item, now_ns)));
+            // What was kept is as it was when it was read, which was before now.
+            let is_kept = |item: Item| {
+                let (source, folder) = tables.place(item);
+                unavailable.has(source, folder)
+            };
+            unsettled.extend(
+                places.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now_ns)),
+            );
             unsettled.sort_unstable();
         }
         Self {
@@ -135,15 +145,21 @@ impl Catalog {
         findings: Vec<SourceFinding>,
         now_ns: i64,
     ) -> Self {
+        let unavailable = Unavailable::of(&findings);
+        let is_kept = |item: Item| {
+            let (source, folder) = self.tables.place(item);
+            unavailable.has(source, folder)
+        };
         let unsettled = self.unsettled.iter().copied();
+        let unsettled = unsettled
+            .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now_ns))
+            .collect();
         Self {
             roots,
             rules: Arc::clone(&self.rules),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
-            unsettled: unsettled
-                .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
-                .collect(),
+            unsettled,
             has_links: self.has_links,
             serial: next_serial(),
             marks: Arc::clone(&self.marks),
@@ -221,6 +237,14 @@ impl Catalog {
     /// Returns what was passed over in each root, and why.
     pub fn findings(&self) -> &[SourceFinding] {
         &self.findings
+    }
+
+    /// Returns whether something of a root could not be read just now: what was known of it stays until it can be.
+    pub fn is_stale(&self, root: usize) -> bool {
+        let is_unavailable = |of: &SourceFinding| {
+            of.source == root && of.finding.diagnostic.code == Code::Unavailable
+        };
+        self.findings.iter().any(is_unavailable)
     }
 
     /// Returns the roots; a skill's `source` is an index into them.

@@ -5,9 +5,9 @@ use std::io;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
-use crate::error::Error;
+use crate::error::{Error, is_transient};
 use crate::read::source::folder::Way;
-use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Tree};
+use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Rule, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
     Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
@@ -99,6 +99,11 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+/// Returns whether an error says nothing about what is there.
+fn is_unknown(error: &io::Error) -> bool {
+    Rule::of(error).is_none() && !is_link_refusal(error) && is_transient(error)
 }
 
 /// A folder that may be a skill.
@@ -273,6 +278,8 @@ struct Search<'a> {
     folders: usize,
     entries: usize,
     unreported: usize,
+    /// What could not be read just now. Each path is needed: what was known there stays.
+    unavailable: Vec<Finding>,
     /// Where a bound ended the search, and which. It is reported whatever else there is to report.
     cut: Option<Finding>,
 }
@@ -289,6 +296,7 @@ impl<'a> Search<'a> {
             folders: 0,
             entries: 0,
             unreported: 0,
+            unavailable: Vec::new(),
             cut: None,
         }
     }
@@ -340,6 +348,7 @@ impl<'a> Search<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(Code::Vanished, path, "Folder vanished:");
             }
+            Err(error) if is_unknown(&error) => self.unavailable(path, "Folder", &error),
             Err(error) => self.report(
                 Code::FolderUnreadable,
                 path,
@@ -428,11 +437,12 @@ impl<'a> Search<'a> {
         if entry.kind == EntryKind::Folder {
             return true;
         }
-        let target = self.tree.target(full);
-        if target.is_none() {
-            self.report(Code::DanglingLink, full, "Link leads nowhere:");
+        match self.tree.target(full) {
+            Ok(target) => return target == EntryKind::Folder,
+            Err(error) if is_unknown(&error) => self.unavailable(full, "Link", &error),
+            Err(_) => self.report(Code::DanglingLink, full, "Link leads nowhere:"),
         }
-        target == Some(EntryKind::Folder)
+        false
     }
 
     /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
@@ -450,6 +460,10 @@ impl<'a> Search<'a> {
             }
             Err(error) if is_link_refusal(&error) => {
                 self.report(Code::Loop, path, "Link leads in a circle:");
+                return true;
+            }
+            Err(error) if is_unknown(&error) => {
+                self.unavailable(path, "`SKILL.md`", &error);
                 return true;
             }
             Err(error) => {
@@ -508,7 +522,24 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Reports what could not be read for a reason that may pass. Too many of them stand for the whole root.
+    fn unavailable(&mut self, path: &str, what: &str, error: &io::Error) {
+        if self.unavailable.len() <= self.walk.limits.findings {
+            let what = format!("{what} could not be read just now ({error}):");
+            self.unavailable
+                .push(Finding::new(Code::Unavailable, path, &what));
+        }
+    }
+
     fn finish(&mut self) {
+        if self.unavailable.len() > self.walk.limits.findings {
+            let what = format!(
+                "More than {} folders could not be read just now in",
+                self.walk.limits.findings
+            );
+            self.unavailable = vec![Finding::new(Code::Unavailable, "", &what)];
+        }
+        self.findings.append(&mut self.unavailable);
         self.findings.extend(self.cut.take());
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
