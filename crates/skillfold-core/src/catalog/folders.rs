@@ -39,7 +39,7 @@ impl Catalog {
     /// new snapshot is the one that [`refresh`](Self::refresh) makes if nothing changed elsewhere; the work goes by what
     /// changed, not by the number of skills.
     ///
-    /// Returns nothing where only a refresh can tell what changed: where links lead to skills, a bound cut the search, or
+    /// Returns nothing where only a refresh can tell what changed: where links lead to folders, a bound cut the search, or
     /// something is to be said of the folder beside what it holds.
     pub fn refresh_folders(&self, folders: &[(usize, &str)], now_ns: i64) -> Option<Refreshed> {
         let _span = tracing::debug_span!("refresh", folders = folders.len()).entered();
@@ -53,6 +53,8 @@ impl Catalog {
         for (root, path) in self.outermost(folders)? {
             let source = self.roots[root].source();
             let found = discover_at((root, source), &path, &self.rules.reading, &mut known)?;
+            // What a link leads to may be known by another path.
+            (!source.went_over_links()).then_some(())?;
             self.compare(root, &path, found, now_ns, &mut looked)?;
         }
         let refreshed = self.with(looked, now_ns)?;

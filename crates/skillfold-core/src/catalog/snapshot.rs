@@ -62,7 +62,7 @@ pub struct Catalog {
     findings: Arc<[SourceFinding]>,
     /// What has to be compared by content when it is looked at again, in order.
     pub(crate) unsettled: Arc<[Item]>,
-    /// Whether a skill was found over a link.
+    /// Whether links were followed, so that one folder may be found by two paths.
     pub(crate) has_links: bool,
     /// Which snapshot this is, of all that were made.
     serial: u64,
@@ -107,7 +107,7 @@ impl Catalog {
         });
         let unavailable = Unavailable::of(&findings);
         let mut are_settled = unavailable.is_empty();
-        let mut has_links = false;
+        let mut has_links = has_links_in(&roots);
         for (folder, revision, diagnostics) in skills.chain(refused) {
             are_settled &= is_settled(revision, diagnostics, now_ns);
             has_links |= folder.is_linked();
@@ -155,12 +155,12 @@ impl Catalog {
             .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now_ns))
             .collect();
         Self {
+            has_links: self.has_links || has_links_in(&roots),
             roots,
             rules: Arc::clone(&self.rules),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled,
-            has_links: self.has_links,
             serial: next_serial(),
             marks: Arc::clone(&self.marks),
         }
@@ -281,6 +281,11 @@ impl fmt::Debug for Catalog {
             .field("refused", &self.refused().len())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether the search of a root went over a link.
+fn has_links_in(roots: &[Root]) -> bool {
+    roots.iter().any(|root| root.source().went_over_links())
 }
 
 fn next_serial() -> u64 {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
@@ -23,8 +24,9 @@ pub(super) fn walk(
     root_name: &str,
     walk: &Walk,
     taker: &mut dyn Taker,
+    over_links: &AtomicBool,
 ) -> io::Result<Vec<Finding>> {
-    let mut search = Search::new(tree, walk, taker);
+    let mut search = Search::new(tree, walk, taker, over_links);
     if !search.take_skill(&Place::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
@@ -47,8 +49,9 @@ pub(super) fn walk_at(
     walk: &Walk,
     path: &str,
     taker: &mut dyn Taker,
+    over_links: &AtomicBool,
 ) -> Option<Vec<Finding>> {
-    let mut search = Search::new(tree, walk, taker);
+    let mut search = Search::new(tree, walk, taker, over_links);
     let ends = path.match_indices('/').map(|(at, _)| at);
     let ways: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
     let mut above = "";
@@ -272,6 +275,8 @@ struct Search<'a> {
     tree: &'a dyn Tree,
     walk: &'a Walk,
     taker: &'a mut dyn Taker,
+    /// Set where a link is followed, wherever it leads: what it leads to may be another tomorrow.
+    over_links: &'a AtomicBool,
     findings: Vec<Finding>,
     visited: HashSet<Identity>,
     skills: usize,
@@ -285,11 +290,17 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(tree: &'a dyn Tree, walk: &'a Walk, taker: &'a mut dyn Taker) -> Self {
+    fn new(
+        tree: &'a dyn Tree,
+        walk: &'a Walk,
+        taker: &'a mut dyn Taker,
+        over_links: &'a AtomicBool,
+    ) -> Self {
         Self {
             tree,
             walk,
             taker,
+            over_links,
             findings: Vec::new(),
             visited: HashSet::new(),
             skills: 0,
@@ -395,6 +406,9 @@ impl<'a> Search<'a> {
                 root_name: None,
                 way,
             };
+            if is_link(entry) {
+                self.over_links.store(true, Ordering::Relaxed);
+            }
             if self.take_skill(&place, seen) || !self.leads_on(entry, &full) {
                 continue;
             }
