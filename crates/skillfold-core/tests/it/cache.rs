@@ -412,9 +412,8 @@ fn text_of_a_skill_with_many_files_is_current_until_one_is_another() {
         Text
     ",
     );
-    for number in 0..60 {
-        std::fs::write(root.path().join(format!("many/{number:02}.txt")), "x").unwrap();
-    }
+    let many = (0..60).map(|number| (format!("many/{number:02}.txt"), "x".to_owned()));
+    skillfold_testkit::write(root.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
     let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);

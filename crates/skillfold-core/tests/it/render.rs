@@ -186,10 +186,8 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     ");
 
     let folder = folder(TREE);
-    std::fs::create_dir(folder.path().join("pdf/data")).unwrap();
-    for number in 0..4_100 {
-        std::fs::write(folder.path().join(format!("pdf/data/{number}")), "").unwrap();
-    }
+    let many = (0..4_100).map(|number| (format!("pdf/data/{number}"), String::new()));
+    write(folder.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(folder.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
     let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);

@@ -351,12 +351,12 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
     let faults = each_fault(&world, |fault| {
         let loader = Loader::new(Loading::default(), || LATER);
         let text = |loader: &Loader| {
-            let loaded = loader.load(&entry, "");
-            loaded.map(|loaded| loaded.text().lines().last().map(str::to_owned))
+            let instructions = loader.load(&entry, "");
+            instructions.map(|whole| whole.text().lines().last().map(str::to_owned))
         };
-        let loaded = text(&loader);
+        let first = text(&loader);
         let is_hit = world.fault.end();
-        if let Ok(text) = loaded {
+        if let Ok(text) = first {
             assert_eq!(text.as_deref(), WHOLE, "{fault}");
         } else {
             assert!(is_hit, "{fault}");
