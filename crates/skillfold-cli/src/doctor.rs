@@ -72,6 +72,7 @@ fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
         };
         let state = match root.outcome.as_str() {
             "searched" => painted(GOOD, found(root)),
+            "stale" => painted(BAD, format!("{}, could not be read whole", found(root))),
             "absent" => painted(DIM, "not there"),
             "same" => painted(
                 DIM,

@@ -1,7 +1,7 @@
 //! The skills that the command looks at.
 
 use skillfold::core::{
-    Catalog, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Standing, visible,
+    Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Standing, visible,
 };
 use skillfold::{Environment, Host, Origin, Outcome, SearchedRoot, Skills};
 
@@ -52,10 +52,13 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
             Outcome::Missing(_) if root.origin == Origin::Argument => {
                 return Err(unusable(root).into());
             }
-            Outcome::Missing(diagnostic) => say(diagnostic, &root.origin, output),
+            Outcome::Missing(diagnostic) | Outcome::Stale(diagnostic) => {
+                say(diagnostic, &root.origin, output);
+            }
             _ => {}
         }
     }
+    say_unavailable(&skills.catalog(), output);
     let report = skills.report();
     let problems = report.settings.findings.iter();
     let problems = problems.chain(&report.trusted.findings);
@@ -75,6 +78,18 @@ fn unusable(root: &SearchedRoot) -> Error {
     match FsSource::open(&root.path) {
         Err(error) if error.kind() != ErrorKind::NotFound => error,
         _ => Error::not_found(&*root.label),
+    }
+}
+
+/// Says what could not be read just now: there may be more skills than are found.
+fn say_unavailable(catalog: &Catalog, output: &mut Output) {
+    for of in catalog.findings() {
+        let diagnostic = &of.finding.diagnostic;
+        if diagnostic.code == Code::Unavailable {
+            let root = catalog.roots()[of.source].label();
+            output.say(format!("{} ({})", finding(diagnostic), visible(root)));
+            output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+        }
     }
 }
 

@@ -111,6 +111,15 @@ impl Error {
         }
     }
 
+    /// Returns whether trying again may help: the system was short of something, or a disk or a network failed. What is
+    /// not there, is something else or is not allowed stays so until somebody changes it.
+    pub fn is_transient(&self) -> bool {
+        match &*self.repr {
+            Repr::Read { source, .. } | Repr::Write { source, .. } => is_transient(source),
+            _ => false,
+        }
+    }
+
     /// Returns what the caller can do about it.
     pub fn hint(&self) -> &'static str {
         match *self.repr {
@@ -260,6 +269,21 @@ impl Error {
         }
         .into()
     }
+}
+
+/// Returns whether trying again may help. Errors that nobody has heard of count: taking a fault for the truth loses skills.
+pub(crate) fn is_transient(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::IsADirectory
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::InvalidFilename
+            | io::ErrorKind::InvalidData
+            | io::ErrorKind::Unsupported
+    )
 }
 
 impl From<Repr> for Error {

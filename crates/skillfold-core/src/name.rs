@@ -219,9 +219,38 @@ fn broken_rule(component: &str) -> Option<&'static str> {
 /// Returns whether version control keeps what is its own under a name: history, and addresses that may have passwords in
 /// them. It is no part of a skill that is a checkout.
 pub(crate) fn is_of_version_control(component: &str) -> bool {
-    // Some file systems take `.GIT` for the same.
-    let kept = [".git", ".hg", ".svn"];
-    kept.iter().any(|kept| component.eq_ignore_ascii_case(kept))
+    // Hardly any name is one of these.
+    if component.is_ascii() && !component.starts_with('.') && !component.contains('~') {
+        return false;
+    }
+    // Some file systems take `.GIT` for the same, and some `.g\u{200c}it`.
+    let shown: String = component.chars().filter(|c| !is_ignored(*c)).collect();
+    let shown = shown.to_ascii_lowercase();
+    let is_kept = |name: &str| {
+        let dotted = shown.strip_prefix('.');
+        dotted == Some(name) || is_short_name(&shown, name)
+    };
+    ["git", "hg", "svn"].into_iter().any(is_kept)
+}
+
+/// Returns whether Windows may take a name in lower case for a short form of `.name`: `git~1`, or `gi7eba~1` where there are
+/// many of these.
+fn is_short_name(component: &str, name: &str) -> bool {
+    let Some((start, number)) = component.split_once('~') else {
+        return false;
+    };
+    let is_hashed = || {
+        let hash = start.strip_prefix(&name[..2]);
+        hash.is_some_and(|hash| hash.len() == 4 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
+    };
+    !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && (start == name || is_hashed())
+}
+
+/// Returns whether the file system of older Macs passes over a character in names.
+fn is_ignored(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Returns whether Windows takes the name for a device, whatever its extension.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::bind::seen::Seen;
-use crate::catalog::entry::Entry;
+use crate::catalog::entry::{Entry, Lookup};
 use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
@@ -299,10 +299,11 @@ impl Session {
         let is_seen = |entry: &Entry<'_>| {
             self.may_see(entry.id()) && !entry.manifest().disable_model_invocation()
         };
-        match catalog.usable(id) {
-            Ok(entry) if is_seen(&entry) => Ok(entry),
+        let is_known = !matches!(catalog.find(id), Lookup::Nothing);
+        match is_known.then(|| catalog.usable(id)) {
+            Some(Ok(entry)) if is_seen(&entry) => Ok(entry),
             // Nobody hears of what is outside.
-            Err(error) if self.only.is_none() && error.nearest().is_empty() => Err(error),
+            Some(Err(error)) if self.only.is_none() && error.nearest().is_empty() => Err(error),
             _ => {
                 let seen = catalog.visible().filter(is_seen).map(|entry| entry.id());
                 Err(Error::no_skill(id, nearest(id, seen, MEANT)))

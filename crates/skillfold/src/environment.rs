@@ -1,5 +1,6 @@
 //! What surrounds a host: folders, home, variables and the clock. The one place that asks the system for them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -211,7 +212,7 @@ impl Environment {
     pub fn project(&self) -> &Path {
         let mut folders = self.directory.ancestors();
         folders
-            .find(|folder| folder.join(".git").exists())
+            .find(|folder| is_there(&folder.join(".git")))
             .unwrap_or(&self.directory)
     }
 
@@ -359,12 +360,48 @@ pub(crate) fn now_ns() -> i64 {
     })
 }
 
+thread_local! {
+    /// What could not be looked at just now, since somebody asked.
+    static FAULT: RefCell<Option<Error>> = const { RefCell::new(None) };
+}
+
+/// Does something that looks around, and returns what could not be looked at meanwhile for a reason that may pass. Each
+/// look takes what it cannot see for absent; whoever would lose something by that has to know.
+pub(crate) fn noting_faults<T>(act: impl FnOnce() -> T) -> (T, Option<Error>) {
+    FAULT.take();
+    let done = act();
+    (done, FAULT.take())
+}
+
+/// Notes what could not be looked at, if the reason may pass.
+fn noted<T>(path: &Path, looked: io::Result<T>) -> io::Result<T> {
+    looked.inspect_err(|error| {
+        let again = match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => error.kind().into(),
+        };
+        let fault = Error::read(path.to_string_lossy(), again);
+        if fault.is_transient() {
+            FAULT.replace(Some(fault));
+        }
+    })
+}
+
+/// Returns whether something is at a path.
+pub(crate) fn is_there(path: &Path) -> bool {
+    noted(path, path.try_exists()).unwrap_or(false)
+}
+
 /// Returns the text of a settings file, if it is there.
+pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+    noted(path, read_text(path))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the file that reads settings"
 )]
-pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
+fn read_text(path: &Path) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
             return Err(io::Error::new(
@@ -417,8 +454,13 @@ pub(crate) fn other_writer(_: &Path) -> Option<String> {
     clippy::disallowed_methods,
     reason = "two paths are compared to say whose they are; nothing is opened by the answer"
 )]
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    noted(path, std::fs::canonicalize(path))
+}
+
+/// The same, where it does not matter why it leads nowhere.
 pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok()
+    resolve(path).ok()
 }
 
 /// What tells a folder from another one that is put in its place later.
@@ -440,7 +482,7 @@ impl Identity {
 
 /// Returns what tells a folder from others, if there is a folder.
 pub(crate) fn identity(folder: &Path) -> Option<Identity> {
-    let metadata = std::fs::metadata(folder).ok()?;
+    let metadata = noted(folder, std::fs::metadata(folder)).ok()?;
     if !metadata.is_dir() {
         return None;
     }
@@ -454,17 +496,22 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
     Some(Identity { inode, created_ns })
 }
 
-/// Returns the names of the folders in a folder, and whether each is a link, which may lead to one.
+/// Returns the names of the folders in a folder, and whether each is a link, which may lead to one. What vanishes meanwhile
+/// is left out.
 #[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,
     reason = "folders are listed to be watched; nothing is opened by the answer"
 )]
-pub(crate) fn subfolders(folder: &Path) -> Vec<(std::ffi::OsString, bool)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let folders = entries.filter_map(|entry| {
-        let kind = entry.file_type().ok()?;
-        (kind.is_dir() || kind.is_symlink()).then(|| (entry.file_name(), kind.is_symlink()))
-    });
-    folders.collect()
+pub(crate) fn subfolders(folder: &Path) -> io::Result<Vec<(std::ffi::OsString, bool)>> {
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if let Ok(kind) = entry.file_type()
+            && (kind.is_dir() || kind.is_symlink())
+        {
+            folders.push((entry.file_name(), kind.is_symlink()));
+        }
+    }
+    Ok(folders)
 }

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use skillfold_core::{Catalog, Embedder, Error, Root, Scope, Source};
+use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source};
 
-use crate::environment::{Environment, now_ns};
+use crate::environment::{Environment, noting_faults, now_ns};
 #[cfg(feature = "index")]
 use crate::remember;
 use crate::roots;
 use crate::searching::Means;
-use crate::settings::Settings;
+use crate::settings::{Origin, SettingFinding, Settings};
 use crate::skills::{Report, Skills};
 use crate::trust::TrustedFolders;
 
@@ -102,14 +102,14 @@ impl Host {
     /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
     pub fn discover(self) -> Result<Skills, Error> {
         let now_ns = now_ns();
-        let (roots, report) = self.look()?;
+        let (roots, report, _) = self.look(&[])?;
         Ok(self.skills(roots, report, now_ns))
     }
 
     /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
     pub fn discover_anyway(self) -> Skills {
         let now_ns = now_ns();
-        let (roots, report) = self.look_anyway();
+        let (roots, report, _) = self.look_anyway(&[]);
         self.skills(roots, report, now_ns)
     }
 
@@ -154,26 +154,34 @@ impl Host {
         }
     }
 
-    pub(crate) fn look(&self) -> Result<(Vec<Root>, Report), Error> {
-        let (roots, report) = self.look_anyway();
-        match report
-            .settings
-            .findings
-            .iter()
-            .find(|finding| finding.is_fatal())
-        {
-            Some(fatal) => Err(Error::setting(
+    /// Looks for the roots; also returns what could not be looked at just now, and counts as absent.
+    pub(crate) fn look(&self, before: &[Root]) -> Result<Looked, Error> {
+        let (roots, report, fault) = self.look_anyway(before);
+        let mut findings = report.settings.findings.iter();
+        match (findings.find(|finding| finding.is_fatal()), fault) {
+            // It may pass, and is then no fault of the settings.
+            (Some(fatal), Some(fault)) if fatal.diagnostic.code == Code::Unavailable => Err(fault),
+            (Some(fatal), _) => Err(Error::setting(
                 fatal.origin.to_string(),
                 fatal.diagnostic.message.clone(),
             )),
-            None => Ok((roots, report)),
+            (None, fault) => Ok((roots, report, fault)),
         }
     }
 
-    fn look_anyway(&self) -> (Vec<Root>, Report) {
-        let settings = Settings::load_with(&self.environment, &self.entries, &self.arguments);
-        let mut trusted = TrustedFolders::load(&self.environment);
-        let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
+    fn look_anyway(&self, before: &[Root]) -> Looked {
+        let ((settings, mut trusted, (found, searched)), fault) = noting_faults(|| {
+            let settings = Settings::load_with(&self.environment, &self.entries, &self.arguments);
+            let mut trusted = TrustedFolders::load(&self.environment);
+            let found = roots::find(&self.environment, &settings, &mut trusted, before);
+            (settings, trusted, found)
+        });
+        if let Some(fault) = &fault {
+            trusted.findings.push(SettingFinding {
+                origin: Origin::Default,
+                diagnostic: Diagnostic::new(Code::Unavailable, None, fault.with_cause()),
+            });
+        }
         let roots = self.roots.iter().cloned().chain(found).collect();
         let report = Report {
             settings,
@@ -182,9 +190,12 @@ impl Host {
             #[cfg(feature = "index")]
             memory: Vec::new(),
         };
-        (roots, report)
+        (roots, report, fault)
     }
 }
+
+/// The roots, what they were found by, and what could not be looked at.
+type Looked = (Vec<Root>, Report, Option<Error>);
 
 impl fmt::Debug for Host {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

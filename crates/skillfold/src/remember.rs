@@ -89,8 +89,10 @@ fn write(
         return None;
     }
     let mut problem = unread.map(Error::with_cause);
-    let is_stale = kept + read >= MANY && (new + gone) * STALE > kept + read;
-    let bytes = is_stale.then(|| catalog.remember(at)).flatten();
+    // What could not be read just now is not gone.
+    let is_whole = !catalog.is_stale(at);
+    let is_old = kept + read >= MANY && (new + gone) * STALE > kept + read;
+    let bytes = (is_old && is_whole).then(|| catalog.remember(at)).flatten();
     let written = bytes.map(|bytes| cache.write(&asked.name, mark, &bytes));
     if let Some(Err(error)) = &written {
         problem = Some(error.with_cause());

@@ -50,15 +50,19 @@ pub enum Outcome {
     Absent,
     /// It is not there or could not be read, and should be.
     Missing(Diagnostic),
+    /// It could not be opened just now: what was known of it stays, and it is tried again.
+    Stale(Diagnostic),
     /// It is another root by another path.
     Same(String),
 }
 
-/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope.
+/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope. One that cannot
+/// be opened just now stays as it is among those of before.
 pub(crate) fn find(
     environment: &Environment,
     settings: &Settings,
     trusted: &mut TrustedFolders,
+    before: &[Root],
 ) -> (Vec<Root>, Vec<SearchedRoot>) {
     let mut roots = Vec::new();
     let mut searched: Vec<SearchedRoot> = Vec::new();
@@ -77,7 +81,13 @@ pub(crate) fn find(
                     roots.push(root.open(source));
                     known.extend(real.map(|path| (path, root.label.clone())));
                 }
-                Err(error) => root.outcome = outcome(&root, &error),
+                Err(error) => {
+                    root.outcome = outcome(&root, &error);
+                    if matches!(root.outcome, Outcome::Stale(_)) {
+                        let known = before.iter().find(|known| root.is_of(known));
+                        roots.extend(known.map(|known| known.clone().with_trust(root.trust)));
+                    }
+                }
             }
         }
         searched.push(root);
@@ -86,6 +96,13 @@ pub(crate) fn find(
 }
 
 impl SearchedRoot {
+    /// Returns whether a root was opened for this one.
+    pub(crate) fn is_of(&self, root: &Root) -> bool {
+        root.source().location() == Some(&self.path)
+            && root.scope() == self.scope
+            && root.plugin_name() == self.plugin.as_ref()
+    }
+
     fn open(&self, source: FsSource) -> Root {
         let root = match &self.plugin {
             Some(plugin) => Root::plugin(plugin.clone(), &*self.label, source),
@@ -98,6 +115,14 @@ impl SearchedRoot {
 fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
     if error.kind() == ErrorKind::NotFound && root.origin == Origin::Default {
         return Outcome::Absent;
+    }
+    if error.is_transient() {
+        let message = format!(
+            "Root could not be opened just now ({}): `{}`",
+            error.with_cause(),
+            root.label
+        );
+        return Outcome::Stale(Diagnostic::new(Code::Unavailable, None, message));
     }
     let message = match std::error::Error::source(error) {
         Some(cause) => format!("Root could not be read ({cause}): `{}`", root.label),

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
-    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
-    Session as Remembered, Turn, Verdict,
+    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root,
+    Session as Remembered, Trust, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
@@ -16,7 +16,7 @@ use crate::environment::{Environment, now_ns};
 use crate::host::Host;
 #[cfg(feature = "index")]
 use crate::remember::RootMemory;
-use crate::roots::SearchedRoot;
+use crate::roots::{Outcome, SearchedRoot};
 use crate::searching::Searching;
 use crate::session::Session;
 use crate::settings::Settings;
@@ -357,6 +357,14 @@ impl Skills {
         Ok(refreshed.changes)
     }
 
+    /// Returns whether something could not be read just now: what was known of it stays, and the next refresh tries again.
+    pub fn is_stale(&self) -> bool {
+        let now = self.shared.now.load();
+        let is_unopened = |root: &SearchedRoot| matches!(root.outcome, Outcome::Stale(_));
+        now.report.roots.iter().any(is_unopened)
+            || (0..now.catalog.roots().len()).any(|root| now.catalog.is_stale(root))
+    }
+
     /// Returns the places that settings and skills come from.
     #[cfg(feature = "watch")]
     pub(crate) fn places(&self) -> crate::watch::Places {
@@ -374,7 +382,8 @@ impl Skills {
 
     /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
     ///
-    /// Where settings cannot be followed, the snapshot stays as it was and the error says why.
+    /// Where settings cannot be followed, or something cannot be looked at just now and skills would be lost by that, the
+    /// snapshot stays as it was and the error says why.
     pub fn refresh(&self) -> Result<Changes, Error> {
         let shared = &*self.shared;
         // A thread that panicked here has swapped nothing in; the next one may try.
@@ -383,8 +392,15 @@ impl Skills {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let now_ns = now_ns();
-        let (roots, mut report) = shared.host.look()?;
         let old = shared.now.load();
+        let before = old.catalog.roots();
+        let (roots, mut report, fault) = shared.host.look(before)?;
+        let is_kept = |was: &Root| roots.iter().any(|root| is_as_before(was, root));
+        if let Some(fault) = fault
+            && !before.iter().all(is_kept)
+        {
+            return Err(fault);
+        }
         #[cfg(feature = "index")]
         report.memory.clone_from(&old.report.memory);
         let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
@@ -415,6 +431,13 @@ impl Shared {
         }));
         self.counting.refreshed();
     }
+}
+
+/// Returns whether a root is still there, and what it holds may still be given to a model if it could before.
+fn is_as_before(was: &Root, root: &Root) -> bool {
+    was.label() == root.label()
+        && was.source().location() == root.source().location()
+        && (was.trust() == root.trust() || root.trust() == Trust::Trusted)
 }
 
 /// Returns what loads skills by the settings.

@@ -15,7 +15,8 @@ use crate::read::source::Folder;
 const FOLDERS: usize = 256;
 
 /// What is known of all only together: whoever looks at one folder cannot tell how it would be now.
-const OF_ALL: [Code; 4] = [
+const OF_ALL: [Code; 5] = [
+    Code::Unavailable,
     Code::SameFolder,
     Code::Loop,
     Code::BoundReached,
@@ -38,7 +39,7 @@ impl Catalog {
     /// new snapshot is the one that [`refresh`](Self::refresh) makes if nothing changed elsewhere; the work goes by what
     /// changed, not by the number of skills.
     ///
-    /// Returns nothing where only a refresh can tell what changed: where links lead to skills, a bound cut the search, or
+    /// Returns nothing where only a refresh can tell what changed: where links lead to folders, a bound cut the search, or
     /// something is to be said of the folder beside what it holds.
     pub fn refresh_folders(&self, folders: &[(usize, &str)], now_ns: i64) -> Option<Refreshed> {
         let _span = tracing::debug_span!("refresh", folders = folders.len()).entered();
@@ -52,6 +53,8 @@ impl Catalog {
         for (root, path) in self.outermost(folders)? {
             let source = self.roots[root].source();
             let found = discover_at((root, source), &path, &self.rules.reading, &mut known)?;
+            // What a link leads to may be known by another path.
+            (!source.went_over_links()).then_some(())?;
             self.compare(root, &path, found, now_ns, &mut looked)?;
         }
         let refreshed = self.with(looked, now_ns)?;
@@ -60,16 +63,17 @@ impl Catalog {
     }
 
     /// Returns the folders that have to be looked at again soon, each by the index of its root and its path there: their
-    /// files changed so shortly before they were read that another change would look the same, or are being written.
+    /// files changed so shortly before they were read that another change would look the same, are being written, or could not
+    /// be read.
     pub fn unsettled_folders(&self) -> Vec<(usize, &str)> {
         let items = self.unsettled.iter().map(|item| {
             let (root, folder) = self.tables.place(*item);
             (root, folder.path())
         });
-        let is_changing = |code: Code| code == Code::Changing;
+        let is_held = |code: Code| matches!(code, Code::Changing | Code::Unavailable);
         let findings = self.findings().iter();
         let held = findings
-            .filter(|of| is_changing(of.finding.diagnostic.code))
+            .filter(|of| is_held(of.finding.diagnostic.code))
             .map(|of| (of.source, &*of.finding.path));
         items.chain(held).collect()
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
-use crate::catalog::hold::hold;
+use crate::catalog::hold::{hold, keep_unavailable};
 use crate::catalog::log;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::snapshot::{Catalog, Rules};
@@ -60,7 +60,8 @@ impl Catalog {
     /// Finds all skills again, from the roots as they are now, and reads only files whose revision is another than in
     /// this snapshot, or was not settled; `now_ns` is the time before anything is read, in nanoseconds since 1970.
     ///
-    /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one.
+    /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one. Where something
+    /// cannot be read just now, what was known of it stays, and [`is_stale`](Self::is_stale) says so.
     pub fn refresh(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
         let _span = tracing::debug_span!("refresh", roots = roots.len()).entered();
         let refreshed = self.refreshed(roots, rules, now_ns);
@@ -73,6 +74,7 @@ impl Catalog {
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let mut known = Known::new(self, &roots, &rules);
         let mut found = discover_with(&sources, &rules.reading, &mut known);
+        keep_unavailable(self, &roots, &mut found);
         hold(self, &known, &mut found, now_ns);
         keep_equal(self, &mut found);
         let is_alike = self.rules.precedence == rules.precedence
@@ -177,29 +179,32 @@ impl Earlier for Known<'_> {
             }
             Item::Refused(at) => {
                 let refused = tables.refused_at(at);
-                is_equal(refused.revision).then(|| {
-                    Found::Refused(if was == source {
-                        Arc::clone(refused)
-                    } else {
-                        Arc::new(Refused {
-                            source,
-                            ..Refused::clone(refused)
-                        })
-                    })
-                })
+                is_equal(refused.revision)
+                    .then(|| Found::Refused(moved_refused(refused, was, source)))
             }
         }
     }
 }
 
 /// Returns a skill of a root that may have another place among the roots now.
-fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill> {
+pub(super) fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill> {
     if was == source {
         return Arc::clone(skill);
     }
     Arc::new(Skill {
         source,
         ..Skill::clone(skill)
+    })
+}
+
+/// The same for a folder that holds no skill.
+pub(super) fn moved_refused(refused: &Arc<Refused>, was: usize, source: usize) -> Arc<Refused> {
+    if was == source {
+        return Arc::clone(refused);
+    }
+    Arc::new(Refused {
+        source,
+        ..Refused::clone(refused)
     })
 }
 

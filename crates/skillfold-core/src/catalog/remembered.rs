@@ -230,7 +230,7 @@ impl Catalog {
     }
 
     /// Returns the skills and refused folders of a root, ordered by folder.
-    fn items_of(&self, root: usize) -> &[Item] {
+    pub(super) fn items_of(&self, root: usize) -> &[Item] {
         let places = self.tables.places();
         let end_of = |root: usize| places.partition_point(|item| self.tables.place(*item).0 < root);
         &places[end_of(root)..end_of(root + 1)]

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup};
+use crate::catalog::hold::Unavailable;
 use crate::catalog::log;
 use crate::catalog::marks::Marks;
 use crate::catalog::root::{Root, arranged};
@@ -61,7 +62,7 @@ pub struct Catalog {
     findings: Arc<[SourceFinding]>,
     /// What has to be compared by content when it is looked at again, in order.
     pub(crate) unsettled: Arc<[Item]>,
-    /// Whether a skill was found over a link.
+    /// Whether links were followed, so that one folder may be found by two paths.
     pub(crate) has_links: bool,
     /// Which snapshot this is, of all that were made.
     serial: u64,
@@ -104,7 +105,9 @@ impl Catalog {
             } = &**refused;
             (folder, *revision, &*refused.diagnostics)
         });
-        let (mut are_settled, mut has_links) = (true, false);
+        let unavailable = Unavailable::of(&findings);
+        let mut are_settled = unavailable.is_empty();
+        let mut has_links = has_links_in(&roots);
         for (folder, revision, diagnostics) in skills.chain(refused) {
             are_settled &= is_settled(revision, diagnostics, now_ns);
             has_links |= folder.is_linked();
@@ -113,7 +116,14 @@ impl Catalog {
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
             let places = tables.places().iter().copied();
-            unsettled.extend(places.filter(|item| !is_item_settled(&tables, *item, now_ns)));
+            // What was kept is as it was when it was read, which was before now.
+            let is_kept = |item: Item| {
+                let (source, folder) = tables.place(item);
+                unavailable.has(source, folder)
+            };
+            unsettled.extend(
+                places.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now_ns)),
+            );
             unsettled.sort_unstable();
         }
         Self {
@@ -135,16 +145,22 @@ impl Catalog {
         findings: Vec<SourceFinding>,
         now_ns: i64,
     ) -> Self {
+        let unavailable = Unavailable::of(&findings);
+        let is_kept = |item: Item| {
+            let (source, folder) = self.tables.place(item);
+            unavailable.has(source, folder)
+        };
         let unsettled = self.unsettled.iter().copied();
+        let unsettled = unsettled
+            .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now_ns))
+            .collect();
         Self {
+            has_links: self.has_links || has_links_in(&roots),
             roots,
             rules: Arc::clone(&self.rules),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
-            unsettled: unsettled
-                .filter(|item| !is_item_settled(&self.tables, *item, now_ns))
-                .collect(),
-            has_links: self.has_links,
+            unsettled,
             serial: next_serial(),
             marks: Arc::clone(&self.marks),
         }
@@ -223,6 +239,14 @@ impl Catalog {
         &self.findings
     }
 
+    /// Returns whether something of a root could not be read just now: what was known of it stays until it can be.
+    pub fn is_stale(&self, root: usize) -> bool {
+        let is_unavailable = |of: &SourceFinding| {
+            of.source == root && of.finding.diagnostic.code == Code::Unavailable
+        };
+        self.findings.iter().any(is_unavailable)
+    }
+
     /// Returns the roots; a skill's `source` is an index into them.
     pub fn roots(&self) -> &[Root] {
         &self.roots
@@ -257,6 +281,11 @@ impl fmt::Debug for Catalog {
             .field("refused", &self.refused().len())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns whether the search of a root went over a link.
+fn has_links_in(roots: &[Root]) -> bool {
+    roots.iter().any(|root| root.source().went_over_links())
 }
 
 fn next_serial() -> u64 {

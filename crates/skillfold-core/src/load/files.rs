@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::catalog::entry::Entry;
+use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::load::loader::{Loader, logged, may_be_given};
@@ -138,18 +139,18 @@ impl Loader {
         // Instructions that cannot be read speak of nothing; loading says why.
         let bytes = body.map(|content| content.bytes).unwrap_or_default();
         let mentions = Mentions::of(&String::from_utf8_lossy(&bytes));
-        files_by(entry, &mentions, cursor, limit)
+        let all = logged(entry, "", all_files(entry, usize::MAX))?;
+        Ok(in_order(all, &mentions, cursor, limit))
     }
 }
 
-/// Returns the files of a skill in the order in which they are spoken of.
-pub(super) fn files_by(
-    entry: &Entry<'_>,
+/// Returns a page of the files of a skill in the order in which they are spoken of.
+pub(super) fn in_order(
+    mut page: Files,
     mentions: &Mentions,
     cursor: Option<&Cursor>,
     limit: usize,
-) -> Result<Files, Error> {
-    let mut page = logged(entry, "", all_files(entry))?;
+) -> Files {
     // What is not spoken of comes after everything that is.
     let order = |path: &str| mentions.place(path).unwrap_or(usize::MAX);
     let by_order = |file: &SkillFile| (order(file.path.as_str()), file.path.clone());
@@ -170,16 +171,19 @@ pub(super) fn files_by(
         let last = page.files.last();
         page.next = last.map(|last| Cursor::after(last.path.as_str()));
     }
-    Ok(page)
+    page
 }
 
-/// Returns all files of a skill, by path.
-pub(super) fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
+/// Returns all files of a skill, by path, after looking at no more than so many entries of its folders. What comes after
+/// these is a finding.
+pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<Files, Error> {
     let (source, folder) = (entry.root().source(), &entry.skill().folder);
     let limits = &entry.catalog().rules().reading.walk.limits;
+    let entries = entries.min(limits.walk_entries);
     // A source walks anew for each page: one page of all is one walk.
     let limits = Limits {
-        resources: limits.walk_entries,
+        resources: entries,
+        walk_entries: entries,
         ..limits.clone()
     };
     let (mut all, mut cursor) = (Files::default(), None);
@@ -195,6 +199,12 @@ pub(super) fn all_files(entry: &Entry<'_>) -> Result<Files, Error> {
             }));
         // A cursor that does not move would never end.
         if page.next.is_none() || page.next == cursor {
+            return Ok(all);
+        }
+        if all.files.len() >= entries {
+            let what = format!("Listing stopped after {entries} files of");
+            let bound = Finding::new(Code::BoundReached, folder.path(), &what);
+            all.findings.push(bound);
             return Ok(all);
         }
         cursor = page.next;

@@ -92,7 +92,7 @@ impl Loader {
         if let Some(rule) = entry.unpublished() {
             return Err(refused(rule));
         }
-        let listed = all_files(entry)?;
+        let listed = all_files(entry, usize::MAX)?;
         let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
         if let Some(finding) = listed
             .findings

@@ -6,18 +6,22 @@ use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
+use crate::load::digest::Digest;
 use crate::load::envelope::words::is_id;
 use crate::load::envelope::{Envelope, Failure, Parts};
-use crate::load::files::{FileKind, Files, all_files, files_by};
+use crate::load::files::{FileKind, Files, SkillFile, all_files, in_order};
 use crate::load::instructions::Instructions;
-use crate::load::loader::{Loader, may_be_given};
+use crate::load::loader::{Loader, logged, may_be_given};
 use crate::load::mentions::Mentions;
-use crate::name::ResourcePath;
 use crate::read::source::{Finding, Revision};
 use crate::text::shortened;
 
 /// Files that an envelope names; the rest is counted in it.
 const NAMED: usize = 50;
+
+/// Entries of a skill's folders that are looked at to name them. The largest real skills have a few hundred files; a load
+/// must not take long because a skill has many.
+const LOOKED_AT: usize = 4_096;
 
 /// Characters of what was asked for that an answer repeats.
 const ECHOED: usize = 300;
@@ -35,8 +39,8 @@ pub struct LoadedText {
     pub instructions: Arc<Instructions>,
     /// What there is to say about this load, and about the envelope.
     pub notes: Vec<Diagnostic>,
-    /// The files that there were, by path, if the envelope has a place for them.
-    files: Option<Box<[ResourcePath]>>,
+    /// A digest of the names of the files that there were, if the envelope has a place for them.
+    files: Option<Digest>,
 }
 
 impl Loader {
@@ -59,10 +63,11 @@ impl Loader {
         envelope: Envelope,
     ) -> LoadedText {
         let mut notes = instructions.notes().to_vec();
-        let files = if envelope.names_files() {
-            named_files(entry, &instructions, &mut notes)
+        let (files, digest) = if envelope.names_files() {
+            let (files, digest) = named_files(entry, &instructions, &mut notes);
+            (files, Some(digest))
         } else {
-            Files::default()
+            (Files::default(), None)
         };
         let (names, unlisted) = named(&files);
         let parts = Parts {
@@ -83,13 +88,8 @@ impl Loader {
             let message = format!("Entry of `requires` is not an id: {}", quoted(id));
             Diagnostic::new(Code::RequiredForm, None, message)
         }));
-        let paths = || {
-            let mut paths: Vec<_> = files.files.iter().map(|file| file.path.clone()).collect();
-            paths.sort_unstable();
-            paths.into()
-        };
         LoadedText {
-            files: envelope.names_files().then(paths),
+            files: digest,
             text: rendered.text,
             instructions,
             notes,
@@ -112,7 +112,7 @@ impl Loader {
             && loaded
                 .files
                 .as_ref()
-                .is_none_or(|files| has_files(entry, files));
+                .is_none_or(|files| has_files(entry, *files));
         if is_same {
             self.count_hit();
         }
@@ -126,32 +126,42 @@ fn has_revision(entry: &Entry<'_>, known: Revision) -> bool {
     revision.is_ok_and(|now| now == known)
 }
 
-/// Returns whether a skill has these files, ordered by path, and nothing that there is something to say about.
-fn has_files(entry: &Entry<'_>, known: &[ResourcePath]) -> bool {
-    all_files(entry).is_ok_and(|found| {
-        let paths = found.files.iter().map(|file| &file.path);
-        found.findings.is_empty() && paths.eq(known)
-    })
+/// Returns whether a skill has these files, and nothing that there is something to say about.
+fn has_files(entry: &Entry<'_>, known: Digest) -> bool {
+    all_files(entry, LOOKED_AT)
+        .is_ok_and(|found| found.findings.is_empty() && digest(&found.files) == known)
 }
 
-/// Returns the files to name. What cannot be listed is a note, and no reason to keep the instructions back.
+/// Returns a digest of the names of files.
+fn digest(files: &[SkillFile]) -> Digest {
+    let mut names = String::new();
+    for file in files {
+        names.push_str(file.path.as_str());
+        // No name has one.
+        names.push('\0');
+    }
+    Digest::of(names.as_bytes())
+}
+
+/// Returns the files to name, and a digest of the names of all. What cannot be listed is a note, and no reason to keep the instructions back.
 fn named_files(
     entry: &Entry<'_>,
     instructions: &Instructions,
     notes: &mut Vec<Diagnostic>,
-) -> Files {
+) -> (Files, Digest) {
     let mentions = Mentions::of(instructions.raw());
-    // One more, as the `SKILL.md` is not named.
-    match files_by(entry, &mentions, None, NAMED + 1) {
+    match logged(entry, "", all_files(entry, LOOKED_AT)) {
         Ok(files) => {
             let findings = files.findings.iter();
             notes.extend(findings.map(|finding| finding.diagnostic.clone()));
-            files
+            let digest = digest(&files.files);
+            // One more, as the `SKILL.md` is not named.
+            (in_order(files, &mentions, None, NAMED + 1), digest)
         }
         Err(error) => {
             let message = format!("Files could not be listed: {}", error.with_cause());
             notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
-            Files::default()
+            (Files::default(), digest(&[]))
         }
     }
 }

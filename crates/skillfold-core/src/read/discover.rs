@@ -140,7 +140,7 @@ pub(crate) fn discover_at(
 }
 
 impl Discovery {
-    fn put_in_order(&mut self) {
+    pub(crate) fn put_in_order(&mut self) {
         // The walk leaves a few long stretches in order, which a stable sort only has to merge.
         let by_place = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
         self.skills
@@ -227,7 +227,7 @@ struct Search<'a> {
 enum Place {
     Skill(u32),
     Refused(u32),
-    /// It vanished while it was read.
+    /// It vanished while it was read, or could not be read just now.
     Nowhere,
 }
 
@@ -273,8 +273,13 @@ impl<'a> Search<'a> {
                 .into_iter()
                 .for_each(|finding| self.finding(index, finding)),
             Err(error) => {
-                let what = format!("Source could not be listed ({}):", chain(&error));
-                self.finding(index, Finding::new(Code::FolderUnreadable, "", &what));
+                let (code, when) = if error.is_transient() {
+                    (Code::Unavailable, " just now")
+                } else {
+                    (Code::FolderUnreadable, "")
+                };
+                let what = format!("Source could not be listed{when} ({}):", chain(&error));
+                self.finding(index, Finding::new(code, "", &what));
             }
         }
     }
@@ -365,6 +370,11 @@ impl<'a> Search<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
                 self.finding(index, Finding::new(Code::Vanished, folder.path(), what));
+                Place::Nowhere
+            }
+            Err(error) if error.is_transient() => {
+                let what = format!("`SKILL.md` could not be read just now ({}):", chain(&error));
+                self.finding(index, Finding::new(Code::Unavailable, folder.path(), &what));
                 Place::Nowhere
             }
             Err(error) => {

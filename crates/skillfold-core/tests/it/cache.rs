@@ -399,3 +399,32 @@ fn fields_of_a_file_that_changed_are_counted() {
     }
     assert!(loader.stats().entries < 20, "{:?}", loader.stats());
 }
+
+#[test]
+fn text_of_a_skill_with_many_files_is_current_until_one_is_another() {
+    let root = skillfold_testkit::folder(
+        "
+        //- many/SKILL.md
+        ---
+        name: many
+        description: Has many files
+        ---
+        Text
+    ",
+    );
+    let many = (0..60).map(|number| (format!("many/{number:02}.txt"), "x".to_owned()));
+    skillfold_testkit::write(root.path(), &many.collect::<Vec<_>>());
+    let source = FsSource::open(root.path()).unwrap();
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let entry = catalog.get("many").unwrap();
+    let text = loader.render(&entry, "", Envelope::SkillContent).unwrap();
+    assert!(loader.is_current(&entry, &text));
+    std::fs::rename(
+        root.path().join("many/59.txt"),
+        root.path().join("many/60.txt"),
+    )
+    .unwrap();
+    assert!(!loader.is_current(&entry, &text));
+}

@@ -67,9 +67,23 @@ enum Act {
     Hidden {
         root: usize,
     },
+    /// A link, told of by itself or by the folder that it is in.
+    Link {
+        root: usize,
+        folder: usize,
+        to: (usize, usize),
+        tells: Tells,
+    },
 }
 
-fn act() -> impl Strategy<Value = Act> {
+#[derive(Clone, Copy, Debug)]
+enum Tells {
+    Link,
+    Folder,
+}
+
+/// One thing, which is a link so many times as often as a folder beside another is.
+fn act(links: u32) -> impl Strategy<Value = Act> {
     let root = 0..ROOTS;
     let folder = 0..FOLDERS.len();
     let written = (root.clone(), folder.clone(), 0..NAMES.len());
@@ -79,8 +93,14 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (root.clone(), folder.clone()).prop_map(|(root, folder)| Act::Remove { root, folder }),
         2 => (root.clone(), folder.clone(), folder.clone())
             .prop_map(|(root, from, to)| Act::Rename { root, from, to }),
-        1 => (root.clone(), folder).prop_map(|(root, folder)| Act::Beside { root, folder }),
-        1 => root.prop_map(|root| Act::Hidden { root }),
+        1 => (root.clone(), folder.clone()).prop_map(|(root, folder)| Act::Beside { root, folder }),
+        1 => root.clone().prop_map(|root| Act::Hidden { root }),
+        links => (root.clone(), folder.clone(), (root, folder), any::<bool>()).prop_map(
+            |(root, folder, to, is_itself)| {
+                let tells = if is_itself { Tells::Link } else { Tells::Folder };
+                Act::Link { root, folder, to, tells }
+            },
+        ),
     ]
 }
 
@@ -158,6 +178,22 @@ impl World {
             Act::Hidden { root } => {
                 let _ = fs::create_dir_all(self.path(root).join(".hidden/pdf"));
                 vec![(root, ".hidden/pdf"), (root, ".hidden")]
+            }
+            Act::Link {
+                root,
+                folder,
+                to: (to_root, to),
+                tells,
+            } => {
+                let link = self.path(root).join(FOLDERS[folder]);
+                let _ = fs::create_dir_all(link.parent().unwrap());
+                #[cfg(unix)]
+                let _ = std::os::unix::fs::symlink(self.path(to_root).join(FOLDERS[to]), link);
+                let above = FOLDERS[folder].rsplit_once('/').map(|(above, _)| above);
+                match tells {
+                    Tells::Folder => vec![(root, above.unwrap_or(FOLDERS[folder]))],
+                    Tells::Link => vec![(root, FOLDERS[folder])],
+                }
             }
         }
     }
@@ -257,7 +293,14 @@ proptest! {
 
     #[test]
     fn following_folders_gives_what_looking_at_everything_gives(
-        acts in proptest::collection::vec(act(), 1..24),
+        acts in proptest::collection::vec(act(0), 1..24),
+    ) {
+        follow(&acts);
+    }
+
+    #[test]
+    fn following_folders_with_links_gives_what_looking_at_everything_gives(
+        acts in proptest::collection::vec(act(4), 1..24),
     ) {
         follow(&acts);
     }
@@ -366,4 +409,50 @@ fn folder_that_is_nowhere_changes_nothing() {
     assert!(none(&[(0, "")]).is_none());
     assert!(none(&[(0, "../0/pdf")]).is_none());
     assert!(none(&[(0, "/etc")]).is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn new_folder_with_a_link_to_a_known_skill_is_one_skill_still() {
+    let mut world = World::new();
+    let text = "---\nname: pdf\ndescription: LONGER\n---\n";
+    world.put(&world.path(0).join("pdf"), text);
+    let mut catalog = world.discover();
+    fs::create_dir(world.path(0).join("team")).unwrap();
+    std::os::unix::fs::symlink("../pdf", world.path(0).join("team/pdf")).unwrap();
+    let follow =
+        |catalog: &Catalog, world: &World| match catalog.refresh_folders(&[(0, "team")], LATER) {
+            Some(next) => next.catalog,
+            None => {
+                catalog
+                    .refresh(world.roots(), Rules::default(), LATER)
+                    .catalog
+            }
+        };
+    catalog = follow(&catalog, &world);
+    assert_eq!(catalog.len(), 1);
+    fs::remove_dir_all(world.path(0).join("team")).unwrap();
+    catalog = follow(&catalog, &world);
+    assert_eq!(shown(&catalog), shown(&world.discover()));
+}
+
+/// A link to a folder without skills makes nothing a skill, until there is one.
+#[cfg(unix)]
+#[test]
+fn skill_that_is_new_behind_a_link_of_another_root_is_found_as_by_a_look_at_everything() {
+    let mut world = World::new();
+    fs::create_dir(world.path(1).join("group")).unwrap();
+    std::os::unix::fs::symlink(world.path(1).join("group"), world.path(0).join("theirs")).unwrap();
+    let catalog = world.discover();
+    let text = "---\nname: pdf\ndescription: LONGER\n---\n";
+    world.put(&world.path(1).join("group/pdf"), text);
+    let next = match catalog.refresh_folders(&[(1, "group/pdf")], LATER) {
+        Some(next) => next.catalog,
+        None => {
+            catalog
+                .refresh(world.roots(), Rules::default(), LATER)
+                .catalog
+        }
+    };
+    assert_eq!(shown(&next), shown(&world.discover()));
 }

@@ -170,3 +170,33 @@ fn message_of_an_error_cannot_break_out() {
     let text = Envelope::SkillContext.render_failure("\"><x>", &error);
     assert_eq!(text.matches('<').count(), 4, "{text}");
 }
+
+#[test]
+fn load_looks_at_a_bounded_number_of_files_and_says_so() {
+    let many = (0..10_000).map(|number| (format!("pdf/data/{number:05}.csv"), String::new()));
+    let tree = files(TREE).into_iter().chain(many);
+    let root = Root::new(Scope::User, "mine", MemorySource::new(tree));
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
+    let notes = loaded.unwrap().notes;
+    let notes: Vec<_> = notes.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(notes.join("\n"), @"
+    warning[SF507]: Listing stopped after 4096 files of `pdf`
+    warning[SF805]: Tags of the envelope `skill_content` were made harmless: 1 of the instructions, 0 of the arguments
+    ");
+
+    let folder = folder(TREE);
+    let many = (0..4_100).map(|number| (format!("pdf/data/{number}"), String::new()));
+    write(folder.path(), &many.collect::<Vec<_>>());
+    let source = FsSource::open(folder.path()).unwrap();
+    let roots = vec![Root::new(Scope::User, "mine", source)];
+    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
+    let loaded = loaded.unwrap();
+    assert!(loaded.text.contains("references/forms.md"));
+    let notes: Vec<_> = loaded.notes.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(notes.join("\n"), @"
+    warning[SF507]: Listing stopped after 4096 entries, before the files of `data`
+    warning[SF805]: Tags of the envelope `skill_content` were made harmless: 1 of the instructions, 0 of the arguments
+    ");
+}

@@ -366,7 +366,18 @@ fn what_version_control_keeps_is_neither_listed_nor_read() {
         assert!(!listed.contains("config "), "{listed}");
         assert!(listed.contains("info[SF517]"), "{listed}");
     }
-    for path in [".git/config", "sub/.GIT/config", ".hg", "a/.svn/entries"] {
+    for path in [
+        ".git/config",
+        "sub/.GIT/config",
+        ".hg",
+        "a/.svn/entries",
+        "git~1/config",
+        "sub/GIT~12/config",
+        "gi7EBA~1/config",
+        "hg~1/hgrc",
+        "svn~1/entries",
+        ".g\u{200c}it/config",
+    ] {
         assert!(path.parse::<ResourcePath>().is_err(), "{path}");
     }
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use skillfold_core::{Catalog, Cursor, Filter, MemorySource, Root, Rules, Scope};
+use skillfold_core::{Catalog, Cursor, Filter, MemorySource, Root, Rules, Scope, nearest, parse};
 
 const SMALL: usize = 200;
 const LARGE: usize = 50 * SMALL;
@@ -63,4 +63,49 @@ fn page_costs_the_same_in_a_catalog_of_any_size() {
         black_box(catalog.page(&Filter::default(), Some(&cursor), 50));
     });
     assert!(ratio < AT_MOST, "{ratio}");
+}
+
+/// Returns how many times as long a run takes with four times as much.
+fn of_four_times(run: impl Fn(usize)) -> f64 {
+    let shortest = |much: usize| {
+        let time = |_| {
+            let start = Instant::now();
+            run(much);
+            start.elapsed()
+        };
+        (0..4).map(time).min().unwrap_or_default()
+    };
+    shortest(4).as_secs_f64() / shortest(1).as_secs_f64()
+}
+
+#[test]
+fn fields_cost_no_more_than_in_proportion_to_their_number() {
+    let letters = || 'a'..='z';
+    let keys: Vec<String> = letters()
+        .flat_map(|a| letters().flat_map(move |b| letters().map(move |c| format!("{a}{b}{c}:\n"))))
+        .collect();
+    let [one, four] =
+        [3_000, 12_000].map(|fields| format!("---\n{}---\n", keys[..fields].concat()));
+    let ratio = of_four_times(|much| {
+        let text = if much == 1 { &one } else { &four };
+        black_box(parse(text.as_bytes(), "a"));
+    });
+    // 4 in proportion, 16 if each field is compared with all.
+    assert!(ratio < 8.0, "{ratio}");
+}
+
+#[test]
+fn what_was_meant_takes_a_bounded_time_among_any_number_that_could_be() {
+    // They start alike and have the same letters.
+    let word = "abcdefgh-".repeat(12);
+    let ids: Vec<String> = (0..4_000)
+        .map(|number| format!("{}{number}", &word[..100]))
+        .collect();
+    let ratio = of_four_times(|much| {
+        let ids = ids[..much * 1_000].iter().map(|id| &**id);
+        assert!(!nearest(&word, ids, 3).is_empty());
+    });
+    assert!(ratio < 2.5, "{ratio}");
+    let long = "abcdefgh-".repeat(57);
+    assert!(nearest(&long, ids.iter().map(|id| &**id), 3).is_empty());
 }

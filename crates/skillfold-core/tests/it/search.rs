@@ -240,6 +240,36 @@ fn without_its_model_search_goes_by_words_and_says_why() {
     assert!(index.refresh(&garage()).problem().is_some());
 }
 
+/// Fails until it is told not to.
+struct Flaky(std::sync::atomic::AtomicBool);
+
+impl Embedder for Flaky {
+    fn id(&self) -> &'static str {
+        "flaky"
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        if self.0.load(std::sync::atomic::Ordering::Relaxed) {
+            return Vehicles.embed(texts);
+        }
+        Err(Error::not_found("model"))
+    }
+}
+
+#[test]
+fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
+    let flaky = Arc::new(Flaky(false.into()));
+    let catalog = garage();
+    let embedder: Arc<dyn Embedder> = Arc::<Flaky>::clone(&flaky);
+    let index = SearchIndex::by_meaning(&catalog, Covers::Metadata, embedder);
+    assert!(index.problem().is_some());
+    flaky.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    let index = index.refresh(&catalog);
+    assert!(index.problem().is_none());
+    let found = index.search(&index.query("my car"), 1, |_| true);
+    assert_eq!(found.hits[0].entry.id(), "garage");
+}
+
 #[test]
 fn meaning_is_written_down_with_a_document() {
     let with = document("a", "b", "c").with_meaning(Direction::new(&[1.0, -0.5]));

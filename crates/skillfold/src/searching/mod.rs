@@ -21,7 +21,7 @@ pub(crate) use crate::searching::means::Means;
 use crate::searching::means::Remembering;
 
 /// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
-const BODIES: usize = 20_000;
+const BODIES: usize = if cfg!(test) { 20 } else { 20_000 };
 
 /// Skills from which on they are searched on disk, where there is a place for that: fewer are read in the time that a person
 /// does not notice.
@@ -228,20 +228,23 @@ impl Searching {
     }
 
     fn make_in_memory(&self) -> Made {
-        let covers = if self.catalog.len() <= BODIES {
-            Covers::Bodies
-        } else {
-            Covers::Metadata
-        };
+        let covers = covers(&self.catalog);
         let earlier = self.earlier.load();
         if let Some(Made {
             index: Index::Memory(earlier),
             problem,
         }) = earlier.as_deref()
+            && is_of_one_shape(earlier.catalog(), &self.catalog)
         {
+            let index = earlier.refresh(&self.catalog);
+            let problem = match (earlier.problem(), index.problem()) {
+                (_, Some(error)) => Some(error.with_cause().into()),
+                (Some(_), None) => None,
+                (None, None) => problem.clone(),
+            };
             return Made {
-                index: Index::Memory(earlier.refresh(&self.catalog)),
-                problem: problem.clone(),
+                index: Index::Memory(index),
+                problem,
             };
         }
         let (embedder, mut problem) = self.embedder();
@@ -276,6 +279,21 @@ impl Finder for Searching {
     }
 }
 
+/// Returns what of so many skills is searched in memory.
+fn covers(catalog: &Catalog) -> Covers {
+    if catalog.len() <= BODIES {
+        Covers::Bodies
+    } else {
+        Covers::Metadata
+    }
+}
+
+/// Returns whether two snapshots are searched in the same way: as many as they are.
+fn is_of_one_shape(one: &Catalog, other: &Catalog) -> bool {
+    let is_compared = |catalog: &Catalog| catalog.len() <= COMPARED;
+    covers(one) == covers(other) && is_compared(one) == is_compared(other)
+}
+
 fn in_memory(
     index: &SearchIndex,
     query: &Query,
@@ -299,5 +317,46 @@ impl fmt::Debug for Searching {
             .debug_struct("Searching")
             .field("is_made", &self.is_made())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, OnceLock};
+
+    use skillfold_core::{Catalog, Covers, MemorySource, Root, Rules, Scope};
+
+    use super::{BODIES, Means, Searching};
+
+    fn catalog(skills: usize) -> Arc<Catalog> {
+        let files = (0..skills).map(|number| {
+            let text =
+                format!("---\nname: skill-{number}\ndescription: Handles things\n---\nBody\n");
+            (format!("skill-{number}/SKILL.md"), text)
+        });
+        let root = Root::new(Scope::User, "made", MemorySource::new(files));
+        Arc::new(Catalog::discover(vec![root], Rules::default(), i64::MAX))
+    }
+
+    fn covers(searching: &Searching) -> Covers {
+        let query = searching.query("things");
+        searching.search(&query, 1, &|_| true).covers
+    }
+
+    #[test]
+    fn index_in_memory_has_the_shape_of_as_many_skills_as_there_are_now() {
+        let means = Arc::new(Means {
+            #[cfg(feature = "index")]
+            cache: None,
+            given: None,
+            model: None,
+            opened: OnceLock::new(),
+        });
+        let few = Searching::new(&catalog(BODIES), Arc::clone(&means));
+        assert_eq!(covers(&few), Covers::Bodies);
+        let many = few.next(&catalog(BODIES + 1), Arc::clone(&means));
+        assert_eq!(covers(&many), Covers::Metadata);
+        let few = many.next(&catalog(BODIES), means);
+        assert_eq!(covers(&few), Covers::Bodies);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use skillfold_core::Code;
+use skillfold_core::{Code, Error};
 use toml::de::DeTable;
 
-use crate::environment::{Environment, SETTINGS_VARIABLE, read_settings};
+use crate::environment::{Environment, SETTINGS_VARIABLE, is_there, read_settings};
 use crate::settings::layer::Layer;
 use crate::settings::lines::Lines;
 use crate::settings::value::{Place, Written, entries};
@@ -18,7 +18,7 @@ pub(super) fn user(environment: &Environment) -> Layer {
     };
     let base = path.parent().unwrap_or(&path);
     let origin = |line| Origin::User(path.clone(), line);
-    if environment.names_settings() && !path.exists() {
+    if environment.names_settings() && !is_there(&path) {
         let mut layer = Layer::default();
         let message = format!("Settings that `{SETTINGS_VARIABLE}` names are not there");
         layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
@@ -51,7 +51,13 @@ fn read(
         Ok(None) => return layer,
         Err(error) => {
             let message = format!("Settings could not be read: {error}");
-            layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
+            let is_transient = Error::read("", error).is_transient();
+            let code = if is_transient {
+                Code::Unavailable
+            } else {
+                Code::SettingsUnreadable
+            };
+            layer.report(finding(code, &origin(1), None, message));
             return layer;
         }
     };

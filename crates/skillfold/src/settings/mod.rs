@@ -145,7 +145,10 @@ impl SettingFinding {
     /// Returns whether the person said something that cannot be done. What a project says wrong is left out and is no
     /// reason to stop.
     pub fn is_fatal(&self) -> bool {
-        self.diagnostic.severity == Severity::Error && !matches!(self.origin, Origin::Project(..))
+        let is_of_project = matches!(self.origin, Origin::Project(..));
+        // What a file says that cannot be read just now is not known, and not nothing.
+        let is_unknown = self.diagnostic.code == Code::Unavailable;
+        self.diagnostic.severity == Severity::Error && (!is_of_project || is_unknown)
     }
 }
 

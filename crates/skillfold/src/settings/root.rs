@@ -1,11 +1,12 @@
 //! A root that settings name.
 
+use std::io;
 use std::path::{Component, Path};
 
 use skillfold_core::{PluginName, Scope};
 use toml::de::DeValue;
 
-use crate::environment::resolved;
+use crate::environment::resolve;
 use crate::settings::value::{Place, Written};
 use crate::settings::{ConfiguredRoot, Origin};
 
@@ -124,10 +125,10 @@ fn belongs(words: &Words<'_>, own: Scope) -> Result<(Scope, Option<PluginName>),
 fn is_inside(written: &Path, whole: &Path, project: &Path) -> bool {
     let is_plain =
         |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    let stays = || match (resolved(whole), resolved(project)) {
-        (Some(whole), Some(project)) => whole.starts_with(project),
-        // What is not there cannot lead anywhere.
-        _ => true,
+    let stays = || match (resolve(whole), resolve(project)) {
+        (Ok(whole), Ok(project)) => whole.starts_with(project),
+        // What is not there cannot lead anywhere; what cannot be looked at can.
+        (Err(error), _) | (_, Err(error)) => error.kind() == io::ErrorKind::NotFound,
     };
     written.components().all(is_plain) && !written.starts_with("~") && stays()
 }

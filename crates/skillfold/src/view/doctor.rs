@@ -46,7 +46,7 @@ pub struct RootState {
     pub trusted_by: Option<String>,
     /// Who named it: `default`, a settings file and line, a variable, `argument` or `host`.
     pub origin: String,
-    /// `searched`, `absent`, `missing` or `same`.
+    /// `searched`, `absent`, `missing`, `same`, or `stale` where something could not be read just now and stays as it was.
     pub outcome: String,
     /// The root that it is the same as.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
 /// Returns the roots of the host, and then those that were looked for.
 fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
     let is_same = |root: &Root, searched: &SearchedRoot| {
-        matches!(searched.outcome, Outcome::Searched)
+        matches!(searched.outcome, Outcome::Searched | Outcome::Stale(_))
             && root.source().location() == Some(&searched.path)
     };
     let known = |searched: &SearchedRoot| {
@@ -209,7 +209,7 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             trusted: root.trust() == Trust::Trusted,
             trusted_by: None,
             origin: "host".to_owned(),
-            outcome: "searched".to_owned(),
+            outcome: outcome(catalog, at).to_owned(),
             same_as: None,
             skills: count(catalog, at),
             refused: count_refused(catalog, at),
@@ -223,6 +223,9 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
             state.skills = count(catalog, at);
             state.refused = count_refused(catalog, at);
             state.findings.extend(findings(catalog, at));
+            if catalog.is_stale(at) {
+                "stale".clone_into(&mut state.outcome);
+            }
             state.memory = memory(report, catalog.roots()[at].label());
         }
         state
@@ -253,6 +256,7 @@ fn searched(root: &SearchedRoot) -> RootState {
         Outcome::Searched => ("searched", None, Vec::new()),
         Outcome::Absent => ("absent", None, Vec::new()),
         Outcome::Missing(diagnostic) => ("missing", None, vec![Diagnostic::new(diagnostic)]),
+        Outcome::Stale(diagnostic) => ("stale", None, vec![Diagnostic::new(diagnostic)]),
         Outcome::Same(label) => ("same", Some(label.clone()), Vec::new()),
     };
     RootState {
@@ -269,6 +273,14 @@ fn searched(root: &SearchedRoot) -> RootState {
         refused: 0,
         findings,
         memory: None,
+    }
+}
+
+fn outcome(catalog: &Catalog, root: usize) -> &'static str {
+    if catalog.is_stale(root) {
+        "stale"
+    } else {
+        "searched"
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which folders the system is asked about.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -240,7 +241,16 @@ impl Cover {
         if is_skill {
             return;
         }
-        for (name, is_link) in subfolders(folder) {
+        let subfolders = match subfolders(folder) {
+            Ok(subfolders) => subfolders,
+            // What is gone is said by the folder above.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+            Err(error) => {
+                self.problem = Some(format!("{}: {error}", folder.display()));
+                return;
+            }
+        };
+        for (name, is_link) in subfolders {
             let is_hidden = name.to_string_lossy().starts_with('.') && self.hidden == Hidden::Skip;
             let is_never = NEVER.iter().any(|never| name == *never);
             if is_hidden || is_never || (is_link && self.links != Links::Follow) {

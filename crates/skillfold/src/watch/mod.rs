@@ -27,6 +27,8 @@ const SLICE: Duration = Duration::from_millis(50);
 /// After a look at everything the next one waits so many times as long as it took, so that a storm of changes leaves the
 /// machine to others.
 const REST: u32 = 3;
+/// What could not be read is tried again after [`SETTLING`], then after twice as long, and so on, so many times.
+const DOUBLINGS: u32 = 5;
 
 /// Follows the files of a live handle until it is dropped.
 ///
@@ -96,6 +98,8 @@ impl Watching {
             places: Places::default(),
             is_overlapping: false,
             last_error: None,
+            is_unread: false,
+            tries: 0,
             news,
             skills,
         };
@@ -167,6 +171,9 @@ struct Follower {
     is_overlapping: bool,
     /// What was said last of settings that cannot be followed; it is not said again.
     last_error: Option<String>,
+    /// Whether the last look could not see everything, and how often that was so in a row.
+    is_unread: bool,
+    tries: u32,
     news: News,
 }
 
@@ -185,7 +192,11 @@ impl Follower {
                 Due::Time if is_busy => self.work(),
                 Due::Time if is_settling => {
                     settle = None;
-                    self.look_again();
+                    if self.is_unread {
+                        self.look_at_everything();
+                    } else {
+                        self.look_again();
+                    }
                 }
                 Due::Everything | Due::Paths(_) | Due::Time => {
                     let start = Instant::now();
@@ -194,10 +205,12 @@ impl Follower {
                     poll = self.next_poll();
                 }
             }
-            let is_settled = self.skills.catalog().unsettled_folders().is_empty();
+            let is_settled =
+                !self.is_unread && self.skills.catalog().unsettled_folders().is_empty();
+            let wait = SETTLING * 2_u32.pow(self.tries.saturating_sub(1).min(DOUBLINGS));
             // Changes that go on do not put it off.
             settle = (!is_settled && self.is_following())
-                .then(|| settle.unwrap_or_else(|| Instant::now() + SETTLING));
+                .then(|| settle.unwrap_or_else(|| Instant::now() + wait));
         }
     }
 
@@ -334,6 +347,9 @@ impl Follower {
 
     /// Tells of what is news.
     fn tell(&mut self, refreshed: Result<Changes, Error>) {
+        let is_failed = refreshed.as_ref().is_err_and(Error::is_transient);
+        self.is_unread = is_failed || self.skills.is_stale();
+        self.tries = if self.is_unread { self.tries + 1 } else { 0 };
         match refreshed {
             Ok(changes) => {
                 self.last_error = None;

@@ -125,18 +125,25 @@ impl SearchIndex {
         }
     }
 
-    /// Returns the same for a newer snapshot; only what changed is read.
+    /// Returns the same for a newer snapshot; only what changed is read. What could not be compared by meaning before is
+    /// tried again.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
         let known = self.layers.all().into_iter().flat_map(documents);
         let known: HashMap<*const Skill, &Arc<Document>> = known.collect();
-        let problem = Cell::new(self.problem.clone());
+        let problem = Cell::new(None);
         let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
             self.reading
                 .segment(catalog, skills, base, &known, &problem)
         };
+        // What could not be compared by meaning is tried again, wherever it stands.
+        let layers = if self.problem.is_some() {
+            Layers::new(catalog, |_| true, make)
+        } else {
+            self.layers.refresh(catalog, make)
+        };
         Self {
-            layers: self.layers.refresh(catalog, make),
+            layers,
             problem: problem.into_inner(),
             reading: self.reading.clone(),
         }
@@ -286,6 +293,9 @@ impl Reading {
         let (mut all, mut new) = (Vec::with_capacity(skills.len()), Vec::new());
         for skill in skills {
             if let Some(document) = known.get(&Arc::as_ptr(skill)) {
+                if document.meaning().is_none() {
+                    new.push(all.len());
+                }
                 all.push(Arc::clone(document));
                 continue;
             }

@@ -8,6 +8,7 @@
 mod value;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
@@ -37,6 +38,7 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
     let mut lines = Lines::new(text, first_line);
     let mut entries: Vec<Entry<'a>> = Vec::with_capacity(8);
     let mut keys = 0;
+    let mut seen = Seen::default();
     while let Some(line) = lines.next() {
         if line.text.is_empty() {
             continue;
@@ -45,7 +47,7 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
             return Reading::Declined;
         };
         let mut after = lines.clone();
-        let mut read = field.value(&mut after);
+        let mut read = field.value(&mut after, limits);
         if read.is_none() {
             if let Some(fault) = field.fault() {
                 return Reading::Broken(fault);
@@ -57,7 +59,8 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
             return Reading::Declined;
         };
         lines = after;
-        if entries.iter().any(|earlier| earlier.key == field.key) {
+        keys += 1 + nested;
+        if keys > limits.yaml_keys || !seen.insert(field.key, &entries) {
             return Reading::Declined;
         }
         entries.push(Entry {
@@ -65,9 +68,8 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> Readi
             key_span: field.key_span(),
             value,
         });
-        keys += 1 + nested;
     }
-    if entries.is_empty() || keys > limits.yaml_keys {
+    if entries.is_empty() {
         return Reading::Declined;
     }
     Reading::Tree(Node::map(entries, Position::new(first_line, 1)))
@@ -161,11 +163,14 @@ impl<'a> Field<'a> {
     }
 
     /// Reads the value, with the lines below that belong to it, and counts the keys among them.
-    fn value(&self, lines: &mut Lines<'a>) -> Option<(Node<'a>, usize)> {
+    fn value(&self, lines: &mut Lines<'a>, limits: &Limits) -> Option<(Node<'a>, usize)> {
         let Some(rest) = self.rest else {
             let mut nested = Nested::None;
             while let Some(line) = lines.next_if(|line| line.starts_with([' ', '-'])) {
                 nested.line(line)?;
+                if nested.len() > limits.yaml_keys {
+                    return None;
+                }
             }
             let keys = nested.len();
             let nothing = || Node::scalar("", Style::Plain, Span::at(self.after_key(0)));
@@ -319,12 +324,37 @@ fn block_scalar<'a>(header: &str, lines: &mut Lines<'a>) -> Option<Node<'a>> {
     ))
 }
 
+/// The keys of a mapping, where they are many: few are found sooner by looking at each.
+#[derive(Default)]
+struct Seen<'a>(HashSet<&'a str>);
+
+impl<'a> Seen<'a> {
+    /// Keys that are looked at one by one.
+    const FEW: usize = 32;
+
+    /// Adds a key to those of the entries; returns whether it is new.
+    fn insert(&mut self, key: &'a str, entries: &[Entry<'a>]) -> bool {
+        if entries.len() < Self::FEW {
+            return entries.iter().all(|earlier| earlier.key != key);
+        }
+        if self.0.is_empty() {
+            let keys = entries.iter().filter_map(|entry| match entry.key {
+                Cow::Borrowed(key) => Some(key),
+                Cow::Owned(_) => None,
+            });
+            self.0.extend(keys);
+        }
+        self.0.insert(key)
+    }
+}
+
 /// What stands under a key without a value.
 enum Nested<'a> {
     None,
     Map {
         indent: usize,
         entries: Vec<Entry<'a>>,
+        seen: Seen<'a>,
     },
     List {
         indent: usize,
@@ -346,6 +376,7 @@ impl<'a> Nested<'a> {
                 Self::Map {
                     indent,
                     entries: Vec::with_capacity(4),
+                    seen: Seen::default(),
                 }
             };
         }
@@ -354,12 +385,13 @@ impl<'a> Nested<'a> {
             Self::Map {
                 indent: expected,
                 entries,
+                seen,
             } => {
                 let field =
                     (indent > 0 && indent == *expected).then(|| Field::of(line, indent))??;
                 // A key without a value may have lines of its own below it.
                 let value = value(field.rest?, field.after_key(2))?;
-                if entries.iter().any(|earlier| earlier.key == field.key) {
+                if !seen.insert(field.key, entries) {
                     return None;
                 }
                 entries.push(Entry {

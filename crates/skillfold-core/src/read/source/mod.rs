@@ -93,6 +93,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns whether the last search followed a link, so that one folder may be found by two paths. Where it did, what
+    /// changed is known only by searching everything again.
+    fn went_over_links(&self) -> bool {
+        false
+    }
+
     /// Returns the state of a folder's `SKILL.md` without reading it.
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         Ok(self.head(folder, 0, &mut Vec::new())?.revision)

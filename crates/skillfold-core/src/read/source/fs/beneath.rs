@@ -1,10 +1,11 @@
 //! Opens files below a folder without following a link.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::path::Arg;
 
 /// A device is not opened for writing or as a terminal, a pipe does not wait for its other end, a child inherits nothing.
 pub(super) const READ: OFlags = OFlags::RDONLY
@@ -14,6 +15,30 @@ pub(super) const READ: OFlags = OFlags::RDONLY
 pub(super) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
+
+/// Opens a path; a signal that comes meanwhile is no fault.
+pub(super) fn openat<P: Arg + Copy>(
+    folder: impl AsFd,
+    path: P,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| rustix::fs::openat(&folder, path, flags, mode))
+}
+
+/// Looks at a path, likewise.
+pub(super) fn statat<P: Arg + Copy>(
+    folder: impl AsFd,
+    path: P,
+    flags: AtFlags,
+) -> Result<Stat, Errno> {
+    retry_on_intr(|| rustix::fs::statat(&folder, path, flags))
+}
+
+/// Looks at what is open, likewise.
+pub(super) fn fstat(open: impl AsFd) -> Result<Stat, Errno> {
+    retry_on_intr(|| rustix::fs::fstat(&open))
+}
 
 /// Opens to look at, not to read.
 #[cfg(target_os = "linux")]
@@ -26,7 +51,7 @@ pub(super) fn open(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Res
     use rustix::fs::{ResolveFlags, openat2};
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    match openat2(folder, path, flags, Mode::empty(), resolve) {
+    match retry_on_intr(|| openat2(folder, path, flags, Mode::empty(), resolve)) {
         // Old kernels lack the call, and some sandboxes forbid it; a long path fits step by step.
         Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => walk(folder, path, flags),
         opened => Ok(opened?),

@@ -16,6 +16,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::limits::Limits;
@@ -44,6 +45,8 @@ use unix::UnixTree as NativeTree;
 pub struct FsSource {
     tree: Box<dyn Tree>,
     path: PathBuf,
+    /// Whether the last search followed a link.
+    over_links: AtomicBool,
 }
 
 impl FsSource {
@@ -65,6 +68,7 @@ impl FsSource {
             tree: Box::new(tree),
             // A model gets paths of files, and may work elsewhere.
             path: std::path::absolute(&path).unwrap_or(path),
+            over_links: AtomicBool::new(false),
         }
     }
 
@@ -140,16 +144,12 @@ impl Source for FsSource {
     /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
     fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
         let mut listing = Listing::default();
-        let findings = walk::walk(
-            &*self.tree,
-            &self.root_name(),
+        listing.findings = self.walk(
             walk,
             &mut walk::Stat {
                 found: &mut |listed| listing.folders.push(listed),
             },
-        );
-        listing.findings =
-            findings.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
+        )?;
         listing.folders.sort_by(|a, b| a.folder.cmp(&b.folder));
         if let Some(cursor) = cursor {
             listing
@@ -180,18 +180,11 @@ impl Source for FsSource {
             buffer: Vec::new(),
             found,
         };
-        walk::walk(&*self.tree, &self.root_name(), walk, &mut head)
-            .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+        self.walk(walk, &mut head)
     }
 
     fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
-        walk::walk(
-            &*self.tree,
-            &self.root_name(),
-            walk,
-            &mut walk::Stat { found },
-        )
-        .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+        self.walk(walk, &mut walk::Stat { found })
     }
 
     fn survey_at(
@@ -202,7 +195,12 @@ impl Source for FsSource {
     ) -> Option<Vec<Finding>> {
         let is_inside = !path.is_empty() && Folder::new(path).is_ok();
         is_inside.then_some(())?;
-        walk::walk_at(&*self.tree, walk, path, &mut walk::Stat { found })
+        let mut taker = walk::Stat { found };
+        walk::walk_at(&*self.tree, walk, path, &mut taker, &self.over_links)
+    }
+
+    fn went_over_links(&self) -> bool {
+        self.over_links.load(Ordering::Relaxed)
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
@@ -276,6 +274,13 @@ impl Source for FsSource {
 }
 
 impl FsSource {
+    fn walk(&self, walk: &Walk, taker: &mut dyn walk::Taker) -> Result<Vec<Finding>, Error> {
+        self.over_links.store(false, Ordering::Relaxed);
+        let name = self.root_name();
+        walk::walk(&*self.tree, &name, walk, taker, &self.over_links)
+            .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+    }
+
     fn root_name(&self) -> String {
         self.path
             .file_name()

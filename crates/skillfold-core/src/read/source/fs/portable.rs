@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::error::is_transient;
 use crate::name::ResourcePath;
 use crate::read::source::folder::Way;
 use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
@@ -42,11 +43,10 @@ impl PortableTree {
             (Way::Linked, Links::Refuse | Links::Strict) => Err(Rule::LinkOnTheWay.into()),
             (Way::Linked, Links::Follow) => {
                 let path = self.root.join(folder.path());
-                let found = path.join(SKILL_FILE).symlink_metadata();
-                if found.is_ok_and(|metadata| metadata.is_file()) {
-                    Ok(path)
-                } else {
-                    Err(Rule::LinkElsewhere.into())
+                match path.join(SKILL_FILE).symlink_metadata() {
+                    Ok(metadata) if metadata.is_file() => Ok(path),
+                    Err(error) if is_transient(&error) => Err(error),
+                    Ok(_) | Err(_) => Err(Rule::LinkElsewhere.into()),
                 }
             }
         }
@@ -96,12 +96,8 @@ impl Tree for PortableTree {
         Ok(kind(&self.root.join(path).symlink_metadata()?))
     }
 
-    fn target(&self, path: &str) -> Option<EntryKind> {
-        self.root
-            .join(path)
-            .metadata()
-            .ok()
-            .map(|metadata| kind(&metadata))
+    fn target(&self, path: &str) -> io::Result<EntryKind> {
+        Ok(kind(&self.root.join(path).metadata()?))
     }
 
     fn head(
@@ -194,21 +190,22 @@ fn read(path: &Path, range: &Range<u64>, into: &mut Vec<u8>) -> io::Result<(Revi
     reason = "this file is the source that everything else goes through"
 )]
 fn list(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
-    std::fs::read_dir(path)?
-        .take(limit)
-        .map(|entry| {
-            let entry = entry?;
-            let (name, encoding) = match entry.file_name().into_string() {
-                Ok(name) => (name.into(), Encoding::Utf8),
-                Err(name) => (name.to_string_lossy().into(), Encoding::Other),
-            };
-            Ok(RawEntry::new(
-                name,
-                encoding,
-                entry.file_type().map(kind_of)?,
-            ))
-        })
-        .collect()
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path)?.take(limit) {
+        let entry = entry?;
+        let kind = match entry.file_type() {
+            Ok(file_type) => kind_of(file_type),
+            // It is gone since it was listed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        let (name, encoding) = match entry.file_name().into_string() {
+            Ok(name) => (name.into(), Encoding::Utf8),
+            Err(name) => (name.to_string_lossy().into(), Encoding::Other),
+        };
+        entries.push(RawEntry::new(name, encoding, kind));
+    }
+    Ok(entries)
 }
 
 #[expect(

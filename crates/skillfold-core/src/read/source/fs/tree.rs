@@ -38,8 +38,8 @@ pub(super) trait Tree: Send + Sync {
     /// Returns what stands at a path; a link is a link.
     fn lstat(&self, path: &str) -> io::Result<EntryKind>;
 
-    /// Returns what a path leads to, if anything. Links are followed.
-    fn target(&self, path: &str) -> Option<EntryKind>;
+    /// Returns what a path leads to. Links are followed.
+    fn target(&self, path: &str) -> io::Result<EntryKind>;
 
     /// Reads the start of the `SKILL.md` of a skill that was found, and returns its state before and after.
     fn head(

@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
+use crate::error::is_transient;
 use crate::name::ResourcePath;
 use crate::read::source::folder::Way;
-use crate::read::source::fs::beneath::{self, FOLDER, READ};
+use crate::read::source::fs::beneath::{self, FOLDER, READ, fstat, openat, statat};
 use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
 use crate::read::source::fs::{is_link_refusal, join};
 use crate::read::source::{Folder, Identity, IdentityRepr, Links, Revision, SKILL_FILE};
@@ -49,11 +50,10 @@ impl UnixTree {
             Err(Errno::LOOP) => return Err(Rule::LinkElsewhere.into()),
             opened => opened?,
         };
-        let found = statat(&handle, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW);
-        if found.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file()) {
-            Ok(handle)
-        } else {
-            Err(Rule::LinkElsewhere.into())
+        match statat(&handle, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => Ok(handle),
+            Err(error) if is_transient(&error.into()) => Err(error.into()),
+            Ok(_) | Err(_) => Err(Rule::LinkElsewhere.into()),
         }
     }
 
@@ -175,7 +175,7 @@ impl Tree for UnixTree {
                 Some(path) => statat(&handle, path, AtFlags::SYMLINK_NOFOLLOW),
                 None => statat(
                     &handle,
-                    join(&entry.name, SKILL_FILE),
+                    &*join(&entry.name, SKILL_FILE),
                     AtFlags::SYMLINK_NOFOLLOW,
                 ),
             }?;
@@ -195,9 +195,9 @@ impl Tree for UnixTree {
         Ok(kind(FileType::from_raw_mode(stat.st_mode)))
     }
 
-    fn target(&self, path: &str) -> Option<EntryKind> {
-        let stat = statat(&self.root, path, AtFlags::empty()).ok()?;
-        Some(kind(FileType::from_raw_mode(stat.st_mode)))
+    fn target(&self, path: &str) -> io::Result<EntryKind> {
+        let stat = statat(&self.root, path, AtFlags::empty())?;
+        Ok(kind(FileType::from_raw_mode(stat.st_mode)))
     }
 
     fn head(
@@ -229,7 +229,7 @@ impl Tree for UnixTree {
             Some(path) => statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW),
             None => statat(
                 &self.root,
-                join(folder.path(), SKILL_FILE),
+                &*join(folder.path(), SKILL_FILE),
                 AtFlags::SYMLINK_NOFOLLOW,
             ),
         };
@@ -330,7 +330,9 @@ fn read(
         }
         let room = into.capacity() - into.len();
         let offset = range.start.saturating_add(into.len() as u64);
-        let read = rustix::io::pread(handle, rustix::buffer::spare_capacity(into), offset)?;
+        let read = retry_on_intr(|| {
+            rustix::io::pread(handle, rustix::buffer::spare_capacity(into), offset)
+        })?;
         // Less than there is room for, at or past the size, means that the file ends here.
         if read == 0 || (read < room && into.len() >= there) {
             break;
@@ -351,7 +353,10 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
     let mut raw = rustix::fs::RawDir::new(handle, buffer.spare_capacity_mut());
     let mut entries = Vec::new();
     while let Some(entry) = raw.next() {
-        let entry = entry?;
+        let entry = match entry {
+            Err(Errno::INTR) => continue,
+            entry => entry?,
+        };
         if !take_entry(
             handle,
             entry.file_name(),
@@ -385,7 +390,7 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
 }
 
 /// Takes an entry of a folder; returns whether there is room for another.
-fn take_entry(
+pub(super) fn take_entry(
     handle: &OwnedFd,
     name: &CStr,
     file_type: FileType,
@@ -399,9 +404,12 @@ fn take_entry(
         return Ok(false);
     }
     let kind = match file_type {
-        FileType::Unknown => kind(FileType::from_raw_mode(
-            statat(handle, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode,
-        )),
+        FileType::Unknown => match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => kind(FileType::from_raw_mode(stat.st_mode)),
+            // It is gone since it was listed.
+            Err(Errno::NOENT) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        },
         known => kind(known),
     };
     let (name, encoding) = utf8(name);

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::error::Error;
+use crate::error::{Error, is_transient};
 use crate::invisible::hidden;
 use crate::read::source::folder::Way;
-use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Tree};
+use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Rule, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
     Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
@@ -24,8 +25,9 @@ pub(super) fn walk(
     root_name: &str,
     walk: &Walk,
     taker: &mut dyn Taker,
+    over_links: &AtomicBool,
 ) -> io::Result<Vec<Finding>> {
-    let mut search = Search::new(tree, walk, taker);
+    let mut search = Search::new(tree, walk, taker, over_links);
     if !search.take_skill(&Place::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
@@ -48,8 +50,9 @@ pub(super) fn walk_at(
     walk: &Walk,
     path: &str,
     taker: &mut dyn Taker,
+    over_links: &AtomicBool,
 ) -> Option<Vec<Finding>> {
-    let mut search = Search::new(tree, walk, taker);
+    let mut search = Search::new(tree, walk, taker, over_links);
     let ends = path.match_indices('/').map(|(at, _)| at);
     let ways: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
     let mut above = "";
@@ -100,6 +103,11 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+/// Returns whether an error says nothing about what is there.
+fn is_unknown(error: &io::Error) -> bool {
+    Rule::of(error).is_none() && !is_link_refusal(error) && is_transient(error)
 }
 
 /// A folder that may be a skill.
@@ -268,28 +276,39 @@ struct Search<'a> {
     tree: &'a dyn Tree,
     walk: &'a Walk,
     taker: &'a mut dyn Taker,
+    /// Set where a link is followed, wherever it leads: what it leads to may be another tomorrow.
+    over_links: &'a AtomicBool,
     findings: Vec<Finding>,
     visited: HashSet<Identity>,
     skills: usize,
     folders: usize,
     entries: usize,
     unreported: usize,
+    /// What could not be read just now. Each path is needed: what was known there stays.
+    unavailable: Vec<Finding>,
     /// Where a bound ended the search, and which. It is reported whatever else there is to report.
     cut: Option<Finding>,
 }
 
 impl<'a> Search<'a> {
-    fn new(tree: &'a dyn Tree, walk: &'a Walk, taker: &'a mut dyn Taker) -> Self {
+    fn new(
+        tree: &'a dyn Tree,
+        walk: &'a Walk,
+        taker: &'a mut dyn Taker,
+        over_links: &'a AtomicBool,
+    ) -> Self {
         Self {
             tree,
             walk,
             taker,
+            over_links,
             findings: Vec::new(),
             visited: HashSet::new(),
             skills: 0,
             folders: 0,
             entries: 0,
             unreported: 0,
+            unavailable: Vec::new(),
             cut: None,
         }
     }
@@ -341,6 +360,7 @@ impl<'a> Search<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(Code::Vanished, path, "Folder vanished:");
             }
+            Err(error) if is_unknown(&error) => self.unavailable(path, "Folder", &error),
             Err(error) => self.report(
                 Code::FolderUnreadable,
                 path,
@@ -387,6 +407,9 @@ impl<'a> Search<'a> {
                 root_name: None,
                 way,
             };
+            if is_link(entry) {
+                self.over_links.store(true, Ordering::Relaxed);
+            }
             if self.take_skill(&place, seen) || !self.leads_on(entry, &full) {
                 continue;
             }
@@ -429,11 +452,12 @@ impl<'a> Search<'a> {
         if entry.kind == EntryKind::Folder {
             return true;
         }
-        let target = self.tree.target(full);
-        if target.is_none() {
-            self.report(Code::DanglingLink, full, "Link leads nowhere:");
+        match self.tree.target(full) {
+            Ok(target) => return target == EntryKind::Folder,
+            Err(error) if is_unknown(&error) => self.unavailable(full, "Link", &error),
+            Err(_) => self.report(Code::DanglingLink, full, "Link leads nowhere:"),
         }
-        target == Some(EntryKind::Folder)
+        false
     }
 
     /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
@@ -451,6 +475,10 @@ impl<'a> Search<'a> {
             }
             Err(error) if is_link_refusal(&error) => {
                 self.report(Code::Loop, path, "Link leads in a circle:");
+                return true;
+            }
+            Err(error) if is_unknown(&error) => {
+                self.unavailable(path, "`SKILL.md`", &error);
                 return true;
             }
             Err(error) => {
@@ -509,7 +537,24 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Reports what could not be read for a reason that may pass. Too many of them stand for the whole root.
+    fn unavailable(&mut self, path: &str, what: &str, error: &io::Error) {
+        if self.unavailable.len() <= self.walk.limits.findings {
+            let what = format!("{what} could not be read just now ({error}):");
+            self.unavailable
+                .push(Finding::new(Code::Unavailable, path, &what));
+        }
+    }
+
     fn finish(&mut self) {
+        if self.unavailable.len() > self.walk.limits.findings {
+            let what = format!(
+                "More than {} folders could not be read just now in",
+                self.walk.limits.findings
+            );
+            self.unavailable = vec![Finding::new(Code::Unavailable, "", &what)];
+        }
+        self.findings.append(&mut self.unavailable);
         self.findings.extend(self.cut.take());
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
 
 mod attack;
+mod faults;
 
 use std::cell::Cell;
 use std::fs;
