@@ -227,7 +227,8 @@ fn details(
         .collect();
     let tokens = |decision: &Decision| {
         let entry = matcher.catalog().usable(&decision.id).ok()?;
-        let given = body(&entry, "", loader, policy.style).ok()?;
+        let instructions = loader.load(&entry, "").ok()?;
+        let given = body(&entry, instructions, loader, policy.style);
         Some(policy.counter.count(&given.text))
     };
     let explained = turn.decisions.iter().take(EXPLAINED).map(|decision| {

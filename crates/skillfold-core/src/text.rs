@@ -1,6 +1,6 @@
-//! Where text is cut: between characters, words or lines. Every cut of the engine is made here.
+//! Where text is cut: between characters, words or lines; and how it is compared. Every cut of the engine is made here.
 //!
-//! A limit is never passed, and no function panics, whatever the text: each returns a part of the text as it was given.
+//! A limit is never passed, and no cut panics, whatever the text: each returns a part of the text as it was given.
 //!
 //! ```
 //! use skillfold_core::text::{shortened, start_of};
@@ -125,6 +125,20 @@ pub(crate) fn word_end(text: &str, range: Range<usize>) -> usize {
     start + within.trim_end().len()
 }
 
+/// Returns a text as names, requests and triggers are compared: in lower case, whatever stands around a letter.
+pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars().flat_map(fold_char).collect()
+}
+
+/// Returns a character as it is compared. A sigma at the end of a word is like any other, since `str::to_lowercase` and
+/// people write it in two forms.
+pub(crate) fn fold_char(c: char) -> impl Iterator<Item = char> {
+    c.to_lowercase().map(|c| if c == 'ς' { 'σ' } else { c })
+}
+
 /// Returns the last place up to `at` where a character starts or the text ends.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
@@ -183,7 +197,20 @@ mod tests {
         assert_eq!(&text[..word_end(text, 0..text.len() - 1)], "ab\u{3000}cd");
     }
 
+    #[test]
+    fn text_is_compared_without_regard_to_case_and_to_where_a_sigma_stands() {
+        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
+        assert_eq!(fold("ΟΔΟΣ"), "οδοσ");
+        assert_eq!(fold("Über"), "über");
+    }
+
     proptest! {
+        #[test]
+        fn text_in_capitals_is_compared_as_in_small_letters(text in any_text()) {
+            prop_assert_eq!(fold(&text.to_lowercase()), fold(&text));
+            prop_assert_eq!(fold(&fold(&text)), fold(&text));
+        }
+
         #[test]
         fn cut_of_any_text_is_a_part_of_it_within_its_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
             prop_assert!(start_of(&text, limit).len() <= limit);

@@ -8,6 +8,7 @@ use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
 use crate::read::source::Cursor;
+use crate::text::fold;
 
 /// Bytes that a compiled name pattern may take. A pattern on names is short; a request may come from a model.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -56,15 +57,14 @@ impl Filter {
     /// Asks for descriptions that have all of some words, as parts of the text and without regard to case.
     #[must_use]
     pub fn words(mut self, words: &str) -> Self {
-        self.words
-            .extend(words.split_whitespace().map(str::to_lowercase));
+        self.words.extend(words.split_whitespace().map(fold));
         self
     }
 
     /// Asks for a tag, without regard to case.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
-        self.tags.push(tag.trim().to_lowercase());
+        self.tags.push(fold(tag.trim()));
         self
     }
 
@@ -79,7 +79,7 @@ impl Filter {
     /// Returns whether everything that is asked for is true of a skill.
     pub fn matches(&self, entry: &Entry<'_>) -> bool {
         let manifest = entry.manifest();
-        let has_tag = |tag: &String| manifest.tags().iter().any(|own| own.to_lowercase() == *tag);
+        let has_tag = |tag: &String| manifest.tags().iter().any(|own| fold(own) == *tag);
         (self.scopes.is_empty() || self.scopes.contains(&entry.scope()))
             && (self.standings.is_empty() || self.standings.contains(&entry.standing()))
             && self
@@ -98,7 +98,7 @@ impl Filter {
         if self.words.is_empty() {
             return true;
         }
-        let description = description.to_lowercase();
+        let description = fold(description);
         self.words.iter().all(|word| description.contains(word))
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use crate::text::fold;
+
 /// Returns the form of a name under which it is looked up: in lower case, with hyphens for underscores.
 ///
 /// ```
@@ -12,7 +14,7 @@ pub fn canonical(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| CANONICAL[usize::from(byte)]) {
         return Cow::Borrowed(name);
     }
-    Cow::Owned(name.to_lowercase().replace('_', "-"))
+    Cow::Owned(fold(name).replace('_', "-"))
 }
 
 /// The bytes that a canonical name may have: every name is looked through, byte by byte.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use crate::choose::message::{Edge, Message, fold, is_word};
+use crate::choose::message::{Edge, Message, is_word};
+use crate::text::fold;
 
 /// Literals, and whose they are.
 pub(super) struct Literals {

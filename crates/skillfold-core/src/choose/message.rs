@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::text::{end_of, start_of};
+use crate::text::{end_of, fold, fold_char, start_of};
 
 /// A message in lower case, and what it was.
 pub(super) struct Message<'a> {
@@ -139,7 +139,7 @@ impl<'a> Message<'a> {
                 place.start = at;
             }
             at += c.len_utf8();
-            folded += c.to_lowercase().map(char::len_utf8).sum::<usize>();
+            folded += fold_char(c).map(char::len_utf8).sum::<usize>();
             if folded >= range.end {
                 place.end = at;
                 break;
@@ -147,14 +147,6 @@ impl<'a> Message<'a> {
         }
         place
     }
-}
-
-/// Returns a text as it is compared: in lower case, character by character, whatever stands around it.
-pub(super) fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    text.chars().flat_map(char::to_lowercase).collect()
 }
 
 /// What stands at one end of a stretch of text.

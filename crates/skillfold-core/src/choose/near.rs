@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use crate::choose::message::{Message, fold, is_word};
+use crate::choose::message::{Message, is_word};
 use crate::choose::patterns::{OF_A_SKILL, compiled};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
+use crate::text::fold;
 
 /// Triggers of one skill that are spoken of.
 const TRIGGERS: usize = 50;

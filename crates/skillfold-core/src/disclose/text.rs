@@ -1,5 +1,7 @@
 //! The instructions of a turn and the lines about what is not given, within their budget.
 
+use std::sync::Arc;
+
 use crate::catalog::entry::Entry;
 use crate::disclose::clip::clip;
 use crate::disclose::listing::described;
@@ -7,7 +9,7 @@ use crate::disclose::memory::Memory;
 use crate::disclose::policy::Policy;
 use crate::disclose::style::Style;
 use crate::disclose::turn::Outcome;
-use crate::error::Error;
+use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::load::render::LoadedText;
 
@@ -23,13 +25,13 @@ const BETWEEN: &str = "\n\n";
 /// Returns a skill's instructions as they are given unasked: in their envelope, under their heading.
 pub(crate) fn body(
     entry: &Entry<'_>,
-    arguments: &str,
+    instructions: Arc<Instructions>,
     loader: &Loader,
     style: Style,
-) -> Result<LoadedText, Error> {
-    let mut given = loader.render(entry, arguments, style.envelope())?;
+) -> LoadedText {
+    let mut given = loader.envelop(entry, instructions, style.envelope());
     given.text.insert_str(0, &style.body_heading(entry.id()));
-    Ok(given)
+    given
 }
 
 /// The text of a turn, within its budget.
@@ -86,8 +88,8 @@ impl<'p> Text<'p> {
             return Outcome::Later;
         }
         let style = self.policy.style;
-        let given = match body(entry, arguments, loader, style) {
-            Ok(given) => given,
+        let instructions = match loader.load(entry, arguments) {
+            Ok(instructions) => instructions,
             Err(error) => {
                 self.tried += 1;
                 let text = style.envelope().render_failure(entry.id(), &error);
@@ -95,10 +97,11 @@ impl<'p> Text<'p> {
                 return Outcome::Failed(error);
             }
         };
-        if memory.has(&given.instructions) {
+        if memory.has(&instructions) {
             return Outcome::Known;
         }
         self.tried += 1;
+        let given = body(entry, instructions, loader, style);
         let tokens = self.policy.counter.count(&given.text);
         if self.take(given.text) {
             self.given += 1;

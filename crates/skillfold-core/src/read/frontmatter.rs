@@ -236,11 +236,36 @@ pub(crate) fn field_name_length(line: &[u8]) -> Option<usize> {
 }
 
 /// The text of a block, made safe to read: UTF-8, line feeds only, no control characters.
+pub(crate) struct Cleaned<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// The places in it before which a control character was taken out, in order.
+    removed: Vec<Position>,
+}
+
+impl Cleaned<'_> {
+    /// Moves findings about the text to their places in the file.
+    pub(crate) fn place(&self, findings: &mut [Diagnostic]) {
+        if self.removed.is_empty() {
+            return;
+        }
+        for span in findings.iter_mut().filter_map(|one| one.span.as_mut()) {
+            for place in [&mut span.start, &mut span.end] {
+                let line = Position::new(place.line, 0);
+                let before = self.removed.partition_point(|removed| *removed < line);
+                let up_to = self.removed.partition_point(|removed| *removed <= *place);
+                place.column += count(up_to - before);
+            }
+        }
+    }
+}
+
+/// Returns the text of a block, made safe to read.
 pub(crate) fn clean<'a>(
     bytes: &'a [u8],
     first_line: u32,
     findings: &mut Vec<Diagnostic>,
-) -> Cow<'a, str> {
+) -> Cleaned<'a> {
+    let mut removed = Vec::new();
     let mut text = match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {
@@ -257,7 +282,7 @@ pub(crate) fn clean<'a>(
         }
     };
     if !may_have_controls(bytes) {
-        return text;
+        return Cleaned { text, removed };
     }
     if text.contains("\r\n") || text.ends_with('\r') {
         text = Cow::Owned(text.replace("\r\n", "\n").trim_end_matches('\r').to_owned());
@@ -269,9 +294,29 @@ pub(crate) fn clean<'a>(
             Span::at(position(&text[..offset], first_line)),
             format!("Control character U+{:04X}", u32::from(c)),
         ));
-        text = Cow::Owned(text.replace(is_unwanted_control, ""));
+        let (kept, places) = without_controls(&text, first_line);
+        (text, removed) = (Cow::Owned(kept), places);
     }
-    text
+    Cleaned { text, removed }
+}
+
+/// Returns a text without control characters, and the places in it before which one stood.
+fn without_controls(text: &str, first_line: u32) -> (String, Vec<Position>) {
+    let mut kept = String::with_capacity(text.len());
+    let mut removed = Vec::new();
+    let mut place = Position::new(first_line, 1);
+    for c in text.chars() {
+        if is_unwanted_control(c) {
+            removed.push(place);
+            continue;
+        }
+        kept.push(c);
+        place = match c {
+            '\n' => Position::new(place.line + 1, 1),
+            _ => Position::new(place.line, place.column + 1),
+        };
+    }
+    (kept, removed)
 }
 
 /// Returns whether there may be control characters other than tab and line feed.
@@ -436,7 +481,7 @@ mod tests {
     fn text_is_cleaned_with_the_place_of_what_was_removed() {
         let mut findings = Vec::new();
         assert_eq!(
-            clean(b"a: b\nc: d\x1b[0m\xff\r\n", 2, &mut findings),
+            clean(b"a: b\nc: d\x1b[0m\xff\r\n", 2, &mut findings).text,
             "a: b\nc: d[0m\u{fffd}\n"
         );
         let shown: Vec<_> = findings

@@ -100,26 +100,22 @@ pub(crate) fn with_fields(
         mut findings,
         ..
     } = cut;
-    let text = frontmatter::clean(&bytes[block], first_line, &mut findings);
-    let Some(mut root) = fields(&text, first_line, reader, limits, &mut findings) else {
-        return refused(findings);
-    };
-    repair::commented_description(&mut root, &text, first_line, &mut findings);
-    let Kind::Map(entries) = &root.kind else {
-        let (code, message) = if root.is_null() {
-            (Code::MissingDescription, "Frontmatter is empty")
-        } else {
-            (Code::NotAMapping, "Frontmatter is not a mapping of fields")
+    let cleaned = frontmatter::clean(&bytes[block], first_line, &mut findings);
+    let of_file = findings.len();
+    let text = &*cleaned.text;
+    let root = mapping(text, first_line, reader, limits, &mut findings);
+    let manifest = root.as_ref().map(|root| {
+        // Only a field that is missing asks for this place.
+        let end = || {
+            let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+            Position::new(first_line + frontmatter::count(lines), 1)
         };
-        findings.push(Diagnostic::new(code, root.span, message));
+        convert(root, &end, &mut findings)
+    });
+    cleaned.place(&mut findings[of_file..]);
+    let Some(manifest) = manifest else {
         return refused(findings);
     };
-    // Only a field that is missing asks for this place.
-    let end = || {
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-        Position::new(first_line + frontmatter::count(lines), 1)
-    };
-    let manifest = convert(entries, &end, &mut findings);
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
     cap(&mut findings, limits);
     Parsed {
@@ -128,6 +124,26 @@ pub(crate) fn with_fields(
         repaired,
         diagnostics: findings,
     }
+}
+
+/// Reads a block into the fields of a mapping; `None` if it is none.
+fn mapping<'a>(
+    text: &'a str,
+    first_line: u32,
+    reader: Reader,
+    limits: &Limits,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<Vec<Entry<'a>>> {
+    let mut root = fields(text, first_line, reader, limits, findings)?;
+    repair::commented_description(&mut root, text, first_line, findings);
+    let is_null = root.is_null();
+    let (code, message) = match root.kind {
+        Kind::Map(entries) => return Some(entries),
+        _ if is_null => (Code::MissingDescription, "Frontmatter is empty"),
+        _ => (Code::NotAMapping, "Frontmatter is not a mapping of fields"),
+    };
+    findings.push(Diagnostic::new(code, root.span, message));
+    None
 }
 
 /// Reads a block into a tree: by its lines, as YAML, or by repair; `None` if it has no field.

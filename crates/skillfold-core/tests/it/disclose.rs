@@ -1,9 +1,15 @@
 //! What a model is told: the right skills, within a budget, and nothing of the others.
 
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use proptest::prelude::*;
 use skillfold_core::{
-    Breadcrumb, Budget, Catalog, Fallback, Forgetful, Instructions, Loader, Loading, Matcher,
-    Memory, MemorySource, Mode, Outcome, Policy, Root, Rules, Scope, Style, Tier, Turn, Unit, turn,
+    Breadcrumb, Budget, Catalog, Content, Cursor, Error, Fallback, Folder, Forgetful, Instructions,
+    Limits, Listing, Loader, Loading, Matcher, Memory, MemorySource, Mode, Outcome, Policy,
+    ResourceKind, ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State, Style,
+    Tier, Turn, Unit, Walk, turn,
 };
 
 use crate::log::Log;
@@ -357,6 +363,64 @@ impl Memory for Full {
     fn has(&self, _: &Instructions) -> bool {
         true
     }
+}
+
+/// A source that counts how often the files of a skill are listed, which rendering does.
+#[derive(Debug)]
+struct Rendered(MemorySource, Arc<AtomicUsize>);
+
+impl Source for Rendered {
+    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+        self.0.list(walk, cursor)
+    }
+
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        self.0.head(folder, bytes, into)
+    }
+
+    fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
+        self.0.revision(folder)
+    }
+
+    fn read(
+        &self,
+        folder: &Folder,
+        path: &ResourcePath,
+        range: Range<u64>,
+    ) -> Result<Content, Error> {
+        self.0.read(folder, path, range)
+    }
+
+    fn resources(
+        &self,
+        folder: &Folder,
+        limits: &Limits,
+        cursor: Option<&Cursor>,
+    ) -> Result<Resources, Error> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.resources(folder, limits, cursor)
+    }
+
+    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
+        self.0.kind(folder, path)
+    }
+}
+
+#[test]
+fn what_the_model_has_is_not_rendered_again() {
+    let text = "---\nname: greet\ndescription: d\ntriggers: [bonjour]\n---\nSay hello.\n";
+    let listed = Arc::new(AtomicUsize::new(0));
+    let source = Rendered(
+        MemorySource::new([("greet/SKILL.md", text)]),
+        Arc::clone(&listed),
+    );
+    let root = Root::new(Scope::User, "mine", source);
+    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let policy = policy(Mode::Triggered, Style::XmlRules);
+    say_to(&catalog, &policy, "Say bonjour", &Full);
+    assert_eq!(listed.load(Ordering::Relaxed), 0);
+    say_to(&catalog, &policy, "Say bonjour", &Forgetful);
+    assert_eq!(listed.load(Ordering::Relaxed), 1);
 }
 
 #[test]

@@ -39,6 +39,19 @@ fn injects_relevant_skill_only() {
     assert_eq!(ids(&matcher, "The forecast for Paris"), ["weather"]);
 }
 
+/// A capital sigma has two small forms, by where it stands in a word.
+#[test]
+fn every_form_of_sigma_is_one_letter() {
+    let catalog = catalog(&[("ΟΔΟΣ", ""), ("b", "triggers: [ΛΟΓΟΣ]")]);
+    let matcher = Matcher::new(&catalog);
+    for name in ["ΟΔΟΣ", "οδος", "οδοσ"] {
+        assert_eq!(ids(&matcher, &format!("${name}")), ["ΟΔΟΣ"], "{name}");
+        assert_eq!(catalog.look_up(name).unwrap().id(), "ΟΔΟΣ");
+    }
+    assert_eq!(ids(&matcher, "ο λόγος, ΛΟΓΟΣ"), ["b"]);
+    assert_eq!(ids(&matcher, "λογος"), ["b"]);
+}
+
 #[test]
 fn no_skills_matched() {
     let matcher = matcher(&[("hello-extended", "triggers: [bonjour]")]);

@@ -45,6 +45,36 @@ fn place_of_a_finding_is_underlined_in_the_original_file() {
 }
 
 #[test]
+fn control_characters_that_were_removed_do_not_move_what_comes_after_them() {
+    let text = "---\nname: a\u{7}\u{7}b\ndescription: \u{1b}x\u{1b}: y\n---\n";
+    insta::assert_snapshot!(drawings(text), @"
+    warning[SF108]: Control character U+0007
+     --> a/SKILL.md:2:8
+      |
+    2 | name: a␇␇b
+      |        ^
+
+    warning[SF010]: A second `: ` on the line of a field
+     --> a/SKILL.md:3:17
+      |
+    3 | description: ␛x␛: y
+      |                 ^
+
+    warning[SF101]: Value of `description` has an unquoted `: `
+     --> a/SKILL.md:3:15
+      |
+    3 | description: ␛x␛: y
+      |               ^^^^^
+
+    warning[SF305]: Name `ab` differs from the folder's name `a`
+     --> a/SKILL.md:2:7
+      |
+    2 | name: a␇␇b
+      |       ^^^^
+    ");
+}
+
+#[test]
 fn place_counts_characters_and_not_bytes() {
     let text = "\u{feff}---\nname: Größe\ndescription: ü: ü\n---\n";
     insta::assert_snapshot!(drawings(text), @"

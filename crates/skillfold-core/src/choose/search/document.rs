@@ -60,7 +60,7 @@ pub struct Document {
 
 impl Document {
     /// Says how documents are made and written: those of another version are not to be compared with these.
-    pub const VERSION: &'static str = "1";
+    pub const VERSION: &'static str = "2";
 
     /// Returns the terms, in the order of their numbers.
     pub(super) fn terms(&self) -> &[Term] {

@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::text::start_of;
+use crate::text::{fold_char, start_of};
 
 /// What a word is found by: a number that is the same for all its forms, on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,7 +103,7 @@ fn folded(word: &str) -> Cow<'_, str> {
         };
     }
     let plain = word.nfkd().filter(|letter| !is_combining_mark(*letter));
-    Cow::Owned(plain.flat_map(char::to_lowercase).nfc().collect())
+    Cow::Owned(plain.flat_map(fold_char).nfc().collect())
 }
 
 /// FNV-1a, both halves put together. It is written down in indexes, so it never changes.
@@ -263,6 +263,7 @@ mod tests {
         assert_eq!(term("Invoices"), term("invoice"));
         assert_eq!(term("résumé"), term("RESUME"));
         assert_eq!(term("ＰＤＦ"), term("pdf"));
+        assert_eq!(term("ΟΔΟΣ"), term("οδός"));
         assert_ne!(term("c++"), term("c#"));
         assert_eq!(term("The"), None);
     }
