@@ -42,6 +42,7 @@ fn race(name: &str, swapped: &str, tree: &str, command: &[&str], prepare: impl F
     let outside = all_below(&world.path("outside"));
     let counts = Swap::new(world.path(swapped), world.path("link")).race(|| {
         prepare(&real);
+        let before = all_below(&real);
         let output = skillfold(&world.path("app"), &world.path("person"))
             .args(command)
             .output()
@@ -49,10 +50,15 @@ fn race(name: &str, swapped: &str, tree: &str, command: &[&str], prepare: impl F
         if all_below(&world.path("outside")) != outside {
             return Outcome::Given(SECRET.into());
         }
-        match output.status.code() {
-            Some(0) => Outcome::Given(Vec::new()),
-            Some(3..=5) => Outcome::Refused,
-            _ => panic!("{}", world.shown(&output)),
+        assert!(
+            matches!(output.status.code(), Some(0 | 3..=5)),
+            "{}",
+            world.shown(&output)
+        );
+        if all_below(&real) == before {
+            Outcome::Refused
+        } else {
+            Outcome::Given(Vec::new())
         }
     });
     expect_no_leak(name, counts);

@@ -1,11 +1,13 @@
 //! Several writers at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use std::{fs, thread};
 
 use skillfold_core::ErrorKind;
+use skillfold_store::Access;
 
-use crate::{create, names, put};
+use crate::{LIMIT, below, create, names, put};
 
 #[test]
 fn two_writers_of_a_file_leave_one_content_whole() {
@@ -76,4 +78,41 @@ fn one_of_many_creators_wins() {
         assert!(index == winner || result == Err(ErrorKind::Exists));
     }
     assert_eq!(fs::read(&file).unwrap(), contents[winner]);
+}
+
+/// One writer adds to a file what it read of it; meanwhile another program puts a file of its own in its place.
+#[test]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn file_that_another_program_puts_there_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, other) = (folder.path().join("a"), folder.path().join("other"));
+    put(&file, b"0 ").unwrap();
+    for round in 1..=200 {
+        let done = AtomicBool::new(false);
+        let start = format!("{round} ");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let longer = [&*fs::read(&file).unwrap(), b"x"].concat();
+                    let added = below(&file, |base, name| {
+                        let old = base.read(name, LIMIT)?.expect("it is always there");
+                        if longer.starts_with(old.bytes()) {
+                            base.replace(name, &old, &longer, Access::Ordinary)?;
+                        }
+                        Ok(())
+                    });
+                    if let Err(error) = added {
+                        assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+                    }
+                }
+            });
+            fs::write(&other, &start).unwrap();
+            thread::sleep(Duration::from_micros(round * 37 % 3_000));
+            fs::rename(&other, &file).unwrap();
+            thread::sleep(Duration::from_millis(3));
+            done.store(true, Ordering::Relaxed);
+        });
+        let content = fs::read_to_string(&file).unwrap();
+        assert!(content.starts_with(&start), "round {round}: {content}");
+    }
 }
