@@ -273,6 +273,10 @@ impl Error {
 
 /// Returns whether trying again may help. Errors that nobody has heard of count: taking a fault for the truth loses skills.
 pub(crate) fn is_transient(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        return false;
+    }
     !matches!(
         error.kind(),
         io::ErrorKind::NotFound
@@ -358,5 +362,43 @@ impl std::error::Error for Error {
             | Repr::RefusedWrite { .. }
             | Repr::RefusedTrust { .. } => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::Error;
+
+    #[test]
+    fn what_may_pass_is_told_from_what_stays() {
+        let is_transient = |error: io::Error| Error::read("x", error).is_transient();
+        for kind in [
+            io::ErrorKind::NotFound,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::InvalidFilename,
+        ] {
+            assert!(!is_transient(kind.into()), "{kind}");
+        }
+        for kind in [
+            io::ErrorKind::Interrupted,
+            io::ErrorKind::OutOfMemory,
+            io::ErrorKind::StaleNetworkFileHandle,
+            io::ErrorKind::TimedOut,
+            io::ErrorKind::Other,
+        ] {
+            assert!(is_transient(kind.into()), "{kind}");
+        }
+        #[cfg(unix)]
+        for (code, is_so) in [
+            (rustix::io::Errno::MFILE, true),
+            (rustix::io::Errno::IO, true),
+            (rustix::io::Errno::LOOP, false),
+        ] {
+            assert_eq!(is_transient(code.into()), is_so, "{code}");
+        }
+        assert!(!Error::not_found("x").is_transient());
     }
 }

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use skillfold::core::{Changes, Error};
-use skillfold::{Environment, Host, Skills};
+use skillfold::core::{Changes, Code, Error};
+use skillfold::{Environment, Host, Outcome, SearchedRoot, Skills};
 use skillfold_testkit::folder;
 
 const TREE: &str = "
@@ -58,6 +58,16 @@ fn ids(skills: &Skills) -> Vec<String> {
         .collect()
 }
 
+/// Returns that a root could not be opened just now.
+fn code(root: &SearchedRoot) -> Option<Code> {
+    match &root.outcome {
+        Outcome::Stale(diagnostic) => {
+            Some(diagnostic.code).filter(|code| *code == Code::Unavailable)
+        }
+        _ => None,
+    }
+}
+
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -90,6 +100,9 @@ fn no_files_left_to_open_take_no_skill_away() {
     // A host that starts then finds the rest by its first refresh, and says what it could not read.
     let late = with_no_files_left(|| host().discover()).unwrap();
     assert!(late.is_stale());
+    // The system does not even say which of the roots are there.
+    let unopened = late.report().roots.iter().filter_map(code).count();
+    assert!(unopened >= 2, "{unopened}");
     assert!(late.refresh().unwrap().removed.is_empty());
     assert_eq!(ids(&late), ["deploy", "mail", "pdf"]);
 

@@ -5,6 +5,7 @@
 )]
 
 use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -15,9 +16,9 @@ use skillfold::core::{
 use skillfold::view::Doctor;
 use skillfold::{Environment, Host, RootMemory, Skills};
 
-/// Made skills, whose files another process knows again.
+/// Made skills, whose files another process knows again, and how many of them are listed before the disk fails.
 #[derive(Debug)]
-struct Lasting(MemorySource);
+struct Lasting(MemorySource, usize);
 
 impl Lasting {
     fn new(skills: usize, changed: Range<usize>) -> Self {
@@ -30,13 +31,20 @@ impl Lasting {
             let file = format!("---\nname: s{number}\ndescription: {text} {number}\n---\n");
             (format!("s{number}/SKILL.md"), file)
         };
-        Self(MemorySource::new((0..skills).map(file)))
+        Self(MemorySource::new((0..skills).map(file)), usize::MAX)
     }
 }
 
 impl Source for Lasting {
     fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+        if cursor.is_some() {
+            return Err(Error::read("made", io::Error::from_raw_os_error(5)));
+        }
         let mut listing = self.0.list(walk, cursor)?;
+        if listing.folders.len() > self.1 {
+            listing.folders.truncate(self.1);
+            listing.next = Some(Cursor::after("the rest"));
+        }
         for listed in &mut listing.folders {
             listed.revision.inode = 1;
         }
@@ -191,4 +199,23 @@ fn caches_are_in_the_systems_folder_for_them() {
     let named = environment.variable("XDG_CACHE_HOME", "/caches");
     assert_eq!(folder(&named).as_deref(), Some("/caches/skillfold"));
     assert_eq!(folder(&Environment::new("/work")), None);
+}
+
+#[test]
+fn what_a_failing_disk_did_not_list_is_not_forgotten() {
+    let cache = tempfile::tempdir().unwrap();
+    start(cache.path(), Lasting::new(1_200, 0..0));
+    let mut failing = Lasting::new(1_200, 0..0);
+    failing.1 = 1_100;
+    let skills = start(cache.path(), failing);
+    assert_eq!(skills.catalog().len(), 1_100);
+    assert!(skills.is_stale());
+    assert!(!memory(&skills).is_written);
+    let again = start(cache.path(), Lasting::new(1_200, 0..0));
+    assert_eq!(memory(&again).kept, 1_200);
+    let outcome = |skills: &Skills| Doctor::new(skills).roots[0].outcome.clone();
+    assert_eq!(
+        [outcome(&skills), outcome(&again)],
+        ["stale", "searched"].map(str::to_owned)
+    );
 }
