@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillfold::Client;
-use skillfold::core::{Envelope, Scope};
+use skillfold::core::{DESCRIPTION_PLACEHOLDER, Envelope, Scope};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -405,7 +405,7 @@ pub(crate) struct New {
     #[arg(
         long,
         value_name = "TEXT",
-        default_value = "Describe here what the skill does and when an agent should use it."
+        default_value = DESCRIPTION_PLACEHOLDER
     )]
     pub(crate) description: String,
     /// Put it into your own folder, for all projects

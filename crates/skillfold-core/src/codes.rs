@@ -167,11 +167,14 @@ codes! {
     CompatibilityLength "SF307" Error "The field `compatibility` is empty or longer than 500 characters",
         "Shorten it to the products and packages that are needed, or remove it";
     UnexpectedField "SF308" Error "A field is not in the specification",
-        "Move it under `metadata`; strict clients refuse the skill as it is";
+        "Check its spelling; move it under `metadata` only if no client reads it where it is";
     MetadataForm "SF309" Error "A value under `metadata` is not a string",
         "Write the value as a quoted string";
     FieldForm "SF310" Error "A field of the specification has a value of another type",
         "Write the value as a string";
+
+    ClientField "SF311" Error "A field is not in the specification, but clients read it where it is",
+        "Leave it if you use one of these clients: moved, they would not see it; strict validators refuse it";
 
     // Hygiene.
     DescriptionLong "SF401" Info "The description is longer than 500 characters",
@@ -194,6 +197,8 @@ codes! {
         "Copy the file into the skill; agents cannot read outside its folder";
     BodyControls "SF410" Warning "The instructions have control characters, which a terminal may obey",
         "Delete the control characters, or write them as escapes such as `\\x1b`";
+    Placeholder "SF411" Warning "Text of a template is still there",
+        "Write what the skill does, when to use it, and what the agent should do";
 
     // Finding.
     FolderUnreadable "SF501" Error "A folder could not be read",

@@ -124,9 +124,10 @@ pub use load::render::LoadedText;
 pub use load::requires::Required;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;
+pub use read::clients::{ClientField, FieldForm, FieldLevel};
 pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
 pub use read::fix::{Fixed, fix};
-pub use read::lint::{lint, lint_skill};
+pub use read::lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};
 pub use read::manifest::{Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use read::parse::{Agreement, readers_agree};

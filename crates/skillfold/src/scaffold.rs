@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::text::start_of;
-use skillfold_core::{Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
+use skillfold_core::{BODY_PLACEHOLDER, Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
 use skillfold_store::{Access, Base};
 
 use crate::environment::Environment;
@@ -92,9 +92,9 @@ fn meant(name: &str) -> String {
 fn text(name: &str, description: &str) -> String {
     let title = name.replace('-', " ");
     format!(
-        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{}",
+        "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{BODY_PLACEHOLDER} {}",
         quoted(description.trim()),
-        "Write here what the agent should do, step by step. It reads this only when it uses the skill.\n\n\
+        "It reads this only when it uses the skill.\n\n\
          1. First step\n2. Second step\n\n\
          Put long material into files beside this one, such as `references/details.md`, and say when to read them.\n"
     )
@@ -117,10 +117,10 @@ fn quoted(description: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{meant, quoted, text, wrong};
-    use skillfold_core::{Profile, lint};
+    use skillfold_core::{Code, Profile, lint};
 
     #[test]
-    fn new_skill_has_no_findings_whatever_its_description() {
+    fn new_skill_lacks_only_its_instructions_whatever_its_description() {
         for description in [
             "Greets people",
             "Use when: it's \"odd\" # really",
@@ -131,11 +131,9 @@ mod tests {
             "[a",
         ] {
             let text = text("hello", description);
-            assert_eq!(
-                lint(text.as_bytes(), "hello", Profile::Spec),
-                [],
-                "{description}"
-            );
+            let findings = lint(text.as_bytes(), "hello", Profile::Spec);
+            let codes: Vec<_> = findings.iter().map(|finding| finding.code).collect();
+            assert_eq!(codes, [Code::Placeholder], "{description}");
         }
     }
 

@@ -39,7 +39,9 @@ pub(super) fn print(checked: &Checked, output: &mut Output) -> Result<(), Failur
         output.line("")?;
     }
     let mut unshown = Unshown::default();
-    rest.into_iter().for_each(|finding| unshown.add(finding));
+    for finding in rest {
+        unshown.add(finding);
+    }
     if !unshown.is_empty() {
         output.line(format!("{file} has more, which `--json` lists:"))?;
         unshown.print("  ", output)?;
@@ -70,10 +72,10 @@ fn drawn(finding: &Diagnostic, file: &str, places: &mut Places<'_>) -> String {
         .path(file)
         .line_start(span.start.line as usize)
         .annotation(mark);
-    let rendered = renderer.render(&[title.element(snippet).element(hint)]);
+    let report = renderer.render(&[title.element(snippet).element(hint)]);
     // The column is counted in what is drawn, where the line is cut and has escapes.
     let Position { line, column } = span.start;
-    rendered.replacen(
+    report.replacen(
         &format!("{file}:{line}:{drawn_column}"),
         &format!("{file}:{line}:{column}"),
         1,

@@ -90,8 +90,9 @@ impl Report {
             return Ok(());
         }
         // Files are named from the folder that is worked in.
-        if let Ok(inside) = checked.file.strip_prefix(environment.directory()) {
-            checked.file = inside.to_owned();
+        let inside = checked.file.strip_prefix(environment.directory());
+        if let Ok(inside) = inside.map(Path::to_owned) {
+            checked.file = inside;
         }
         match self {
             Self::Sarif(log) => log.add(&checked, output),

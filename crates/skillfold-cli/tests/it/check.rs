@@ -1,5 +1,7 @@
 //! `check`, its formats and `--fix`
 
+use std::io::Read;
+
 use serde_json::Value;
 
 use crate::command::{World, skill, skillfold};
@@ -384,4 +386,51 @@ fn json_is_the_view() {
         (&Value::from(1), &Value::from("check"))
     );
     assert_eq!(view["summary"]["warnings"], 3);
+}
+
+/// Runs `check --format sarif`, and returns what is printed and the most memory in KiB that was held until the last tenth.
+#[cfg(target_os = "linux")]
+fn sarif_and_memory(world: &World, length: usize) -> (String, u64) {
+    let mut child = skillfold(&world.path("app"), &world.path("person"))
+        .args(["check", "--format", "sarif"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    // Who has not printed all waits for the reader.
+    let mut text = vec![0; length / 10 * 9];
+    stdout.read_exact(&mut text).unwrap();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|peak| peak.split_whitespace().next()?.parse().ok());
+    stdout.read_to_end(&mut text).unwrap();
+    child.wait().unwrap();
+    (String::from_utf8(text).unwrap(), peak.unwrap_or_default())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn sarif_of_many_files_takes_the_memory_of_few() {
+    let memory = |files: usize| {
+        let world = World::new("//- app/README.md\n");
+        let links = "[x](gone.md)\n".repeat(200);
+        for number in 0..files {
+            let text = format!("---\nname: s{number}\ndescription: b\n---\n{links}");
+            world.write(&format!(
+                "\n//- app/.agents/skills/s{number}/SKILL.md\n{text}"
+            ));
+        }
+        let (whole, _) = sarif_and_memory(&world, 0);
+        let log: Value = serde_json::from_str(&whole).unwrap();
+        let results = log["runs"][0]["results"].as_array().unwrap().len();
+        assert_eq!(results, files * 200);
+        sarif_and_memory(&world, whole.len()).1
+    };
+    let (few, many) = (memory(20), memory(100));
+    // The results of eighty files more take 20 MB and more where they are held.
+    assert!(
+        few > 0 && many < few + 8_000,
+        "{many} KiB for 100 files, {few} KiB for 20"
+    );
 }

@@ -195,12 +195,12 @@ fn many_findings_do_not_hide_the_one_that_deceives() {
         "\n//- app/.agents/skills/aaa/SKILL.md\n---\nname: aaa\ndescription: A\n---\n{links}\n//- app/.agents/skills/zzz/SKILL.md\n---\nname: zzz\ndescription: Z\n---\nDo\u{e0041} it.\n"
     ));
     let shown = world.run(&["trust"]);
-    let lines: Vec<_> = shown.lines().filter(|line| line.contains("[SF4")).collect();
-    insta::assert_snapshot!(format!("{}\n{}", lines[0], lines[lines.len() - 1]), @"
+    let found: Vec<_> = shown.lines().filter(|line| line.contains("[SF4")).collect();
+    insta::assert_snapshot!(format!("{}\n{}", found[0], found[found.len() - 1]), @"
     .agents/skills/zzz/SKILL.md: warning[SF406] at 5:3: Invisible character U+E0041
     11 more warning[SF405]: A link leads to a file that the skill does not have
     ");
-    assert_eq!(lines.len(), 51);
+    assert_eq!(found.len(), 51);
 }
 
 #[test]

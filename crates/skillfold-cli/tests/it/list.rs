@@ -178,7 +178,7 @@ fn show_tells_all_about_a_skill() {
 }
 
 #[test]
-fn new_makes_a_skill_that_passes_and_overwrites_nothing() {
+fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     .agents/skills/hello/SKILL.md
@@ -186,9 +186,36 @@ fn new_makes_a_skill_that_passes_and_overwrites_nothing() {
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["check", "--profile", "spec", "--strict"]), @"
+    warning[SF411]: Description is still the one of a template
+     --> .agents/skills/hello/SKILL.md:3:14
+      |
+    3 | description: Describe here what the skill does and when an agent should use it.
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: Write what the skill does, when to use it, and what the agent should do
+
+    warning[SF411]: Instructions are still those of a template
+     --> .agents/skills/hello/SKILL.md:8:1
+      |
+    8 | Write here what the agent should do, step by step. It reads this only when it uses the skill.
+      | ^
+      |
+      = help: Write what the skill does, when to use it, and what the agent should do
+
+    ! 1 skill: 2 warnings
+    exit 1
+    ");
+    let file = world.path("app/.agents/skills/hello/SKILL.md");
+    let template = std::fs::read_to_string(&file).unwrap();
+    let written = template
+        .replace("Describe here what", "Says what")
+        .replace("Write here what", "Say what");
+    std::fs::write(&file, written).unwrap();
+    insta::assert_snapshot!(world.run(&["check", "--profile", "spec", "--strict"]), @"
     ! 1 skill, nothing to report
     exit 0
     ");
+    std::fs::write(&file, template).unwrap();
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     ! error: File is there already: `ROOT/app/.agents/skills/hello/SKILL.md`
     ! hint: Choose another name; what is there stays as it is

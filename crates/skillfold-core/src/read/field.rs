@@ -75,7 +75,7 @@ impl Field {
 }
 
 /// Returns what of a field's name tells it from others.
-fn letters(name: &str) -> impl Iterator<Item = u8> {
+pub(crate) fn letters(name: &str) -> impl Iterator<Item = u8> {
     name.bytes()
         .filter(|byte| !matches!(byte, b'-' | b'_'))
         .map(|byte| byte.to_ascii_lowercase())

@@ -15,6 +15,13 @@ use crate::read::rules::{self, Profile};
 use crate::read::source::{Folder, SKILL_FILE, Source};
 use crate::read::yaml::{Entry, Kind, Node};
 
+/// What a new skill has in place of its description.
+pub const DESCRIPTION_PLACEHOLDER: &str =
+    "Describe here what the skill does and when an agent should use it.";
+
+/// What a new skill has in place of its instructions.
+pub const BODY_PLACEHOLDER: &str = "Write here what the agent should do, step by step.";
+
 const BODY_LINES: usize = 500;
 const DESCRIPTION_CHARACTERS: usize = 500;
 
@@ -155,6 +162,11 @@ fn hygiene(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
             );
             findings.push(Diagnostic::new(Code::DescriptionLong, span, message));
         }
+        let start = description.trim_start().trim_start_matches('[');
+        if description.trim() == DESCRIPTION_PLACEHOLDER || start.starts_with("TODO") {
+            let message = "Description is still the one of a template";
+            findings.push(Diagnostic::new(Code::Placeholder, span, message));
+        }
         if description.contains(['<', '>']) {
             findings.push(Diagnostic::new(
                 Code::AngleBrackets,
@@ -271,6 +283,11 @@ fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
     if lines > BODY_LINES {
         let message = format!("File has {lines} lines, more than {BODY_LINES}");
         findings.push(Diagnostic::new(Code::BodyLines, Span::at(start), message));
+    }
+    if let Some(at) = body.find(BODY_PLACEHOLDER) {
+        let place = Span::at(position(&body[..at], first_line));
+        let message = "Instructions are still those of a template";
+        findings.push(Diagnostic::new(Code::Placeholder, place, message));
     }
     let (invisible, controls) = Unseen::of(body);
     let place = |at| Span::at(position(&body[..at], first_line));

@@ -9,6 +9,7 @@ pub(crate) mod pack;
 pub(crate) mod frontmatter;
 pub(crate) mod yaml;
 
+pub(crate) mod clients;
 pub(crate) mod field;
 pub(crate) mod lines;
 pub(crate) mod repair;

@@ -3,6 +3,7 @@
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Span, quoted};
 use crate::name::SkillName;
+use crate::read::clients::{ClientField, FieldForm, FieldLevel};
 use crate::read::field::{self, Field};
 use crate::read::value::{Meaning, Scalar, Value};
 use crate::read::yaml::{Entry, Kind};
@@ -144,8 +145,7 @@ pub(crate) fn fields(entries: &[Entry<'_>], profile: Profile, findings: &mut Vec
     for entry in entries {
         let (key, span) = (&*entry.key, entry.value.span);
         if !SPECIFIED.contains(&key) {
-            let message = format!("Field {} is not in the specification", quoted(key));
-            findings.push(profile.finding(Code::UnexpectedField, entry.key_span, message));
+            findings.extend(foreign(key, entry.key_span, profile));
             continue;
         }
         let is_scalar = matches!(entry.value.kind, Kind::Scalar { .. });
@@ -172,6 +172,34 @@ pub(crate) fn fields(entries: &[Entry<'_>], profile: Profile, findings: &mut Vec
             _ => {}
         }
     }
+}
+
+/// Judges a field that the specification does not have. One that clients read is as good as any, unless the letter of the
+/// specification is asked for; and then nobody is told to move it.
+fn foreign(key: &str, span: Span, profile: Profile) -> Option<Diagnostic> {
+    let message = format!("Field {} is not in the specification", quoted(key));
+    let Some(field) = ClientField::at_top(key) else {
+        let message = match ClientField::resembling(key) {
+            Some(field) => format!("{message}; `{}` is read by {}", field.name, field.readers()),
+            None => message,
+        };
+        return Some(profile.finding(Code::UnexpectedField, span, message));
+    };
+    if profile == Profile::Lenient {
+        return None;
+    }
+    let readers = field.readers();
+    Some(match field.level {
+        FieldLevel::Either => {
+            let message = format!("{message}; {readers} reads it under `metadata` too");
+            profile.finding(Code::UnexpectedField, span, message)
+        }
+        _ => profile.finding(
+            Code::ClientField,
+            span,
+            format!("{message}; read by {readers}"),
+        ),
+    })
 }
 
 fn compatibility(text: &str, span: Span, profile: Profile, findings: &mut Vec<Diagnostic>) {
@@ -203,12 +231,22 @@ fn metadata(entries: &[Entry<'_>], profile: Profile, findings: &mut Vec<Diagnost
                     ));
                 }
             }
+            Value::Map(_) if ClientField::in_metadata(&entry.key).is_some_and(is_mapping) => {
+                if profile == Profile::Spec {
+                    let message = format!("Value of {key} under `metadata` is not a string");
+                    findings.push(profile.finding(Code::ClientField, entry.value.span, message));
+                }
+            }
             Value::List(_) | Value::Map(_) => {
                 let message = format!("Value of {key} under `metadata` is not a string");
                 findings.push(profile.finding(Code::MetadataForm, entry.value.span, message));
             }
         }
     }
+}
+
+fn is_mapping(field: &ClientField) -> bool {
+    field.form == FieldForm::Mapping
 }
 
 fn other_meaning(scalar: &Scalar) -> Option<&'static str> {

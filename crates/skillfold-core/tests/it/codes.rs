@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use skillfold_core::Code;
+use skillfold_core::{ClientField, Code, FieldForm, FieldLevel};
 
 fn page() -> String {
     let mut text = "# Diagnostics\n\nEvery finding has a code that is stable across releases. A severity may differ by profile: the rules of the \
@@ -45,4 +45,27 @@ fn page_of_diagnostics_is_made_from_the_table() {
         page(),
         "run UPDATE_DOCS=1 cargo test -p skillfold-core codes"
     );
+}
+
+#[test]
+fn page_of_the_format_has_every_field_of_a_client() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
+    let page = fs::read_to_string(path).unwrap();
+    for field in ClientField::ALL {
+        let level = match field.level {
+            FieldLevel::Top => "top",
+            FieldLevel::Metadata => "`metadata`",
+            _ => "either",
+        };
+        let form = match field.form {
+            FieldForm::Text => "text",
+            FieldForm::YesOrNo => "yes or no",
+            FieldForm::List => "list, or text",
+            FieldForm::Mapping => "mapping",
+            _ => "anything",
+        };
+        let clients = field.clients.join(", ");
+        let row = format!("| `{}` | {level} | {form} | {clients} |\n", field.name);
+        assert!(page.contains(&row), "docs/format.md lacks {row}");
+    }
 }

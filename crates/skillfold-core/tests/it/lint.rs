@@ -1,7 +1,8 @@
 //! The verdicts of the linter.
 
 use skillfold_core::{
-    Folder, Limits, MemorySource, Profile, Severity, is_invisible, lint, lint_skill,
+    ClientField, Code, DESCRIPTION_PLACEHOLDER, FieldForm, FieldLevel, Folder, Limits,
+    MemorySource, Profile, Severity, is_invisible, lint, lint_skill,
 };
 use skillfold_testkit::files;
 
@@ -65,16 +66,16 @@ fn name_rules_of_the_specification() {
 
 #[test]
 fn profile_decides_between_error_and_warning() {
-    let text = "---\nname: Other\ndescription: b\ntags: [x]\n---\nBody\n";
+    let text = "---\nname: Other\ndescription: b\nauthor: me\n---\nBody\n";
     insta::assert_snapshot!(check(text, Profile::Lenient), @"
     2:7-2:12 warning[SF303]: Name has upper-case letters: `Other`
     2:7-2:12 warning[SF305]: Name `Other` differs from the folder's name `a`
-    4:1-4:5 warning[SF308]: Field `tags` is not in the specification
+    4:1-4:7 warning[SF308]: Field `author` is not in the specification
     ");
     insta::assert_snapshot!(check(text, Profile::Spec), @"
     2:7-2:12 error[SF303]: Name has upper-case letters: `Other`
     2:7-2:12 error[SF305]: Name `Other` differs from the folder's name `a`
-    4:1-4:5 error[SF308]: Field `tags` is not in the specification
+    4:1-4:7 error[SF308]: Field `author` is not in the specification
     ");
 }
 
@@ -93,7 +94,7 @@ fn repair_is_an_error_in_the_strict_profile() {
 
 #[test]
 fn field_rules_of_the_specification() {
-    insta::assert_snapshot!(spec("homepage: x"), @"4:1-4:9 error[SF308]: Field `homepage` is not in the specification");
+    insta::assert_snapshot!(spec("author: x"), @"4:1-4:7 error[SF308]: Field `author` is not in the specification");
     insta::assert_snapshot!(spec("metadata:\n  version: 1.0\n  nested:\n    x: y\n  on: true"), @"
     5:12-5:15 warning[SF309]: Value of `version` under `metadata` is a number, not a string: `1.0`
     7:5-7:9 error[SF309]: Value of `nested` under `metadata` is not a string
@@ -110,6 +111,65 @@ fn field_rules_of_the_specification() {
     ");
     insta::assert_snapshot!(spec(&format!("compatibility: {}", "x".repeat(501))), @"4:16-4:517 error[SF307]: Field `compatibility` is 501 characters long; 1 to 500 are allowed");
     insta::assert_snapshot!(spec("compatibility: ''"), @"4:16-4:18 error[SF307]: Field `compatibility` is 0 characters long; 1 to 500 are allowed");
+}
+
+#[test]
+fn field_that_a_known_client_reads_is_never_advised_to_move() {
+    for field in ClientField::ALL {
+        let value = match (field.name, field.form) {
+            ("version", _) => "1.0.0",
+            ("toolsets", _) => "['a.py:b']",
+            (_, FieldForm::YesOrNo) => "true",
+            (_, FieldForm::List) => "[x]",
+            (_, FieldForm::Mapping) => "{x: y}",
+            _ => "'x'",
+        };
+        let line = match field.level {
+            FieldLevel::Metadata => format!("metadata:\n  {}: {value}", field.name),
+            _ => format!("{}: {value}", field.name),
+        };
+        let text = format!("---\nname: a\ndescription: b\n{line}\n---\nBody\n");
+        let codes = |profile| {
+            lint(text.as_bytes(), "a", profile)
+                .into_iter()
+                .map(|finding| finding.code)
+                .collect::<Vec<_>>()
+        };
+        // A list of tools is good for every client and not a string.
+        let lenient = if field.name == "allowed-tools" {
+            vec![Code::FieldForm]
+        } else {
+            vec![]
+        };
+        assert_eq!(codes(Profile::Lenient), lenient, "{text}");
+        let strict = codes(Profile::Spec);
+        let may_move = field.level == FieldLevel::Either && field.clients == ["Skillfold"];
+        assert_eq!(strict.contains(&Code::UnexpectedField), may_move, "{text}");
+    }
+    assert!(!Code::ClientField.way_out().contains("metadata"));
+    insta::assert_snapshot!(spec("disable-model-invocation: true\ntags: [x]\nuserInvocable: false\ntriggers: [a]"), @"
+    4:1-4:25 error[SF311]: Field `disable-model-invocation` is not in the specification; read by Claude Code, Cursor, OpenClaw, Skillfold and VS Code
+    5:1-5:5 error[SF308]: Field `tags` is not in the specification; Skillfold reads it under `metadata` too
+    6:1-6:14 error[SF308]: Field `userInvocable` is not in the specification; `user-invocable` is read by Claude Code, OpenClaw and VS Code
+    7:1-7:9 error[SF311]: Field `triggers` is not in the specification; read by OpenHands and Skillfold
+    ");
+}
+
+#[test]
+fn text_of_a_template_is_reported() {
+    for description in [
+        DESCRIPTION_PLACEHOLDER,
+        "TODO: what it does",
+        "'[TODO: say it]'",
+    ] {
+        let text = format!("---\nname: a\ndescription: {description}\n---\nBody\n");
+        assert!(
+            check(&text, Profile::Spec).contains("warning[SF411]"),
+            "{description}"
+        );
+    }
+    let text = "---\nname: a\ndescription: Lists every TODO\n---\nTODO: never mind\n";
+    assert_eq!(check(text, Profile::Spec), "");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod cache;
 mod catalog;
 mod codes;
 mod corpus;
+mod corpus_fix;
 mod costs;
 mod disclose;
 mod discover;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::limits::Limits;
+use crate::read::clients::ClientField;
 use crate::read::field::Field;
 use crate::read::fix::edit::Edit;
 use crate::read::fix::write;
@@ -164,6 +165,10 @@ pub(super) fn spellings(
 fn spelling(block: &Block<'_>, entries: &[Entry<'_>], span: Span) -> Option<Edit> {
     let entry = entries.iter().find(|entry| entry.key_span == span)?;
     let (spelling, _) = Field::resembling(&entry.key)?;
+    // Other clients would read the field from now on, and with it other tools or another who may start the skill.
+    if ClientField::at_top(spelling).is_some_and(ClientField::is_of_others) {
+        return None;
+    }
     let start = block.offset(span.start);
     let line = &block.text[start - block.start..];
     let quote = line.len() - line.trim_start_matches(['"', '\'']).len();

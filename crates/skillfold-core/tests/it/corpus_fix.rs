@@ -1,0 +1,140 @@
+//! No correction of a real file changes what another client reads of it.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the corpus is a file beside the checkout"
+)]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use skillfold_core::{
+    ClientField, FieldLevel, Fields, Limits, Profile, Scalar, Value, fix, frontmatter, parse,
+};
+
+/// Returns what a client reads that knows YAML, and repairs nothing but line ends and a byte-order mark.
+fn read(text: &str) -> Option<Fields> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    frontmatter(text.as_bytes(), &Limits::default()).ok()
+}
+
+/// Returns a field at the level where clients read it, by what it means.
+fn seen(fields: &Fields, field: &ClientField, level: FieldLevel) -> String {
+    let value = match (level, fields.get("metadata")) {
+        (FieldLevel::Metadata, Some(Value::Map(metadata))) => metadata.get(field.name),
+        (FieldLevel::Metadata, _) => None,
+        _ => fields.get(field.name),
+    };
+    value.map_or_else(|| "not given".to_owned(), meaning)
+}
+
+fn meaning(value: &Value) -> String {
+    match value {
+        Value::Scalar(scalar) => format!("{:?}", Scalar::meaning(scalar)),
+        Value::List(items) => {
+            let items: Vec<_> = items.iter().map(meaning).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Map(fields) => {
+            let fields = fields.iter();
+            let fields: Vec<_> = fields
+                .map(|(key, value)| format!("{key}: {}", meaning(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// Returns what a correction changes for other clients.
+fn changes(before: &str, after: &str, folder: &str) -> Vec<String> {
+    let mut changes = Vec::new();
+    if let Some(fields) = read(before) {
+        let Some(corrected) = read(after) else {
+            return vec!["is no longer read".to_owned()];
+        };
+        let others = |field: &&ClientField| field.clients != ["Skillfold"];
+        for field in ClientField::ALL.iter().filter(others) {
+            let level = field.level;
+            let (old, new) = (seen(&fields, field, level), seen(&corrected, field, level));
+            if old != new {
+                changes.push(format!("{}: {old} became {new}", field.name));
+            }
+        }
+    }
+    let (old, new) = (
+        parse(before.as_bytes(), folder),
+        parse(after.as_bytes(), folder),
+    );
+    if let (Some(old), Some(new)) = (old.manifest, new.manifest) {
+        let who_and_what = |manifest: &skillfold_core::Manifest| {
+            let tools = manifest.allowed_tools().to_vec();
+            (
+                manifest.disable_model_invocation(),
+                manifest.default_enabled(),
+                tools,
+            )
+        };
+        if who_and_what(&old) != who_and_what(&new) {
+            changes.push("who may start it, or its tools".to_owned());
+        }
+    }
+    changes
+}
+
+#[test]
+fn change_of_a_field_that_a_client_reads_is_seen() {
+    let file = |fields: &str| format!("---\nname: a\ndescription: b\n{fields}\n---\nBody\n");
+    let check = |before: &str, after: &str| changes(&file(before), &file(after), "a").join("; ");
+    insta::assert_snapshot!(check("user-invocable: false", "metadata:\n  user-invocable: false"), @"user-invocable: Bool(false) became not given");
+    insta::assert_snapshot!(check("allowedTools: Bash", "allowed-tools: Bash"), @r#"allowed-tools: not given became Text("Bash")"#);
+    insta::assert_snapshot!(check("metadata:\n  openclaw: {always: true}", "metadata:\n  openclaw: '{always: true}'"), @r#"openclaw: {always: Bool(true)} became Text("{always: true}")"#);
+    assert_eq!(check("tags: [a, b]", "metadata:\n  tags: a, b"), "");
+}
+
+#[test]
+#[ignore = "needs the corpus"]
+fn no_fix_changes_what_a_known_client_reads_of_a_real_file() {
+    let path: PathBuf = [
+        env!("CARGO_MANIFEST_DIR"),
+        "..",
+        "..",
+        "..",
+        "shared",
+        "data",
+        "skills_corpus.jsonl.zst",
+    ]
+    .iter()
+    .collect();
+    let file = File::open(path).expect("the corpus stands beside the checkout");
+    let mut decoder = zstd::Decoder::new(file).unwrap();
+    decoder.window_log_max(27).unwrap();
+    let (mut files, mut corrected, mut wrong) = (0, 0, Vec::new());
+    for line in BufReader::new(decoder).lines() {
+        let entry: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let (path, text) = (
+            entry["path"].as_str().unwrap(),
+            entry["text"].as_str().unwrap(),
+        );
+        let folder = path.rsplit('/').nth(1).unwrap_or("skill");
+        files += 1;
+        for profile in [Profile::Lenient, Profile::Spec] {
+            let Some(bytes) = fix(text.as_bytes(), folder, profile).bytes else {
+                continue;
+            };
+            corrected += 1;
+            let changes = changes(text, &String::from_utf8(bytes).unwrap(), folder);
+            wrong.extend(
+                changes
+                    .into_iter()
+                    .map(|change| format!("{path}: {change}")),
+            );
+        }
+    }
+    eprintln!("{corrected} corrections of {files} files");
+    assert!(
+        files > 10_000 && corrected > 1_000,
+        "{corrected} of {files}"
+    );
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
