@@ -12,7 +12,7 @@ use crate::roots;
 use crate::searching::Means;
 use crate::settings::Settings;
 use crate::skills::{Report, Skills};
-use crate::trust::TrustedFolders;
+use crate::trust::{TrustRule, TrustedFolders};
 
 /// What a host adds to what is found: settings, roots, bundled skills.
 ///
@@ -162,14 +162,20 @@ impl Host {
     }
 
     fn look_anyway(&self) -> (Vec<Root>, Report) {
-        let settings = Settings::load(&self.environment, &self.arguments);
+        self.look_by(Settings::load(&self.environment, &self.arguments))
+    }
+
+    /// Finds the roots by settings that were read before; the list of trusted folders is read now.
+    pub(crate) fn look_by(&self, settings: Settings) -> (Vec<Root>, Report) {
         let mut trusted = TrustedFolders::load(&self.environment);
-        let (found, searched) = roots::find(&self.environment, &settings, &mut trusted);
+        let rule = TrustRule::of(&self.environment, &settings, &mut trusted);
+        let (found, searched) = roots::find(&self.environment, &settings, rule.as_ref());
         let roots = self.roots.iter().cloned().chain(found).collect();
         let report = Report {
             settings,
             roots: searched,
             trusted,
+            trusted_by: rule,
             #[cfg(feature = "index")]
             memory: Vec::new(),
         };
