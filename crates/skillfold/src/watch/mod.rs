@@ -254,6 +254,7 @@ impl Follower {
     fn look_at_everything(&mut self) {
         let refreshed = self.skills.refresh();
         self.tell(refreshed);
+        self.inbox.looked();
         self.cover_all();
         if self.cover.is_some() {
             self.work();
