@@ -16,6 +16,7 @@ mod conformance;
 mod evaluate;
 mod list;
 mod load;
+mod revoke;
 mod search;
 mod serve;
 mod sessions;
