@@ -10,6 +10,8 @@ pub(crate) enum Failure {
     Engine(Error),
     /// The command line makes no sense.
     Usage(String),
+    /// The system did not let the command do it.
+    System { message: String, hint: String },
     /// Nobody reads the output, or it cannot be written.
     Output(io::Error),
 }
@@ -31,6 +33,9 @@ pub(crate) const WRONG: u8 = 1;
 /// The command line or a setting cannot be followed.
 pub(crate) const USAGE: u8 = 2;
 
+/// Reading, writing or another thing that the system does failed.
+pub(crate) const FAILED: u8 = 5;
+
 /// Returns the exit code for an error.
 pub(crate) fn code(error: &Error) -> u8 {
     match error.kind() {
@@ -39,6 +44,6 @@ pub(crate) fn code(error: &Error) -> u8 {
         ErrorKind::Invalid => USAGE,
         ErrorKind::NotFound => 3,
         ErrorKind::Refused | ErrorKind::Exists => 4,
-        _ => 5,
+        _ => FAILED,
     }
 }

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::Failure;
+use crate::failure::{FAILED, Failure};
 use crate::output::Output;
 use crate::report::report;
 
@@ -45,6 +45,7 @@ fn main() -> ExitCode {
     arguments.global.color.write_global();
     let mut output = Output::new(&arguments);
     match run(&arguments, &mut output).and_then(|code| output.finish().map(|()| code)) {
+        Ok(code) if code == ExitCode::SUCCESS && trace::is_lost() => ExitCode::from(FAILED),
         Ok(code) => code,
         Err(failure) => report(&failure, &mut output),
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 
-use crate::failure::{Failure, USAGE, code};
+use crate::failure::{FAILED, Failure, USAGE, code};
 use crate::output::{BAD, DIM, Output, finding, painted};
 
 /// Says why, and returns the exit code.
@@ -20,13 +20,20 @@ pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
                 &format!("Output could not be written: {error}"),
                 None,
             );
-            ExitCode::from(5)
+            ExitCode::from(FAILED)
         }
         Failure::Usage(message) => {
             if !said_as_json(output, Document::Error(view::Failure::usage(message))) {
                 say(output, message, None);
             }
             ExitCode::from(USAGE)
+        }
+        Failure::System { message, hint } => {
+            let failure = view::Failure::system(message, hint);
+            if !said_as_json(output, Document::Error(failure)) {
+                say(output, message, Some(hint));
+            }
+            ExitCode::from(FAILED)
         }
         Failure::Engine(error) => {
             if !said_as_json(output, Document::Error(view::Failure::new(error))) {

@@ -27,7 +27,12 @@ pub(crate) fn run(
         if io::stdin().is_terminal() {
             output.say("Waiting for a client on stdin; most often an agent starts this command");
         }
-        skillfold_mcp::stdio(server).map_err(|error| failed(&error))?;
+        skillfold_mcp::stdio(server).map_err(|error| Failure::System {
+            message: format!("Could not serve: {error}"),
+            hint:
+                "The client speaks another protocol, or a stream is broken; `--log debug` says more"
+                    .to_owned(),
+        })?;
         return Ok(ExitCode::SUCCESS);
     };
     let http = HttpOptions {
@@ -37,9 +42,37 @@ pub(crate) fn run(
         origins: options.allow_origin.clone(),
         limits: limits(options),
     };
-    let ready = |address: SocketAddr| output.say(format!("Listening on http://{address}/mcp"));
-    skillfold_mcp::http(server, &http, ready).map_err(|error| failed(&error))?;
+    let ready = |at: SocketAddr| {
+        output.say(format!("Listening on http://{at}/mcp"));
+        if !at.ip().is_loopback() && options.allow_host.is_empty() {
+            output.say(
+                "Clients of other machines are refused until `--allow-host` names the host that they call this one by",
+            );
+        }
+    };
+    skillfold_mcp::http(server, &http, ready).map_err(|error| not_served(address, &error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns why nothing is served at an address, and what to do about it.
+fn not_served(address: SocketAddr, error: &io::Error) -> Failure {
+    let hint = match error.kind() {
+        io::ErrorKind::InvalidInput => return Failure::Usage(error.to_string()),
+        io::ErrorKind::AddrInUse => {
+            "Another program has the port: stop it, or name another port; `--http 0` takes a free one"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "Name a port from 1024 on; lower ones are for administrators"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "Name an address of this machine; `0.0.0.0` means all of them"
+        }
+        _ => "Check the address and the port",
+    };
+    Failure::System {
+        message: format!("Could not listen on `{address}`: {error}"),
+        hint: hint.to_owned(),
+    }
 }
 
 /// Returns how much is taken of all clients together.
@@ -94,7 +127,10 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
         })?;
         return Ok(Access::Token(token));
     }
-    let token = Token::random().map_err(|error| failed(&error))?;
+    let token = Token::random().map_err(|error| Failure::System {
+        message: format!("Could not make a token: {error}"),
+        hint: "Set one in `SKILLFOLD_HTTP_TOKEN`".to_owned(),
+    })?;
     output.say(format!("Authorization: Bearer {}", token.reveal()));
     Ok(Access::Token(token))
 }
@@ -110,8 +146,4 @@ fn say_what_is_served(skills: &Skills, output: &mut Output) {
         }
     }
     host::say_untrusted(&catalog, output);
-}
-
-fn failed(error: &io::Error) -> Failure {
-    Failure::Usage(format!("Could not serve: {error}"))
 }

@@ -3,9 +3,10 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use skillfold::TraceLines;
-use skillfold::core::Error;
+use skillfold::core::{Error, visible};
 use tracing::subscriber::set_global_default;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;
@@ -19,6 +20,14 @@ use crate::failure::Failure;
 const ERROR_OUTPUT: &str = "-";
 
 type Listener = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// Whether a line of the trace could not be written.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether a line of the trace could not be written. That was said when it happened.
+pub(crate) fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
+}
 
 /// Listens from now on, if the arguments say so.
 pub(crate) fn begin(arguments: &Arguments) -> Result<(), Failure> {
@@ -44,7 +53,7 @@ fn lines(file: &Path) -> Result<Listener, Failure> {
     }
     let opened = options().open(file);
     let opened = opened.map_err(|error| Error::write(file.to_string_lossy(), error))?;
-    Ok(TraceLines::new(Noticed::new(opened)).boxed())
+    Ok(TraceLines::new(Noticed(opened)).boxed())
 }
 
 /// Returns how a trace is opened: to be added to, and read by nobody else, as it may hold what others should not see.
@@ -57,38 +66,46 @@ fn options() -> OpenOptions {
 }
 
 /// A writer that says once that it cannot write.
-struct Noticed<W> {
-    writer: W,
-    is_said: bool,
-}
-
-impl<W> Noticed<W> {
-    fn new(writer: W) -> Self {
-        Self {
-            writer,
-            is_said: false,
-        }
-    }
-}
+struct Noticed<W>(W);
 
 impl<W: Write> Write for Noticed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.writer.write(bytes);
-        if let Err(error) = &written
-            && !self.is_said
-        {
-            self.is_said = true;
-            // Where the error output is gone too, there is nobody to tell.
-            drop(writeln!(
-                io::stderr(),
-                "warning: the trace could not be written: {error}"
-            ));
-        }
-        written
+        self.0.write(bytes).inspect_err(lost)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.0.flush().inspect_err(lost)
+    }
+}
+
+fn lost(error: &io::Error) {
+    if !IS_LOST.swap(true, Ordering::Relaxed) {
+        // Where the error output is gone too, there is nobody to tell.
+        drop(writeln!(
+            io::stderr(),
+            "warning: the trace could not be written: {error}"
+        ));
+    }
+}
+
+/// The error output, a line for each event: what a client or a skill has a say in cannot begin another one, nor move the
+/// cursor of a terminal.
+struct OneLine(io::Stderr);
+
+impl Write for OneLine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        let (line, end) = match text.strip_suffix('\n') {
+            Some(line) => (line, "\n"),
+            None => (&*text, ""),
+        };
+        let line = format!("{}{end}", visible(line));
+        self.0.write_all(line.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 
@@ -102,7 +119,7 @@ fn text(level: LogLevel) -> Listener {
         LogLevel::Debug => LevelFilter::DEBUG,
     };
     tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
+        .with_writer(|| OneLine(io::stderr()))
         .with_ansi(false)
         .with_filter(level)
         .boxed()

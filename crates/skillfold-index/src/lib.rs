@@ -45,7 +45,7 @@ mod disk;
 #[cfg(any(feature = "static-model", feature = "transformer"))]
 mod model;
 
-pub use disk::{Answer, Damage, DiskIndex, Hit, Key, Synced, Writer};
+pub use disk::{Answer, Damage, DiskIndex, Hit, Key, Synced, Writer, tidy_indexes};
 pub use metadata::{Kept, MetadataCache};
 #[cfg(feature = "static-model")]
 pub use model::table::StaticModel;

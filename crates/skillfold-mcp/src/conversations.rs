@@ -1,75 +1,68 @@
-//! The conversations of sessions, by the ids of these.
+//! The sessions of HTTP by their ids: the conversation of each, and when something was asked in it last.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::conversation::Conversation;
 
-/// So many of them are held before those that ended are looked for.
-const MANY: usize = 64;
-
-/// The conversations of sessions that have begun. The session itself holds its conversation.
+/// The sessions that have begun. The SDK's session itself holds its conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Conversations(Mutex<Known>);
-
-#[derive(Debug, Default)]
-struct Known {
-    by_session: HashMap<Box<str>, Place>,
-    /// So many there were when those that ended were looked for.
-    looked_at: usize,
-    /// How long the SDK need not hear of a session.
-    quiet: Duration,
-}
+pub(crate) struct Conversations(Mutex<HashMap<Box<str>, Place>>);
 
 #[derive(Debug)]
 struct Place {
     conversation: Weak<Conversation>,
-    /// When the SDK heard of the session.
-    heard: Instant,
+    asked: Instant,
 }
 
 impl Conversations {
-    /// Says how long the SDK need not hear of a session.
-    pub(crate) fn keep_quiet(&self, quiet: Duration) {
-        self.known().quiet = quiet;
-    }
-
-    /// Remembers the conversation of a session.
-    pub(crate) fn begin(&self, session: &str, conversation: &Arc<Conversation>) {
-        let mut known = self.known();
-        if known.by_session.len() >= MANY.max(2 * known.looked_at) {
-            known
-                .by_session
-                .retain(|_, place| place.conversation.strong_count() > 0);
-            known.looked_at = known.by_session.len();
+    /// Notes a request of a session. Notices to a client are none: a client that is gone gets them too.
+    pub(crate) fn asked(&self, session: &str) {
+        if let Some(place) = self.known().get_mut(session) {
+            place.asked = Instant::now();
         }
+    }
+
+    /// Begins a session.
+    pub(crate) fn begin(&self, session: &str) {
         let place = Place {
-            conversation: Arc::downgrade(conversation),
-            heard: Instant::now(),
+            conversation: Weak::new(),
+            asked: Instant::now(),
         };
-        known.by_session.insert(session.into(), place);
+        self.known().insert(session.into(), place);
     }
 
-    /// Forgets the conversation of a session.
+    /// Remembers the conversation of a session that has begun.
+    pub(crate) fn is_about(&self, session: &str, conversation: &Arc<Conversation>) {
+        if let Some(place) = self.known().get_mut(session) {
+            place.conversation = Arc::downgrade(conversation);
+        }
+    }
+
+    /// Forgets a session.
     pub(crate) fn end(&self, session: &str) {
-        self.known().by_session.remove(session);
+        self.known().remove(session);
     }
 
-    /// Returns the conversation of a session. Nothing from time to time, so that the SDK hears of the session too and does
-    /// not take it for idle.
+    /// Returns the conversation of a session in which something is asked.
     pub(crate) fn get(&self, session: &str) -> Option<Arc<Conversation>> {
         let mut known = self.known();
-        let quiet = known.quiet;
-        let place = known.by_session.get_mut(session)?;
-        if place.heard.elapsed() >= quiet {
-            place.heard = Instant::now();
-            return None;
-        }
+        let place = known.get_mut(session)?;
+        place.asked = Instant::now();
         place.conversation.upgrade()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    /// Returns the sessions in which nothing was asked for so long.
+    pub(crate) fn idle(&self, time: Duration) -> Vec<Box<str>> {
+        let known = self.known();
+        let idle = known
+            .iter()
+            .filter(|(_, place)| place.asked.elapsed() >= time);
+        idle.map(|(session, _)| session.clone()).collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Place>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -77,34 +70,30 @@ impl Conversations {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::thread::sleep;
     use std::time::Duration;
 
-    use super::{Conversations, MANY};
+    use super::Conversations;
 
     #[test]
-    fn session_that_ended_has_no_conversation_and_takes_no_place() {
+    fn session_is_idle_when_nothing_is_asked_in_it_and_gone_when_it_ended() {
+        const TIME: Duration = Duration::from_millis(40);
         let conversations = Conversations::default();
-        conversations.keep_quiet(Duration::MAX);
         let held = Arc::default();
-        conversations.begin("held", &held);
-        for number in 0..10 * MANY {
-            conversations.begin(&number.to_string(), &Arc::default());
+        for session in ["asked", "idle", "ended"] {
+            conversations.begin(session);
+            conversations.is_about(session, &held);
         }
-        assert!(conversations.get("held").is_some());
-        assert!(conversations.get("1").is_none());
-        assert!(conversations.known().by_session.len() <= MANY + 1);
-        conversations.end("held");
-        assert!(conversations.get("held").is_none());
-    }
-
-    #[test]
-    fn sdk_hears_of_a_session_from_time_to_time() {
-        let conversations = Conversations::default();
-        conversations.keep_quiet(Duration::ZERO);
-        let held = Arc::default();
-        conversations.begin("held", &held);
-        assert!(conversations.get("held").is_none());
-        conversations.keep_quiet(Duration::MAX);
-        assert!(conversations.get("held").is_some());
+        conversations.end("ended");
+        sleep(TIME);
+        assert!(conversations.get("asked").is_some());
+        assert_eq!(conversations.idle(TIME), ["idle".into()]);
+        assert!(conversations.get("ended").is_none());
+        conversations.is_about("ended", &held);
+        conversations.asked("ended");
+        assert!(
+            conversations.get("ended").is_none(),
+            "it does not come back"
+        );
     }
 }

@@ -11,7 +11,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method};
 use axum::response::Response;
-use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -21,6 +20,7 @@ use crate::http::PATH;
 use crate::metrics::{Went, add};
 use crate::offer::{Offer, Shared};
 use crate::remembered::Remembered;
+use crate::run_tool::run_tool;
 use crate::tools::Tool;
 
 /// Answers a request, if it is a plain call of a tool.
@@ -42,7 +42,8 @@ pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> 
         Went::Ok,
     );
     if result.is_none() {
-        let answer = anew(shared, &offer, &conversation, tool, call.arguments).await?;
+        let run = run_tool(shared, &offer, &conversation, tool, call.arguments);
+        let answer = run.await.ok()?;
         went = answer.went();
         result = Some(remember(&offer, tool, &arguments, answer));
     }
@@ -67,23 +68,6 @@ fn again(
         add(&shared.metrics.loaded_tokens, loaded.tokens);
     }
     Some(remembered.json.clone())
-}
-
-/// Calls a tool, where no other request has to wait for it. Nothing, if it cannot be called so.
-async fn anew(
-    shared: &Arc<Shared>,
-    offer: &Arc<Offer>,
-    conversation: &Arc<Conversation>,
-    tool: Tool,
-    given: JsonObject,
-) -> Option<Answer> {
-    if tool.is_quick(shared, offer) {
-        return Some(tool.call(shared, offer, conversation, given));
-    }
-    let (shared, offer) = (Arc::clone(shared), Arc::clone(offer));
-    let conversation = Arc::clone(conversation);
-    let call = move || tool.call(&shared, &offer, &conversation, given);
-    tokio::task::spawn_blocking(call).await.ok()
 }
 
 /// Returns an answer as JSON, and remembers it where it can be given again.

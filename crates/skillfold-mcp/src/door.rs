@@ -1,32 +1,33 @@
 //! Who is let in by HTTP, and with how much: the token, one `Host`, a body of its size in its time.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::error::Error;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
     WWW_AUTHENTICATE,
 };
-use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use hyper::body::{Frame, SizeHint};
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::direct;
+use crate::host_name::HostName;
 use crate::http::Access;
 use crate::limits::HttpLimits;
+use crate::listen::HEADER_BYTES;
 use crate::metrics::add;
 use crate::offer::Shared;
+use crate::origin::{Origins, is_preflight, open_to, preflight};
+use crate::room::{Place, Summed};
+use crate::sending::{Budget, InFlight};
 use crate::sessions::NO_ROOM;
 
 /// Seconds after which a client for whom there was no room may try again.
@@ -38,16 +39,28 @@ pub(crate) struct Door {
     pub(crate) access: Access,
     pub(crate) limits: HttpLimits,
     /// Names that the server answers to.
-    pub(crate) hosts: Vec<String>,
+    pub(crate) hosts: Vec<HostName>,
+    /// Pages that it answers to.
+    pub(crate) origins: Origins,
+    /// What answers may hold until they are sent.
+    pub(crate) budget: Budget,
+    pub(crate) no_session: Arc<Summed>,
+    pub(crate) too_slow: Arc<Summed>,
     pub(crate) shared: Arc<Shared>,
 }
 
 /// Lets a request in that shows the token; nothing of any other is read.
 pub(crate) async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
-    let response = match door.refusal(&request) {
+    let origin = door.origins.allowed(request.headers());
+    let mut response = match door.refusal(&request) {
         Some(refusal) => refusal,
+        None if is_preflight(request.method(), request.headers()) => preflight(request.headers()),
         None => door.within_limits(request, next).await,
     };
+    // A page could not read why it was refused.
+    if let Some(origin) = origin {
+        open_to(origin, response.headers_mut());
+    }
     door.shared.metrics.responded(response.status().as_u16());
     response
 }
@@ -56,55 +69,59 @@ impl Door {
     /// Returns why a request is not let in.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
-        if let Access::Token(token) = &self.access {
+        if size(request) > HEADER_BYTES {
+            let reason = format!("The headers have more than {HEADER_BYTES} bytes");
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return Some(refuse(status, &reason));
+        }
+        // A browser that asks for a page shows no token, and is told nothing but which headers to send.
+        let is_preflight = is_preflight(request.method(), headers);
+        if let Access::Token(token) = &self.access
+            && !is_preflight
+        {
             let is_shown = |shown: &HeaderValue| token.is_shown(shown.as_bytes());
             if !only(headers, &AUTHORIZATION).is_some_and(is_shown) {
                 let challenge = HeaderValue::from_static("Bearer realm=\"skillfold\"");
                 let mut refusal = refuse(
                     StatusCode::UNAUTHORIZED,
-                    "The token is missing or is another; the server said it when it started",
+                    "The token is missing or wrong; send `Authorization: Bearer TOKEN` with the token from \
+                     `SKILLFOLD_HTTP_TOKEN`, or the one that the server printed at its start if that was not set",
                 );
                 refusal.headers_mut().insert(WWW_AUTHENTICATE, challenge);
                 return Some(refusal);
             }
         }
         // Which of two a proxy in front has looked at, nobody knows.
-        let Some(host) = only(headers, &HOST).and_then(authority) else {
+        let host = only(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
+        let Some(host) = host else {
             let reason = "The header `Host` is missing, is there twice, or is no host";
             return Some(refuse(StatusCode::BAD_REQUEST, reason));
         };
         let target = request.uri().authority();
-        if !self.answers_to(&host) || target.is_some_and(|target| *target != host) {
+        let is_other =
+            target.is_some_and(|it| HostName::parse(it.as_str()).as_ref() != Some(&host));
+        if is_other || !self.hosts.iter().any(|allowed| allowed.allows(&host)) {
             let reason = "The server does not answer to this host; `--allow-host` names another";
             return Some(refuse(StatusCode::FORBIDDEN, reason));
         }
-        if headers.get_all(ORIGIN).iter().nth(1).is_some() {
-            return Some(refuse(StatusCode::FORBIDDEN, "There are two origins"));
+        if headers.contains_key(ORIGIN) && self.origins.allowed(headers).is_none() {
+            let reason = "Pages of this origin may not ask; `--allow-origin` names others that may";
+            return Some(refuse(StatusCode::FORBIDDEN, reason));
+        }
+        let place = request.extensions().get::<Arc<Place>>();
+        if !is_preflight && place.is_some_and(|place| !place.let_in()) {
+            let mut response = busy("There is no room for another connection");
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+            return Some(response);
         }
         None
-    }
-
-    /// Returns whether the server answers to a host, by name or by name and port.
-    fn answers_to(&self, host: &Authority) -> bool {
-        let bare = |name: &str| name.trim_matches(['[', ']']).to_ascii_lowercase();
-        let name = bare(host.host());
-        self.hosts.iter().any(|allowed| {
-            let allowed = allowed.trim();
-            match allowed.parse::<Authority>() {
-                Ok(allowed) => {
-                    let is_port = |port| host.port_u16() == Some(port);
-                    bare(allowed.host()) == name && allowed.port_u16().is_none_or(is_port)
-                }
-                // An IPv6 address without brackets.
-                Err(_) => bare(allowed) == name,
-            }
-        })
     }
 
     /// Hands a request on, its body read whole, and waits for the answer, each for its time.
     async fn within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
-        let is_stream = request.method() == Method::GET;
+        let method = request.method().clone();
         let (parts, body) = request.into_parts();
         let is_json = parts
             .headers
@@ -129,24 +146,55 @@ impl Door {
         };
         if no_room {
             add(&self.shared.metrics.sessions_refused, 1);
-            tracing::warn!(limit = self.limits.sessions, "no room for another session");
+            self.no_session.warn("no room for another session");
             return busy("There are as many sessions as there may be");
         }
         // The SDK says so of what is JSON and is no message too.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return no_message(&sent);
         }
-        // A stream that tells of changes has no end.
-        if is_stream {
-            return answer;
+        // Official clients take 202 for a failure.
+        if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
+            return StatusCode::NO_CONTENT.into_response();
         }
-        answer.map(|body| {
-            Body::new(Sending {
-                body,
-                _in_flight: in_flight,
-            })
-        })
+        // A stream that tells of changes has no end; whoever stops the server does not wait for it.
+        let is_endless = method == Method::GET || (is_stream(&answer) && is_subscription(&sent));
+        let in_flight = (!is_endless).then_some(in_flight);
+        let (parts, body) = answer.into_parts();
+        let Some(body) = self.budget.send(body, in_flight) else {
+            self.too_slow
+                .warn("an answer was refused, as too much is on its way to slow clients");
+            return busy("Too much is on its way to slow clients");
+        };
+        Response::from_parts(parts, body)
     }
+}
+
+/// Returns the bytes of a request before its body, as they came.
+fn size(request: &Request) -> usize {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or(0, |it| it.as_str().len());
+    let headers = request.headers().iter();
+    let each = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    target + each.sum::<usize>()
+}
+
+fn is_stream(answer: &Response) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Returns whether a message asks to be told of changes.
+fn is_subscription(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Message<'m> {
+        #[serde(borrow)]
+        method: Cow<'m, str>,
+    }
+    let message = serde_json::from_slice::<Message<'_>>(body);
+    message.is_ok_and(|message| message.method == "subscriptions/listen")
 }
 
 /// Returns a body that is not too long, and whole.
@@ -176,12 +224,6 @@ pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
     values.next().filter(|_| values.next().is_none())
 }
 
-/// Returns the host of a header. Names of users have no place in it.
-fn authority(header: &HeaderValue) -> Option<Authority> {
-    let authority = Authority::try_from(header.as_bytes()).ok()?;
-    (!authority.as_str().contains('@')).then_some(authority)
-}
-
 fn refuse(status: StatusCode, reason: &str) -> Response {
     tracing::debug!(status = status.as_u16(), reason, "a request was refused");
     (status, format!("{reason}\n")).into_response()
@@ -203,46 +245,4 @@ fn no_message(body: &[u8]) -> Response {
         json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": reason } });
     let kind = [(CONTENT_TYPE, "application/json")];
     (StatusCode::BAD_REQUEST, kind, message.to_string()).into_response()
-}
-
-/// A request that is being answered, until its answer is sent.
-struct InFlight(Arc<Shared>);
-
-impl InFlight {
-    fn new(shared: &Arc<Shared>) -> Self {
-        add(&shared.metrics.in_flight, 1);
-        Self(Arc::clone(shared))
-    }
-}
-
-/// A body on its way, of the length that it has.
-struct Sending {
-    body: Body,
-    _in_flight: InFlight,
-}
-
-impl HttpBody for Sending {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
 }

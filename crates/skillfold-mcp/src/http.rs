@@ -13,13 +13,17 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use skillfold::core::visible;
 use tokio::net::TcpListener;
 
 use crate::door::{Door, admit};
+use crate::host_name::HostName;
 use crate::limits::HttpLimits;
 use crate::listen::{listen, take_descriptors};
 use crate::metrics::Now;
 use crate::offer::Shared;
+use crate::origin::Origins;
+use crate::sending::Budget;
 use crate::server::Server;
 use crate::sessions::Sessions;
 use crate::token::Token;
@@ -57,45 +61,92 @@ pub struct HttpOptions {
 }
 
 /// Serves clients until the process is told to stop; `ready` is called with the address when the first may come.
+///
+/// An error of the kind `InvalidInput` says what of the options cannot be followed; another one is the system's.
 pub fn http(
     server: Server,
     options: &HttpOptions,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     if matches!(options.access, Access::Open) && !options.address.ip().is_loopback() {
-        let message = "without a token the server listens on a loopback address only";
+        let message = "Without a token the server listens on a loopback address only";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
+    let names = Names::new(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let outcome = runtime.block_on(serve(server, options, ready));
+    let outcome = runtime.block_on(serve(server, options, names, ready));
     runtime.shutdown_background();
     outcome
+}
+
+/// Whom the server answers to.
+struct Names {
+    hosts: Vec<HostName>,
+    origins: Origins,
+}
+
+impl Names {
+    fn new(options: &HttpOptions) -> io::Result<Self> {
+        let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
+        let own = ["localhost", "127.0.0.1", "::1"].into_iter();
+        let named = options.hosts.iter().map(|host| host.trim());
+        let hosts = own.chain(named).map(|text| {
+            HostName::allowed(text).ok_or_else(|| {
+                invalid(format!(
+                    "`{}` is no host; name each host that clients call the server by, such as `skills.example.com`",
+                    visible(text)
+                ))
+            })
+        });
+        let origins = options.origins.iter().map(|origin| origin.trim());
+        Ok(Self {
+            hosts: hosts.collect::<io::Result<_>>()?,
+            origins: Origins::new(origins).map_err(|text| {
+                invalid(format!(
+                    "`{}` is no origin; name each as SCHEME://HOST:PORT, such as `https://app.example.com`",
+                    visible(text)
+                ))
+            })?,
+        })
+    }
 }
 
 async fn serve(
     server: Server,
     options: &HttpOptions,
+    names: Names,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     take_descriptors();
     let listener = TcpListener::bind(options.address).await?;
     let address = listener.local_addr()?;
-    let config = config(address, options);
+    // Hosts and origins are looked at before the SDK is asked.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(options.limits.body_bytes);
     let streams = config.cancellation_token.clone();
-    let shared = Arc::clone(server.shared());
-    let router = router(server, config, options);
-    ready(address);
-    let limits = options.limits;
-    let open = listen(
-        listener,
-        router,
+    let (shared, limits) = (Arc::clone(server.shared()), options.limits);
+    let sessions = Arc::new(Sessions::new(&limits, Arc::clone(&shared)));
+    tokio::spawn(Arc::clone(&sessions).end_idle());
+    let door = Door {
+        access: options.access.clone(),
         limits,
-        Arc::clone(&shared),
-        told_to_stop(),
-    )
-    .await;
+        hosts: names.hosts,
+        origins: names.origins.with_own(address.port()),
+        budget: Budget::new(limits.answer_bytes),
+        no_session: Arc::default(),
+        too_slow: Arc::default(),
+        shared: Arc::clone(&shared),
+    };
+    let router = router(server, config, sessions, door);
+    // Whoever sees that the server is ready may stop it at once.
+    let stop = told_to_stop()?;
+    ready(address);
+    let open = listen(listener, router, limits, Arc::clone(&shared), stop).await;
     let in_flight = || shared.metrics.in_flight.load(Ordering::Relaxed);
     tracing::info!(in_flight = in_flight(), "no request is taken any more");
     let farewell = async {
@@ -121,35 +172,14 @@ async fn serve(
     Ok(())
 }
 
-/// Returns how the SDK serves: which hosts and origins it answers to, and how much it takes.
-fn config(address: SocketAddr, options: &HttpOptions) -> StreamableHttpServerConfig {
-    let port = address.port();
-    let own = ["localhost", "127.0.0.1", "[::1]"];
-    let mut hosts: Vec<String> = vec!["localhost".into(), "127.0.0.1".into(), "::1".into()];
-    let mut origins: Vec<String> = own
-        .iter()
-        .map(|host| format!("http://{host}:{port}"))
-        .collect();
-    hosts.extend(options.hosts.iter().cloned());
-    origins.extend(options.origins.iter().cloned());
-    StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
-        .with_allowed_origins(origins)
-        .enforce_origin_validation()
-        .with_json_response(true)
-        .with_max_request_body_bytes(options.limits.body_bytes)
-}
-
-fn router(server: Server, config: StreamableHttpServerConfig, options: &HttpOptions) -> Router {
+fn router(
+    server: Server,
+    config: StreamableHttpServerConfig,
+    sessions: Arc<Sessions>,
+    door: Door,
+) -> Router {
     let shared = Arc::clone(server.shared());
-    let sessions = Arc::new(Sessions::new(&options.limits, Arc::clone(&shared)));
-    let door = Arc::new(Door {
-        access: options.access.clone(),
-        limits: options.limits,
-        hosts: config.allowed_hosts.clone(),
-        shared: Arc::clone(&shared),
-    });
-    let limit = options.limits.sessions;
+    let limit = door.limits.sessions;
     let counted = Arc::clone(&sessions);
     let metrics = get(async move |headers: HeaderMap| match headers.get(ORIGIN) {
         None => Ok(metrics(&shared, &counted, limit).await),
@@ -159,7 +189,7 @@ fn router(server: Server, config: StreamableHttpServerConfig, options: &HttpOpti
     Router::new()
         .route_service(PATH, service)
         .route("/metrics", metrics)
-        .layer(from_fn_with_state(door, admit))
+        .layer(from_fn_with_state(Arc::new(door), admit))
         .route("/healthz", get(async || "ok\n"))
 }
 
@@ -177,20 +207,25 @@ async fn metrics(shared: &Shared, sessions: &Sessions, limit: usize) -> impl Int
     )
 }
 
-/// Waits until a person or the system ends the process.
-async fn told_to_stop() {
-    let interrupted = tokio::signal::ctrl_c();
+/// Listens from now on for a word of a person or of the system to end; returns what waits for it.
+fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminated) => tokio::select! {
-                _ = interrupted => {}
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        let mut terminated = signal(SignalKind::terminate())?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupted.recv() => {}
                 _ = terminated.recv() => {}
-            },
-            Err(_) => drop(interrupted.await),
-        }
+            }
+        })
     }
     #[cfg(not(unix))]
-    drop(interrupted.await);
+    Ok(async {
+        // Where the system cannot tell, nobody can stop it so.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
 }

@@ -5,7 +5,9 @@
 //! extension `io.modelcontextprotocol/skills`. [`stdio`] serves one client by the streams of the process, [`http`] many.
 #![forbid(unsafe_code)]
 
+mod host_name;
 mod limits;
+mod lines;
 mod media;
 mod metrics;
 mod options;
@@ -28,6 +30,7 @@ mod prompts;
 mod resources;
 mod tools;
 
+mod run_tool;
 mod sep2640;
 
 mod server;
@@ -37,6 +40,9 @@ mod direct;
 mod door;
 mod http;
 mod listen;
+mod origin;
+mod room;
+mod sending;
 mod sessions;
 mod stdio;
 

@@ -8,32 +8,33 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 use crate::limits::HttpLimits;
 use crate::metrics::add;
 use crate::offer::Shared;
+use crate::room::{Place, Room};
 
 /// Bytes of all headers of a request; more is answered with 431.
-const HEADER_BYTES: usize = 32 * 1024;
+pub(crate) const HEADER_BYTES: usize = 32 * 1024;
 
 /// Headers of a request; more is answered with 431.
 const HEADERS: usize = 64;
 
+/// Bytes that a client that makes a write wait has to take in its time.
+const SHARE: usize = 64 * 1024;
+
 /// How long nothing is accepted after the system had no descriptor left.
 const BREATH: Duration = Duration::from_millis(50);
-
-/// The answer to a connection for which there is no room.
-const NO_ROOM: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
-    Content-Type: text/plain\r\nContent-Length: 39\r\n\r\nThere is no room for another connection";
 
 /// Serves connections until `stop`; returns those that are still open, to be ended.
 pub(crate) async fn listen(
@@ -43,20 +44,18 @@ pub(crate) async fn listen(
     shared: Arc<Shared>,
     stop: impl Future<Output = ()>,
 ) -> GracefulShutdown {
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let room = Room::new(limits, Arc::clone(&shared));
     let (open, mut stop) = (GracefulShutdown::new(), std::pin::pin!(stop));
     loop {
         let stream = tokio::select! {
             stream = accept(&listener) => stream,
             () = &mut stop => return open,
         };
-        let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-            add(&shared.metrics.connections_refused, 1);
-            tracing::warn!(limit = limits.connections, "no room for another connection");
-            tokio::spawn(turn_away(stream));
-            continue;
+        let place = room.enter();
+        let service = Placed {
+            router: TowerToHyperService::new(router.clone()),
+            place: Arc::clone(&place),
         };
-        let service = TowerToHyperService::new(router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.headers)
@@ -66,12 +65,33 @@ pub(crate) async fn listen(
         let (connection, shared) = (open.watch(connection), Arc::clone(&shared));
         tokio::spawn(async move {
             add(&shared.metrics.connections, 1);
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = place.overstayed() => {
+                    tracing::debug!("a connection was closed that asked nothing it may ask");
+                }
             }
             shared.metrics.connections.fetch_sub(1, Ordering::Relaxed);
-            drop(place);
         });
+    }
+}
+
+/// What answers requests, each with the place of its connection.
+struct Placed {
+    router: TowerToHyperService<Router>,
+    place: Arc<Place>,
+}
+
+impl Service<Request<Incoming>> for Placed {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Arc::clone(&self.place));
+        self.router.call(request)
     }
 }
 
@@ -94,15 +114,6 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// Says that there is no room, to whoever reads it soon.
-async fn turn_away(mut stream: TcpStream) {
-    let said = async {
-        stream.write_all(NO_ROOM).await?;
-        stream.shutdown().await
-    };
-    drop(tokio::time::timeout(Duration::from_secs(1), said).await);
-}
-
 /// Takes as many descriptors as the system allows: each connection needs one.
 #[cfg(unix)]
 pub(crate) fn take_descriptors() {
@@ -119,12 +130,18 @@ pub(crate) fn take_descriptors() {
 #[cfg(not(unix))]
 pub(crate) fn take_descriptors() {}
 
-/// A connection whose client has to take something of an answer from time to time.
+/// A connection whose client has to take a share of an answer from time to time. A byte now and then is none.
 struct Patient {
     stream: TcpStream,
     patience: Duration,
-    /// Runs while the client takes nothing.
-    waiting: Option<Pin<Box<Sleep>>>,
+    /// Runs from when the client made a write wait, until it has taken a share.
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    time: Pin<Box<Sleep>>,
+    /// Bytes that were taken meanwhile.
+    taken: usize,
 }
 
 impl Patient {
@@ -136,21 +153,25 @@ impl Patient {
         }
     }
 
-    /// Passes on what became of a write; an error if there was none for too long.
-    fn waited<T>(
+    /// Passes on how a write went; an error if the client took too little for too long.
+    fn waited(
         &mut self,
-        written: Poll<io::Result<T>>,
+        written: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.waiting = None;
-            return written;
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = written {
+            if let (Ok(count), Some(waiting)) = (&written, &mut self.waiting) {
+                waiting.taken += count;
+            }
+            self.waiting.take_if(|waiting| waiting.taken >= SHARE);
+            return Poll::Ready(written);
         }
         let patience = self.patience;
-        let waiting = self
-            .waiting
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
-        ready!(waiting.as_mut().poll(context));
+        let waiting = self.waiting.get_or_insert_with(|| Waiting {
+            time: Box::pin(sleep(patience)),
+            taken: 0,
+        });
+        ready!(waiting.time.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -189,6 +210,8 @@ impl AsyncWrite for Patient {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Everything is taken; the next answer has its own time.
+        self.waiting = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -202,10 +225,10 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::time::Duration;
 
-    use tokio::io::AsyncWriteExt as _;
-    use tokio::net::{TcpListener, TcpStream};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-    use super::{NO_ROOM, Patient, accept};
+    use super::{Patient, accept};
 
     #[tokio::test]
     async fn answers_are_sent_without_delay() {
@@ -228,13 +251,28 @@ mod tests {
         drop(client);
     }
 
-    #[test]
-    fn length_of_the_refusal_is_right() {
-        let text = std::str::from_utf8(NO_ROOM).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(
-            head.ends_with(&format!("Content-Length: {}", body.len())),
-            "{text}"
-        );
+    #[tokio::test]
+    async fn client_that_takes_a_little_now_and_then_is_left_too() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        // With a small buffer the system passes on each little that is taken.
+        socket.set_recv_buffer_size(4096).unwrap();
+        let connecting = socket.connect(listener.local_addr().unwrap());
+        let (stream, client) = tokio::join!(accept(&listener), connecting);
+        let mut client = client.unwrap();
+        let mut stream = Patient::new(stream, Duration::from_millis(500));
+        let large = vec![0; 64 * 1024 * 1024];
+        let trickle = async {
+            let mut few = [0; 1024];
+            while client.read_exact(&mut few).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let error = tokio::select! {
+            written = stream.write_all(&large) => written.unwrap_err(),
+            () = trickle => panic!("the client stays"),
+            () = tokio::time::sleep(Duration::from_secs(20)) => panic!("it is waited for"),
+        };
+        assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
     }
 }

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::model::Tool;
 use skillfold::Skills;
 use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
+use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use crate::conversations::Conversations;
 use crate::definition::{ALIAS, definitions};
@@ -13,6 +15,9 @@ use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::options::Options;
 use crate::remembered::Answers;
+
+/// Requests that read files at once. What is read is in memory until it is sent, and may be 16 MiB.
+const READING: usize = 8;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -23,6 +28,7 @@ pub(crate) struct Shared {
     options: Options,
     /// Those of sessions over HTTP.
     pub(crate) conversations: Conversations,
+    reading: Arc<Semaphore>,
     offer: Mutex<Option<Arc<Offer>>>,
 }
 
@@ -50,8 +56,26 @@ impl Shared {
             notices: Notices::default(),
             options,
             conversations: Conversations::default(),
+            reading: Arc::new(Semaphore::new(READING)),
             offer: Mutex::new(None),
         }
+    }
+
+    /// Does something that reads files, where no other request has to wait for it. Only some are done at once.
+    pub(crate) async fn reading<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, JoinError> {
+        // It is never closed.
+        let turn = Arc::clone(&self.reading).acquire_owned().await.ok();
+        let shared = Arc::clone(self);
+        let act = move || {
+            let done = act(&shared);
+            // Not before: nobody may wait for the answer any more, and it is made all the same.
+            drop(turn);
+            done
+        };
+        tokio::task::spawn_blocking(act).await
     }
 
     /// Returns what clients are offered by the snapshot of now.

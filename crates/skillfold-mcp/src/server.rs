@@ -1,6 +1,7 @@
 //! The server: what is asked by the protocol, answered from the snapshot of now.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use axum::http::request::Parts;
@@ -17,11 +18,13 @@ use skillfold::Skills;
 
 use crate::call::SESSION;
 use crate::conversation::Conversation;
+use crate::lines::{TOO_LONG, too_long};
 use crate::metrics::{Asked, Went};
 use crate::notices::accepted;
 use crate::offer::Shared;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
+use crate::run_tool::run_tool;
 use crate::tools::Tool;
 use crate::{prompts, resources, sep2640};
 
@@ -31,6 +34,8 @@ use crate::{prompts, resources, sep2640};
 pub struct Server {
     shared: Arc<Shared>,
     conversation: Arc<Conversation>,
+    /// Whether the client is told of changes.
+    is_told: Arc<AtomicBool>,
 }
 
 impl Server {
@@ -39,6 +44,7 @@ impl Server {
         Self {
             shared: Arc::new(Shared::new(skills, options)),
             conversation: Arc::default(),
+            is_told: Arc::default(),
         }
     }
 
@@ -47,6 +53,7 @@ impl Server {
         Self {
             shared: Arc::clone(&self.shared),
             conversation: Arc::default(),
+            is_told: Arc::default(),
         }
     }
 
@@ -85,15 +92,13 @@ impl Server {
         answer
     }
 
-    /// Does something that may read files, where no other request has to wait for it.
-    async fn blocking<T: Send + 'static>(
+    /// Does something that reads files.
+    async fn reading<T: Send + 'static>(
         &self,
         act: impl FnOnce(&Shared) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || act(&shared))
-            .await
-            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        let done = self.shared.reading(act).await;
+        done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }
 
@@ -133,9 +138,13 @@ impl ServerHandler for Server {
         let parts = context.extensions.get::<Parts>();
         let session = parts.and_then(|parts| parts.headers.get(SESSION));
         if let Some(session) = session.and_then(|id| id.to_str().ok()) {
-            self.shared.conversations.begin(session, &self.conversation);
+            let conversations = &self.shared.conversations;
+            conversations.is_about(session, &self.conversation);
         }
-        self.shared.notices.tell(context.peer);
+        // A client may say it again.
+        if !self.is_told.swap(true, Ordering::Relaxed) {
+            self.shared.notices.tell(context.peer);
+        }
     }
 
     fn accepted_subscription_filter(
@@ -182,13 +191,9 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = if tool.is_quick(&self.shared, &offer) {
-            tool.call(&self.shared, &offer, &self.conversation, arguments)
-        } else {
-            let conversation = Arc::clone(&self.conversation);
-            self.blocking(move |shared| tool.call(shared, &offer, &conversation, arguments))
-                .await?
-        };
+        let answer = run_tool(&self.shared, &offer, &self.conversation, tool, arguments)
+            .await
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let metrics = &self.shared.metrics;
         metrics.answered(tool.asked(), answer.went(), start.elapsed());
         Ok(answer.result().into())
@@ -216,7 +221,7 @@ impl ServerHandler for Server {
         let (name, given) = (request.name, request.arguments.unwrap_or_default());
         self.counted(Asked::GetPrompt, async {
             let result = self
-                .blocking(move |shared| prompts::get(shared, &name, &given))
+                .reading(move |shared| prompts::get(shared, &name, &given))
                 .await??;
             Ok(result.into())
         })
@@ -251,7 +256,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.counted(Asked::ReadResource, async {
             let result = self
-                .blocking(move |shared| resources::read(shared, &request.uri))
+                .reading(move |shared| resources::read(shared, &request.uri))
                 .await??;
             Ok(result.into())
         })
@@ -263,9 +268,12 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == TOO_LONG {
+            return Err(too_long());
+        }
         let version = context.protocol_version();
         self.counted(Asked::custom(&request.method), async {
-            self.blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
+            self.reading(move |shared| sep2640::answer(shared, &request, version.as_ref()))
                 .await?
         })
         .await

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -18,10 +19,13 @@ use crate::offer::Shared;
 
 /// How long an answer that was sent can be asked for again. The SDK keeps each of them so long, and a minute of answers,
 /// its default, took most of the memory of a session.
-const SENT: std::time::Duration = std::time::Duration::from_secs(2);
+const SENT: Duration = Duration::from_secs(2);
 
-/// The share of its idle time for which the SDK need not hear of a session. It lives so much longer.
-const UNHEARD: u32 = 16;
+/// Idle sessions are looked for so many times while one becomes idle.
+const LOOKS: u32 = 8;
+
+/// The shortest and the longest time between two looks.
+const BETWEEN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(30));
 
 tokio::task_local! {
     /// Whether the request of this task wanted a session for which there was no room. The SDK answers it as a fault.
@@ -33,6 +37,7 @@ tokio::task_local! {
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
+    idle: Duration,
     shared: Arc<Shared>,
     /// Held while one is counted and made.
     making: Mutex<()>,
@@ -41,15 +46,32 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn new(limits: &HttpLimits, shared: Arc<Shared>) -> Self {
         let mut local = LocalSessionManager::default();
-        let unheard = limits.session_idle / UNHEARD;
-        shared.conversations.keep_quiet(unheard);
-        local.session_config.keep_alive = Some(limits.session_idle + unheard);
+        // The SDK takes each notice to a client for a sign of life, even if the client is gone.
+        local.session_config.keep_alive = None;
         local.session_config.completed_cache_ttl = SENT;
         Self {
             local,
             limit: limits.sessions,
+            idle: limits.session_idle,
             shared,
             making: Mutex::new(()),
+        }
+    }
+
+    /// Ends sessions in which nothing is asked, for as long as the server runs.
+    pub(crate) async fn end_idle(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep((self.idle / LOOKS).clamp(BETWEEN.0, BETWEEN.1)).await;
+            self.end_those_idle_now().await;
+        }
+    }
+
+    async fn end_those_idle_now(&self) {
+        for id in self.shared.conversations.idle(self.idle) {
+            tracing::debug!(session = &*id, "nothing was asked in a session for long");
+            if let Err(error) = self.close_session(&Arc::from(id)).await {
+                tracing::warn!(%error, "an idle session could not be ended");
+            }
         }
     }
 
@@ -91,11 +113,15 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
         let making = self.making.lock().await;
         if self.count().await >= self.limit {
+            self.end_those_idle_now().await;
+        }
+        if self.count().await >= self.limit {
             // Outside of a request of HTTP nobody asks.
             let _ = NO_ROOM.try_with(|no_room| no_room.set(true));
             return Err(SessionError::NoRoom);
         }
         let made = self.local.create_session().await?;
+        self.shared.conversations.begin(&made.0);
         drop(making);
         Ok(made)
     }
@@ -122,6 +148,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        self.shared.conversations.asked(id);
         Ok(self.local.create_stream(id, message).await?)
     }
 
@@ -130,6 +157,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), SessionError> {
+        self.shared.conversations.asked(id);
         Ok(self.local.accept_message(id, message).await?)
     }
 
@@ -137,6 +165,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        self.shared.conversations.asked(id);
         Ok(self.local.create_standalone_stream(id).await?)
     }
 
@@ -145,6 +174,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        self.shared.conversations.asked(id);
         Ok(self.local.resume(id, last_event_id).await?)
     }
 }

@@ -5,8 +5,13 @@ use std::io;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
+use tokio::io::duplex;
 
+use crate::lines::bound;
 use crate::server::Server;
+
+/// Bytes between the one that reads lines and the one that answers them.
+const PIPE: usize = 64 * 1024;
 
 /// Serves the client that started the process, until it closes the stream. Nothing but the protocol is written to stdout.
 pub fn stdio(server: Server) -> io::Result<()> {
@@ -14,7 +19,10 @@ pub fn stdio(server: Server) -> io::Result<()> {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {
-        let service = match server.serve(stdio_pipes()).await {
+        let (stdin, stdout) = stdio_pipes();
+        let (bounded, pipe) = duplex(PIPE);
+        tokio::spawn(bound(stdin, pipe));
+        let service = match server.serve((bounded, stdout)).await {
             Ok(service) => service,
             // A client that leaves before it said a word has asked for nothing.
             Err(ServerInitializeError::ConnectionClosed(when)) => {

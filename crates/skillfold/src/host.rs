@@ -12,7 +12,7 @@ use crate::roots;
 use crate::searching::Means;
 use crate::settings::{Origin, SettingFinding, Settings};
 use crate::skills::{Report, Skills};
-use crate::trust::TrustedFolders;
+use crate::trust::{TrustRule, TrustedFolders};
 
 /// What a host adds to what is found: settings, roots, bundled skills.
 ///
@@ -170,11 +170,20 @@ impl Host {
     }
 
     fn look_anyway(&self, before: &[Root]) -> Looked {
-        let ((settings, mut trusted, (found, searched)), fault) = noting_faults(|| {
-            let settings = Settings::load_with(&self.environment, &self.entries, &self.arguments);
+        let (settings, fault) = noting_faults(|| {
+            Settings::load_with(&self.environment, &self.entries, &self.arguments)
+        });
+        let (roots, report, other) = self.look_by(settings, before);
+        (roots, report, fault.or(other))
+    }
+
+    /// Finds the roots by settings that were read before; the list of trusted folders is read now.
+    pub(crate) fn look_by(&self, settings: Settings, before: &[Root]) -> Looked {
+        let ((mut trusted, rule, (found, searched)), fault) = noting_faults(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
-            let found = roots::find(&self.environment, &settings, &mut trusted, before);
-            (settings, trusted, found)
+            let rule = TrustRule::of(&self.environment, &settings, &mut trusted);
+            let found = roots::find(&self.environment, &settings, rule.as_ref(), before);
+            (trusted, rule, found)
         });
         if let Some(fault) = &fault {
             trusted.findings.push(SettingFinding {
@@ -187,6 +196,7 @@ impl Host {
             settings,
             roots: searched,
             trusted,
+            trusted_by: rule,
             #[cfg(feature = "index")]
             memory: Vec::new(),
         };

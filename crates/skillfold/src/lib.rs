@@ -26,6 +26,8 @@ mod settings;
 
 mod trust;
 
+mod trust_check;
+
 mod roots;
 
 mod counters;

@@ -8,7 +8,7 @@ use skillfold_core::{
 
 use crate::environment::{Environment, resolved};
 use crate::settings::{Origin, Settings};
-use crate::trust::{TrustRule, TrustedFolders};
+use crate::trust::TrustRule;
 
 /// Folders of skills inside a project or a home, the first of which wins a name.
 pub const FOLDERS: [&str; 4] = [
@@ -56,18 +56,18 @@ pub enum Outcome {
     Same(String),
 }
 
-/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope. One that cannot
-/// be opened just now stays as it is among those of before.
+/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope. `rule` is
+/// what trusts the project. One that cannot be opened just now stays as it is among those of before.
 pub(crate) fn find(
     environment: &Environment,
     settings: &Settings,
-    trusted: &mut TrustedFolders,
+    rule: Option<&TrustRule>,
     before: &[Root],
 ) -> (Vec<Root>, Vec<SearchedRoot>) {
     let mut roots = Vec::new();
     let mut searched: Vec<SearchedRoot> = Vec::new();
     let mut known: Vec<(PathBuf, String)> = Vec::new();
-    let mut candidates = candidates(environment, settings, trusted);
+    let mut candidates = candidates(environment, settings, rule);
     // Trusted ones first: a root that is reached twice belongs to the first, and a project must not claim the person's.
     candidates.sort_by_key(|root| root.trust == Trust::Untrusted);
     for mut root in candidates {
@@ -135,9 +135,8 @@ fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
 fn candidates(
     environment: &Environment,
     settings: &Settings,
-    trusted: &mut TrustedFolders,
+    rule: Option<&TrustRule>,
 ) -> Vec<SearchedRoot> {
-    let rule = TrustRule::of(environment, settings, trusted);
     let root = |path: PathBuf, scope: Scope, origin: Origin| SearchedRoot {
         label: environment.shown(&path),
         trust: if scope == Scope::Project && rule.is_none() {
@@ -145,7 +144,7 @@ fn candidates(
         } else {
             Trust::Trusted
         },
-        trusted_by: rule.clone().filter(|_| scope == Scope::Project),
+        trusted_by: rule.filter(|_| scope == Scope::Project).cloned(),
         path,
         scope,
         plugin: None,

@@ -2,9 +2,9 @@
 
 use std::ops::RangeBounds;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
     Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root,
@@ -20,7 +20,8 @@ use crate::roots::{Outcome, SearchedRoot};
 use crate::searching::Searching;
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::trust::TrustedFolders;
+use crate::trust::{TrustRule, TrustedFolders};
+use crate::trust_check::TrustCheck;
 
 /// All skills of a host, live: a clone is the same handle, and every thread may hold one.
 ///
@@ -46,8 +47,11 @@ struct Shared {
     /// What readers see: one pointer, so that they see a whole.
     now: ArcSwap<State>,
     counting: Counting,
-    /// Held by the one that makes the next state; readers never wait for it.
+    /// Held by the one that makes the next state; readers wait for it only when trust changed.
     refreshing: Mutex<()>,
+    /// What changed with the trust in a folder, until the one that watches tells of it.
+    #[cfg(feature = "watch")]
+    untold: Mutex<Changes>,
 }
 
 /// What was found at one time.
@@ -62,6 +66,7 @@ struct State {
     /// That of an earlier state, from which this one's is made for less, until it is.
     earlier: ArcSwapOption<Matcher>,
     searching: Arc<Searching>,
+    trust_check: TrustCheck,
 }
 
 impl State {
@@ -98,6 +103,8 @@ pub struct Report {
     pub roots: Vec<SearchedRoot>,
     /// The folders that the person trusted, and what is wrong with their list.
     pub trusted: TrustedFolders,
+    /// Why the project is trusted, if it is.
+    pub trusted_by: Option<TrustRule>,
     /// What was remembered of each root when the host started.
     #[cfg(feature = "index")]
     pub memory: Vec<RootMemory>,
@@ -120,6 +127,7 @@ impl Skills {
             report: Arc::new(report),
             matcher: OnceLock::new(),
             earlier: ArcSwapOption::empty(),
+            trust_check: TrustCheck::default(),
         };
         Self {
             shared: Arc::new(Shared {
@@ -127,18 +135,20 @@ impl Skills {
                 now: ArcSwap::from_pointee(state),
                 counting: Counting::default(),
                 refreshing: Mutex::new(()),
+                #[cfg(feature = "watch")]
+                untold: Mutex::default(),
             }),
         }
     }
 
     /// Returns the snapshot of now. It stays as it is, whatever happens later.
     pub fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.shared.now.load().catalog)
+        Arc::clone(&self.now().catalog)
     }
 
     /// Returns what the snapshot of now was made from.
     pub fn report(&self) -> Arc<Report> {
-        Arc::clone(&self.shared.now.load().report)
+        Arc::clone(&self.now().report)
     }
 
     /// Returns the instructions of a skill, with the arguments in their places. They are read now, and remembered.
@@ -225,7 +235,7 @@ impl Skills {
 
     /// Does something with the snapshot of now and what loads by it.
     pub(crate) fn with_now<T>(&self, act: impl FnOnce(&Catalog, &Loader) -> T) -> T {
-        let now = self.shared.now.load();
+        let now = self.now();
         act(&now.catalog, &now.loader)
     }
 
@@ -254,13 +264,13 @@ impl Skills {
 
     /// Does something with what matches messages against the snapshot of now, and what loads by it.
     pub(crate) fn with_matcher<T>(&self, act: impl FnOnce(&Matcher, &Loader) -> T) -> T {
-        let now = self.shared.now.load();
+        let now = self.now();
         act(now.matcher(), &now.loader)
     }
 
     /// Returns whether a search reads no file: something was searched in the snapshot of now before.
     pub fn is_searchable(&self) -> bool {
-        self.shared.now.load().searching.is_made()
+        self.now().searching.is_made()
     }
 
     /// Returns why searches look at less, or in another way, than there is a place for: a model that cannot be used, an index
@@ -271,7 +281,7 @@ impl Skills {
 
     /// Returns what searches the snapshot of now.
     pub(crate) fn searching(&self) -> Arc<Searching> {
-        Arc::clone(&self.shared.now.load().searching)
+        Arc::clone(&self.now().searching)
     }
 
     /// Returns what was done since the skills were found, in numbers.
@@ -327,10 +337,7 @@ impl Skills {
         choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>,
     ) -> Result<Changes, Error> {
         let shared = &*self.shared;
-        let one = shared
-            .refreshing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let one = lock(&shared.refreshing);
         let now_ns = now_ns();
         let old = shared.now.load_full();
         let refreshed = choose(&old.catalog).and_then(|folders| {
@@ -386,21 +393,69 @@ impl Skills {
     /// snapshot stays as it was and the error says why.
     pub fn refresh(&self) -> Result<Changes, Error> {
         let shared = &*self.shared;
-        // A thread that panicked here has swapped nothing in; the next one may try.
-        let _one = shared
-            .refreshing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&shared.refreshing);
         let now_ns = now_ns();
         let old = shared.now.load();
-        let before = old.catalog.roots();
-        let (roots, mut report, fault) = shared.host.look(before)?;
-        let is_kept = |was: &Root| roots.iter().any(|root| is_as_before(was, root));
-        if let Some(fault) = fault
-            && !before.iter().all(is_kept)
-        {
-            return Err(fault);
+        let (roots, report, fault) = shared.host.look(old.catalog.roots())?;
+        match fault {
+            Some(fault) if !keeps_all(&old, &roots) => Err(fault),
+            _ => Ok(shared.refresh(roots, report, now_ns)),
         }
+    }
+
+    /// Returns the state of now, after a look at whether the person still trusts what it gives out. Every answer goes
+    /// through here: no setting can keep a revoked folder in use, and a host need not watch the files.
+    fn now(&self) -> Guard<Arc<State>> {
+        let shared = &*self.shared;
+        let is_current = |state: &State| {
+            let Report {
+                settings,
+                trusted,
+                trusted_by,
+                ..
+            } = &*state.report;
+            let environment = &shared.host.environment;
+            let check = &state.trust_check;
+            check.is_current(environment, settings, trusted, trusted_by.as_ref())
+        };
+        let now = shared.now.load();
+        if is_current(&now) {
+            return now;
+        }
+        let _one = lock(&shared.refreshing);
+        let now = shared.now.load();
+        // Whoever was waited for may have seen it too.
+        if is_current(&now) {
+            return now;
+        }
+        let now_ns = now_ns();
+        // Settings may be broken by now; that must not keep the trust that they were read with.
+        let settings = now.report.settings.clone();
+        let (roots, report, fault) = shared.host.look_by(settings, now.catalog.roots());
+        // What cannot be looked at just now is not known to be revoked; the next answer looks again.
+        if fault.is_some() && !keeps_all(&now, &roots) {
+            return now;
+        }
+        let changes = shared.refresh(roots, report, now_ns);
+        #[cfg(feature = "watch")]
+        merge(&mut lock(&shared.untold), changes);
+        #[cfg(not(feature = "watch"))]
+        drop(changes);
+        shared.now.load()
+    }
+
+    /// Looks whether the person still trusts the project, and returns what changed with that since it was asked last.
+    #[cfg(feature = "watch")]
+    pub(crate) fn changes_of_trust(&self) -> Changes {
+        drop(self.now());
+        std::mem::take(&mut *lock(&self.shared.untold))
+    }
+}
+
+impl Shared {
+    /// Reads what changed in roots that were found just now, and shows readers the new state.
+    fn refresh(&self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Changes {
+        let old = self.now.load();
         #[cfg(feature = "index")]
         report.memory.clone_from(&old.report.memory);
         let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
@@ -411,12 +466,10 @@ impl Skills {
         } else {
             loader(&report)
         };
-        shared.swap(&old, refreshed.catalog, Arc::new(report), loader);
-        Ok(refreshed.changes)
+        self.swap(&old, refreshed.catalog, Arc::new(report), loader);
+        refreshed.changes
     }
-}
 
-impl Shared {
     /// Shows readers another state.
     fn swap(&self, old: &State, catalog: Catalog, report: Arc<Report>, loader: Arc<Loader>) {
         let catalog = Arc::new(catalog);
@@ -428,16 +481,51 @@ impl Shared {
             loader,
             matcher: OnceLock::new(),
             earlier: ArcSwapOption::new(old.latest_matcher()),
+            trust_check: TrustCheck::default(),
         }));
         self.counting.refreshed();
     }
 }
 
-/// Returns whether a root is still there, and what it holds may still be given to a model if it could before.
-fn is_as_before(was: &Root, root: &Root) -> bool {
-    was.label() == root.label()
-        && was.source().location() == root.source().location()
-        && (was.trust() == root.trust() || root.trust() == Trust::Trusted)
+/// Returns whether every root is still there, and what it holds may still be given to a model if it could before.
+fn keeps_all(old: &State, roots: &[Root]) -> bool {
+    let is_kept = |was: &Root| {
+        roots.iter().any(|root| {
+            was.label() == root.label()
+                && was.source().location() == root.source().location()
+                && (was.trust() == root.trust() || root.trust() == Trust::Trusted)
+        })
+    };
+    old.catalog.roots().iter().all(is_kept)
+}
+
+/// Takes a lock. A thread that panicked under it has swapped nothing in; the next one may try.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds changes to those that were not told yet; each id stands once.
+#[cfg(feature = "watch")]
+fn merge(untold: &mut Changes, changes: Changes) {
+    let Changes {
+        added,
+        removed,
+        changed,
+        refused,
+        cleared,
+        ..
+    } = changes;
+    for (ids, more) in [
+        (&mut untold.added, added),
+        (&mut untold.removed, removed),
+        (&mut untold.changed, changed),
+        (&mut untold.refused, refused),
+        (&mut untold.cleared, cleared),
+    ] {
+        ids.extend(more);
+        ids.sort_unstable();
+        ids.dedup();
+    }
 }
 
 /// Returns what loads skills by the settings.

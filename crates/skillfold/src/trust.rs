@@ -129,6 +129,8 @@ pub struct TrustedFolders {
     pub folders: Vec<TrustedFolder>,
     /// What is wrong with the list, or with a folder of it that matters here.
     pub findings: Vec<SettingFinding>,
+    /// The text of the file when it was read.
+    text: Option<String>,
 }
 
 /// How a folder stands in the file.
@@ -173,6 +175,7 @@ impl TrustedFolders {
             });
             return trusted;
         }
+        trusted.text = Some(text.clone());
         let line = |at: usize| {
             let ends = text.bytes().take(at).filter(|byte| *byte == b'\n');
             u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
@@ -205,6 +208,12 @@ impl TrustedFolders {
             }
         }
         trusted
+    }
+
+    /// Returns whether the file still says what was read. One that cannot be read any more says nothing.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let read = |file: &PathBuf| read_settings(file).ok().flatten();
+        self.file.as_ref().and_then(read) == self.text
     }
 
     fn not_understood(&mut self, file: &Path, line: u32, why: &str) {

@@ -17,6 +17,7 @@ mod evaluate;
 mod hidden;
 mod list;
 mod load;
+mod revoke;
 mod search;
 mod serve;
 mod sessions;

@@ -1,7 +1,7 @@
 //! `skillfold serve`: stdout is the protocol's, and people hear what is served and what is not.
 
-use std::io::Write as _;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStderr, Stdio};
 
 use crate::command::{World, skillfold};
 
@@ -84,6 +84,15 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     let world = world();
     let shown: Vec<String> = [
         &["serve", "--http", "0.0.0.0:0", "--no-token"][..],
+        &["serve", "--http", "0", "--no-token", "--allow-host", "*"],
+        &[
+            "serve",
+            "--http",
+            "0",
+            "--no-token",
+            "--allow-origin",
+            "app.example",
+        ],
         &["serve", "--tool", "load=x"],
         &["serve", "--tool", "load_skill"],
     ]
@@ -92,7 +101,17 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     insta::assert_snapshot!(shown.join("\n"), @"
     ! 1 skill is served
     ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
-    ! error: Could not serve: without a token the server listens on a loopback address only
+    ! error: Without a token the server listens on a loopback address only
+    exit 2
+
+    ! 1 skill is served
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! error: `*` is no host; name each host that clients call the server by, such as `skills.example.com`
+    exit 2
+
+    ! 1 skill is served
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! error: `app.example` is no origin; name each as SCHEME://HOST:PORT, such as `https://app.example.com`
     exit 2
 
     ! error: There is no tool `load`; there are `list_skills`, `search_skills`, `load_skill`, `read_skill_resource`
@@ -103,34 +122,176 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     ");
 }
 
-/// A server over HTTP as a process, and where it listens.
-#[cfg(unix)]
-fn serve_http(world: &World, arguments: &[&str]) -> (std::process::Child, String) {
-    use std::io::{BufRead as _, BufReader};
-    let mut server = skillfold(&world.path("app"), &world.path("person"))
-        .args(["serve", "--http", "0"])
+/// A server over HTTP as a process.
+pub(crate) struct Serving {
+    process: Child,
+    pub(crate) address: String,
+    heard: BufReader<ChildStderr>,
+}
+
+/// Starts a server, and waits until it listens.
+pub(crate) fn serve_http(world: &World, arguments: &[&str]) -> Serving {
+    let mut process = skillfold(&world.path("app"), &world.path("person"))
+        .arg("serve")
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut heard = BufReader::new(server.stderr.as_mut().unwrap()).lines();
-    let address = heard.find_map(|line| {
-        let line = line.unwrap();
-        let address = line.strip_prefix("Listening on http://")?;
-        Some(address.trim_end_matches("/mcp").to_owned())
-    });
-    (server, address.unwrap())
+    let mut heard = BufReader::new(process.stderr.take().unwrap());
+    let address = loop {
+        let mut line = String::new();
+        assert_ne!(heard.read_line(&mut line).unwrap(), 0, "it ended");
+        if let Some(address) = line.strip_prefix("Listening on http://") {
+            break address.trim_end().trim_end_matches("/mcp").to_owned();
+        }
+    };
+    Serving {
+        process,
+        address,
+        heard,
+    }
+}
+
+impl Serving {
+    /// Tells the server to stop.
+    fn tell(&self) {
+        let pid = self.process.id().to_string();
+        let told = std::process::Command::new("kill").arg(&pid).status();
+        assert!(told.unwrap().success());
+    }
+
+    /// Waits for the end, and returns what people heard since the server listened.
+    fn ended(mut self) -> String {
+        let mut heard = String::new();
+        self.heard.read_to_string(&mut heard).unwrap();
+        assert!(self.process.wait().unwrap().success());
+        heard
+    }
+
+    pub(crate) fn stop(self) -> String {
+        self.tell();
+        self.ended()
+    }
+}
+
+#[test]
+fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
+    let world = world();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let shown = world.run(&["serve", "--http", &port, "--no-token"]);
+    insta::assert_snapshot!(shown.replace(&port, "PORT"), @"
+    ! 1 skill is served
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! error: Could not listen on `127.0.0.1:PORT`: Address already in use (os error 98)
+    ! hint: Another program has the port: stop it, or name another port; `--http 0` takes a free one
+    exit 5
+    ");
+    let shown = world.run(&["serve", "--http", "192.0.2.1:7700"]);
+    let shown: Vec<&str> = shown
+        .lines()
+        .filter(|line| !line.contains("Bearer"))
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @"
+    ! 1 skill is served
+    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! error: Could not listen on `192.0.2.1:7700`: Cannot assign requested address (os error 99)
+    ! hint: Name an address of this machine; `0.0.0.0` means all of them
+    exit 5
+    ");
+}
+
+#[test]
+fn server_for_other_machines_says_that_it_has_to_know_its_name() {
+    let world = world();
+    let heard = |arguments: &[&str]| serve_http(&world, arguments).stop();
+    insta::assert_snapshot!(heard(&["--http", "0.0.0.0:0"]), @"Clients of other machines are refused until `--allow-host` names the host that they call this one by");
+    assert_eq!(
+        heard(&["--http", "0.0.0.0:0", "--allow-host", "skills.example"]),
+        ""
+    );
+    assert_eq!(heard(&["--http", "0"]), "");
+}
+
+#[test]
+fn client_without_a_token_is_told_where_the_token_is() {
+    let world = world();
+    let server = serve_http(&world, &["--http", "0"]);
+    let answer = ask(&server.address, "POST /mcp", "{}");
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+    insta::assert_snapshot!(body, @"The token is missing or wrong; send `Authorization: Bearer TOKEN` with the token from `SKILLFOLD_HTTP_TOKEN`, or the one that the server printed at its start if that was not set");
+    server.stop();
+}
+
+#[test]
+fn connections_without_a_token_are_one_warning() {
+    let world = world();
+    let server = serve_http(&world, &["--http", "0"]);
+    let silent: Vec<_> = (0..600)
+        .map(|_| std::net::TcpStream::connect(&server.address).unwrap())
+        .collect();
+    assert!(ask(&server.address, "GET /healthz", "").starts_with("HTTP/1.1 200"));
+    drop(silent);
+    let heard = server.stop();
+    let warnings = heard.lines().filter(|line| line.contains("WARN"));
+    assert_eq!(warnings.count(), 1, "{heard}");
+}
+
+#[test]
+fn what_a_client_sends_begins_no_line_of_the_log_and_moves_no_cursor() {
+    let world = world();
+    let server = serve_http(&world, &["--http", "0", "--no-token", "--log", "debug"]);
+    let begun = ask(
+        &server.address,
+        "POST /mcp",
+        INITIALIZE.lines().next().unwrap(),
+    );
+    let id = begun
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap();
+    let evil = r"\n2026-11-15T00:00:00Z ERROR forged: all is lost\u001b[2J\u009b2J\u202e";
+    let session = format!("Mcp-Session-Id: {id}\r\n");
+    for body in [
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{evil}","method":"tools/call","params":{{"name":"{evil}"}}}}"#
+        ),
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":"{evil}","reason":"{evil}"}}}}"#
+        ),
+        format!(r#"{{"jsonrpc":"2.0","id":"{evil}","result":{{}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":"{evil}","method":"{evil}"}}"#),
+    ] {
+        ask_with(&server.address, "POST /mcp", &session, &body);
+    }
+    let heard = server.stop();
+    assert!(
+        heard.contains("forged"),
+        "nothing was logged of it: {heard}"
+    );
+    for line in heard.lines() {
+        let is_ours = line.starts_with("20") && !line.contains("Z ERROR forged: all is lost")
+            || line.contains("\\n");
+        assert!(is_ours, "{line}");
+        assert!(
+            !line.chars().any(|c| c.is_control() || c == '\u{202e}'),
+            "{line:?}"
+        );
+    }
 }
 
 /// Sends a request, and returns all that comes until the connection is closed.
-#[cfg(unix)]
-fn ask(address: &str, head: &str, body: &str) -> String {
-    use std::io::Read as _;
+pub(crate) fn ask(address: &str, line: &str, body: &str) -> String {
+    ask_with(address, line, "", body)
+}
+
+/// The same, with more headers.
+pub(crate) fn ask_with(address: &str, line: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let length = body.len();
     let request = format!(
-        "{head} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+        "{line} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
          Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
     );
     stream.write_all(request.as_bytes()).unwrap();
@@ -139,28 +300,27 @@ fn ask(address: &str, head: &str, body: &str) -> String {
     answer
 }
 
-#[cfg(unix)]
 #[test]
 fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
-    use std::io::Read as _;
     use std::net::TcpStream;
     let world = world();
-    let (mut server, address) = serve_http(&world, &["--no-token"]);
+    let server = serve_http(&world, &["--http", "0", "--no-token"]);
+    let address = server.address.clone();
     let initialize = INITIALIZE.lines().next().unwrap();
-    let begun = ask(&address, "POST /mcp", initialize);
+    let begun = ask(&server.address, "POST /mcp", initialize);
     let id = begun
         .lines()
         .find_map(|line| line.strip_prefix("mcp-session-id: "))
         .unwrap();
-    let mut changes = TcpStream::connect(&address).unwrap();
+    let mut changes = TcpStream::connect(&server.address).unwrap();
     let request = format!(
         "GET /mcp HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
     );
     changes.write_all(request.as_bytes()).unwrap();
     changes.read_exact(&mut [0; 12]).unwrap();
     // One connection that says nothing, and one that is in the middle of a request.
-    let idle = TcpStream::connect(&address).unwrap();
-    let mut asked = TcpStream::connect(&address).unwrap();
+    let idle = TcpStream::connect(&server.address).unwrap();
+    let mut asked = TcpStream::connect(&server.address).unwrap();
     let (length, (first, rest)) = (initialize.len(), initialize.split_at(20));
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
@@ -168,13 +328,11 @@ fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
     );
     asked.write_all(head.as_bytes()).unwrap();
     // The other is the request for this number.
-    while !ask(&address, "GET /metrics", "").contains("\nskillfold_requests_in_flight 2\n") {
+    while !ask(&server.address, "GET /metrics", "").contains("\nskillfold_requests_in_flight 2\n") {
         std::thread::yield_now();
     }
-    let pid = server.id().to_string();
-    let told = std::process::Command::new("kill").arg(&pid).status();
-    assert!(told.unwrap().success());
-    while TcpStream::connect(&address).is_ok() {
+    server.tell();
+    while TcpStream::connect(&server.address).is_ok() {
         std::thread::yield_now();
     }
     asked.write_all(rest.as_bytes()).unwrap();
@@ -184,6 +342,58 @@ fn server_that_is_told_to_stop_answers_what_was_asked_and_ends_streams() {
     assert!(answer.contains("\"serverInfo\""), "{answer}");
     let mut last = String::new();
     changes.read_to_string(&mut last).unwrap();
-    assert!(server.wait().unwrap().success());
+    server.ended();
     drop(idle);
+}
+
+/// A request to be told of changes.
+const LISTEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+#[test]
+fn server_that_is_told_to_stop_does_not_wait_for_subscriptions() {
+    let world = world();
+    let server = serve_http(&world, &["--http", "0", "--no-token"]);
+    let address = server.address.clone();
+    let length = LISTEN.len();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {length}\r\n\r\n{LISTEN}"
+    );
+    let subscribed: Vec<_> = (0..4)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut start = [0; 15];
+            stream.read_exact(&mut start).unwrap();
+            assert_eq!(&start, b"HTTP/1.1 200 OK");
+            stream
+        })
+        .collect();
+    let start = std::time::Instant::now();
+    let heard = server.stop();
+    assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+    assert!(!heard.contains("cut"), "{heard}");
+    drop(subscribed);
+}
+
+#[test]
+fn message_that_is_too_long_is_answered_by_its_id() {
+    let long = "a".repeat(17 * 1024 * 1024);
+    let said = format!(
+        "{INITIALIZE}{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"id\":5,\"x\":\"{long}\"}},\"id\":7}}\n\
+         {{\"x\":\"{long}\"}}\n{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}}\n"
+    );
+    let (answers, _) = serve(&world(), &[], &said);
+    let about = |id: serde_json::Value| {
+        // The SDK leaves out an id that is not known.
+        let answer = answers.iter().find(|answer| answer["id"] == id);
+        answer.unwrap_or_else(|| panic!("{answers:?}"))
+    };
+    let error = &about(7.into())["error"];
+    assert_eq!(error["code"], -32600);
+    assert_eq!(error["message"], "The message is longer than 16 MiB");
+    assert_eq!(about(serde_json::Value::Null)["error"]["code"], -32600);
+    assert!(about(8.into())["result"].is_object());
+    assert_eq!(ids(&answers), ["pdf"]);
 }

@@ -209,3 +209,18 @@ fn without_counts(shown: &str) -> String {
     }
     steady.join("\n")
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn trace_that_cannot_be_written_is_a_failure() {
+    let world = World::new(TREE);
+    let shown = world.run(&["list", "--trace", "/dev/full", "--json"]);
+    let told: Vec<&str> = shown
+        .lines()
+        .skip_while(|line| !line.starts_with('!'))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    ! warning: the trace could not be written: No space left on device (os error 28)
+    exit 5
+    ");
+}

@@ -23,7 +23,10 @@ mod search;
 
 mod index;
 
+mod tidy;
+
 pub use index::{DiskIndex, Synced, Writer};
 pub use key::Key;
 pub use opened::Damage;
 pub use search::{Answer, Hit};
+pub use tidy::tidy_indexes;

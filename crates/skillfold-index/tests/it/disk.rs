@@ -8,9 +8,10 @@ use std::cell::Cell;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use skillfold_core::{Document, Documents, ErrorKind, Query, Texts};
-use skillfold_index::{DiskIndex, Key, Synced, Writer};
+use skillfold_index::{DiskIndex, Key, Synced, Writer, tidy_indexes};
 
 type Skill = (String, String);
 
@@ -361,4 +362,41 @@ fn a_folder_that_others_can_write_to_is_not_used() {
         .map(|skill| (key(skill), || Some(document(skill))));
     assert_eq!(index.sync(given).unwrap_err().kind(), ErrorKind::Unwritable);
     assert!(DiskIndex::open(folder.path(), "1").damage().is_some());
+}
+
+/// Makes folders of indexes that were used so many days ago.
+fn used(folder: &Path, days: &[u64]) {
+    for day in days {
+        let index = folder.join(format!("day-{day}"));
+        fs::create_dir_all(&index).unwrap();
+        fs::write(index.join("meta.json"), "{}").unwrap();
+        let ago = Duration::from_secs(day * 24 * 60 * 60);
+        let opened = fs::File::open(&index).unwrap();
+        opened.set_modified(SystemTime::now() - ago).unwrap();
+    }
+}
+
+#[test]
+fn indexes_that_nobody_used_for_long_are_deleted_and_no_others() {
+    let root = tempfile::tempdir().unwrap();
+    used(root.path(), &[1, 29, 31, 400]);
+    fs::write(root.path().join("note"), "mine").unwrap();
+    used(root.path(), &[90]);
+    let mut deleted = tidy_indexes(root.path(), "day-90").unwrap();
+    deleted.sort();
+    assert_eq!(deleted, ["day-31", "day-400"]);
+    // It was used now.
+    assert_eq!(tidy_indexes(root.path(), "day-1").unwrap(), [""; 0]);
+    assert!(root.path().join("day-90").is_dir());
+    assert!(root.path().join("note").is_file());
+}
+
+#[test]
+fn indexes_are_few_however_many_projects_there_are() {
+    let root = tempfile::tempdir().unwrap();
+    let days: Vec<u64> = (1..=20).collect();
+    used(root.path(), &days);
+    let deleted = tidy_indexes(root.path(), "day-20").unwrap();
+    assert_eq!(deleted, ["day-16", "day-17", "day-18", "day-19"]);
+    assert_eq!(root.path().read_dir().unwrap().count(), 16);
 }

@@ -133,6 +133,8 @@ fn hosts_and_origins() -> Vec<Hostile> {
         headed("a user before the host", "400", "Host: {host}", "Host: 127.0.0.1@evil.example"),
         headed("a user before our host", "400", "Host: {host}", "Host: evil.example@{host}"),
         headed("the address of all interfaces", "403", "Host: {host}", "Host: 0.0.0.0"),
+        headed("an address that goes on as a name", "400", "Host: {host}", "Host: [::1].evil.com"),
+        headed("a port that is no number", "400", "Host: {host}", "Host: localhost:abc"),
         headed("no host", "400", "Host: {host}\n", ""),
         headed("an empty host", "400", "Host: {host}", "Host: "),
         headed("two hosts", "400", "Host: {host}", "Host: {host}\nHost: evil.example"),
@@ -248,6 +250,8 @@ fn framing() -> Vec<Hostile> {
     let hidden =
         "0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n";
     let long = format!("X-Long: {}\nContent-Length: 0\n", "a".repeat(64 * 1024));
+    let little = format!("X-Long: {}\nContent-Length: 0\n", "a".repeat(32 * 1024 + 1));
+    let together = format!("{}Content-Length: 0\n", format!("X-Long: {}\n", "a".repeat(1000)).repeat(40));
     let many = format!("{}Content-Length: 0\n", "X-Many: a\n".repeat(200));
     let waiting = |why, wanted, headers, body| framed(why, wanted, headers, body);
     let ending = |why, wanted, headers, body| Hostile {
@@ -271,6 +275,8 @@ fn framing() -> Vec<Hostile> {
         waiting("a header with a space in its name", "400", "X Y: x\nContent-Length: 0\n", ""),
         waiting("a header with a zero byte", "400", "X: \0\nContent-Length: 0\n", ""),
         waiting("a header that is too long", "431", &long, ""),
+        waiting("headers that are a little too long", "431", &little, ""),
+        waiting("headers that are too long together", "431", &together, ""),
         waiting("too many headers", "431", &many, ""),
         waiting("a body that comes never", "408", "Content-Length: 100\n", "{"),
         waiting("chunks that come never", "408", "Transfer-Encoding: chunked\n", "5\r\n{"),

@@ -8,6 +8,7 @@ use serde_json::json;
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Options, Server};
 use skillfold_testkit::{files, folder, write};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
@@ -118,4 +119,45 @@ async fn client_with_a_handshake_is_told_of_each_change() {
         kinds.push(heard.recv().await.unwrap());
     }
     assert_eq!(kinds, ["tools", "prompts", "resources"]);
+}
+
+#[tokio::test]
+async fn client_that_says_twice_that_it_is_ready_is_told_of_a_change_once() {
+    let server = Server::new(crate::client::skills("", &[]), Options::default());
+    let (here, there) = tokio::io::duplex(64 * 1024);
+    let serving = server.clone();
+    tokio::spawn(async move {
+        let service = serving.serve(there).await.expect("a client came");
+        service.waiting().await.expect("nothing panicked");
+    });
+    let (read, mut write) = tokio::io::split(here);
+    let mut lines = BufReader::new(read).lines();
+    let ready = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
+    let ping = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+    let said = format!(
+        "{}\n{}{}",
+        crate::http::INITIALIZE,
+        ready.repeat(5),
+        ping(2)
+    );
+    write.write_all(said.as_bytes()).await.unwrap();
+    // Each change is told by whatever tasks there are; the answer to a later request comes after them.
+    let mut told = 0;
+    for round in 0..20 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        server.changed();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        write.write_all(ping(100 + round).as_bytes()).await.unwrap();
+        let mut now = 0;
+        loop {
+            let line = lines.next_line().await.unwrap().unwrap();
+            now += usize::from(line.contains("tools/list_changed"));
+            if line.contains(&format!("\"id\":{}", 100 + round)) {
+                break;
+            }
+        }
+        assert!(now <= 1, "{now} notices of one change");
+        told += now;
+    }
+    assert!(told > 0);
 }

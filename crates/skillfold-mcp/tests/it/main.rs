@@ -3,10 +3,12 @@
 
 mod client;
 
+mod crowd;
 mod direct;
 mod hostile;
 mod http;
 mod live;
+mod pages;
 mod prompts;
 mod skills;
 mod tools;

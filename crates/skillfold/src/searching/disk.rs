@@ -8,7 +8,7 @@ use std::sync::Arc;
 use skillfold_core::{
     Catalog, Covers, Digest, Document, Documents, Entry, Error, Query, Skill, read_body,
 };
-use skillfold_index::{DiskIndex, Key, Synced};
+use skillfold_index::{DiskIndex, Key, Synced, tidy_indexes};
 
 /// The folder of these indexes among other caches.
 const FOLDER: &str = "search";
@@ -53,7 +53,25 @@ impl OnDisk {
             name,
         };
         let problem = disk.sync(earlier)?;
+        if earlier.is_none() {
+            disk.tidy(&caches.join(FOLDER));
+        }
         Ok((disk, problem))
+    }
+
+    /// Deletes the indexes of other roots that nobody uses any more. One that stays does no harm.
+    fn tidy(&self, folder: &Path) {
+        #[cfg(feature = "trace")]
+        match tidy_indexes(folder, &self.name) {
+            Ok(deleted) if deleted.is_empty() => {}
+            Ok(deleted) => {
+                let deleted = deleted.len();
+                tracing::info!(deleted, "search indexes that nobody used were deleted");
+            }
+            Err(error) => tracing::warn!(%error, "old search indexes could not be deleted"),
+        }
+        #[cfg(not(feature = "trace"))]
+        drop(tidy_indexes(folder, &self.name));
     }
 
     /// Writes what changed; by what is known of an earlier snapshot if that is all that there is to know.

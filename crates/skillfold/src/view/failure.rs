@@ -8,7 +8,7 @@ use skillfold_core::{Error, ErrorKind};
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Failure {
-    /// `not_found`, `refused`, `unreadable`, `invalid`, `exists` or `unwritable`.
+    /// `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`.
     pub error: String,
     /// What could not be done.
     pub message: String,
@@ -40,6 +40,17 @@ impl Failure {
             error: word(ErrorKind::Invalid).to_owned(),
             message: message.into(),
             hint: "Correct it and try again".to_owned(),
+            nearest: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Creates the view of what the system did not allow.
+    pub fn system(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            error: "system".to_owned(),
+            message: message.into(),
+            hint: hint.into(),
             nearest: Vec::new(),
             diagnostics: Vec::new(),
         }

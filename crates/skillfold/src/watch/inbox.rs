@@ -42,8 +42,8 @@ struct State {
     places: Vec<PathBuf>,
     /// Everything is not looked at again before this time.
     rest: Option<Instant>,
-    /// What went wrong with the watcher.
-    problem: Option<String>,
+    /// What went wrong with the watcher, and the looks at everything since.
+    problem: Option<(String, u32)>,
     is_stopped: bool,
 }
 
@@ -131,7 +131,17 @@ impl Inbox {
 
     /// Returns what went wrong with the watcher last.
     pub(super) fn problem(&self) -> Option<String> {
-        self.state().problem.clone()
+        let state = self.state();
+        state.problem.as_ref().map(|(problem, _)| problem.clone())
+    }
+
+    /// Notes a look at everything. A watcher that had no trouble from one to the next is in order again.
+    pub(super) fn looked(&self) {
+        let mut state = self.state();
+        if let Some((_, looks)) = &mut state.problem {
+            *looks += 1;
+        }
+        state.problem.take_if(|(_, looks)| *looks > 1);
     }
 
     /// Takes what the system says.
@@ -139,7 +149,7 @@ impl Inbox {
         let mut state = self.state();
         match said {
             Err(error) => {
-                state.problem = Some(error.to_string());
+                state.problem = Some((error.to_string(), 0));
                 state.ask_for_everything();
             }
             Ok(event) if event.need_rescan() => state.ask_for_everything(),

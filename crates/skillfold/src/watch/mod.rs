@@ -30,6 +30,10 @@ const REST: u32 = 3;
 /// What could not be read is tried again after [`SETTLING`], then after twice as long, and so on, so many times.
 const DOUBLINGS: u32 = 5;
 
+/// It is looked so often whether the person still trusts the project, whatever the settings say. Answers look themselves;
+/// this is for clients that are told of changes.
+const TRUST: Duration = Duration::from_secs(1);
+
 /// Follows the files of a live handle until it is dropped.
 ///
 /// ```no_run
@@ -72,7 +76,7 @@ impl Skills {
     /// the skills stay as they were.
     ///
     /// Whether and how often is looked is said by the settings `watch` and `poll_seconds`. With both off nothing is
-    /// followed.
+    /// followed but the list of trusted folders.
     pub fn watch(
         &self,
         news: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
@@ -181,14 +185,20 @@ impl Follower {
     fn run(&mut self) {
         let mut settle: Option<Instant> = None;
         let mut poll = self.next_poll();
+        let mut trust = Instant::now() + TRUST;
         loop {
             let is_busy = self.cover.as_ref().is_some_and(Cover::is_busy);
             let soon = is_busy.then(Instant::now);
             let until = soon.into_iter().chain(settle).chain(poll).min();
             let is_settling = settle.is_some() && settle == until;
-            match self.inbox.wait(until) {
+            let until = until.map_or(trust, |until| until.min(trust));
+            match self.inbox.wait(Some(until)) {
                 Due::Stop => return,
                 Due::Paths(paths) if !self.is_for_all(&paths) => self.look_at(paths),
+                Due::Time if until == trust => {
+                    trust = Instant::now() + TRUST;
+                    self.look_at_trust();
+                }
                 Due::Time if is_busy => self.work(),
                 Due::Time if is_settling => {
                     settle = None;
@@ -247,10 +257,17 @@ impl Follower {
         self.is_overlapping || paths.iter().any(|path| self.inbox.is_above(path))
     }
 
+    /// Tells of what changed because another folder is trusted, or one is not any more.
+    fn look_at_trust(&mut self) {
+        let changes = self.skills.changes_of_trust();
+        self.tell(Ok(changes));
+    }
+
     /// Looks at everything, and begins to watch what there is now.
     fn look_at_everything(&mut self) {
         let refreshed = self.skills.refresh();
         self.tell(refreshed);
+        self.inbox.looked();
         self.cover_all();
         if self.cover.is_some() {
             self.work();

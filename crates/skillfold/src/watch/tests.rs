@@ -84,3 +84,15 @@ fn where_the_system_does_not_tell_of_all_it_is_looked_more_often() {
     let rare = Duration::from_secs(RARER.into());
     until(|| watching.status().poll == Some(rare));
 }
+
+#[test]
+fn one_fault_of_the_watcher_does_not_make_it_look_more_often_for_good() {
+    let (_folder, _, watching) = deaf(Ok(()), "1");
+    let rare = Duration::from_secs(RARER.into());
+    until(|| watching.status().poll == Some(rare));
+    watching.inbox.take(Err(notify::Error::generic("it broke")));
+    until(|| watching.status().poll == Some(Duration::from_secs(1)));
+    assert_eq!(watching.status().problem.as_deref(), Some("it broke"));
+    until(|| watching.status().poll == Some(rare));
+    assert_eq!(watching.status().problem, None);
+}

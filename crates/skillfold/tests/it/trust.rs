@@ -1,11 +1,13 @@
 //! The list of folders that the person trusted.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use skillfold::core::{ErrorKind, Standing};
+use skillfold::core::{ErrorKind, Lives, Policy, Standing};
 use skillfold::view::{Doctor, Document};
 use skillfold::{
-    Environment, Host, TrustedFolders, TrustedState, distrust_folder, trust_folder,
+    Environment, Host, Skills, TrustedFolders, TrustedState, distrust_folder, trust_folder,
     trustable_folder,
 };
 
@@ -267,4 +269,60 @@ fn doctor_names_the_rule_that_trusts_the_project() {
         document.contains("\"trusted_by\": \"`skillfold trust`: "),
         "{document}"
     );
+}
+
+/// Returns what every way to a skill gives of it: the names of those that give something.
+fn ways(skills: &Skills) -> Vec<&'static str> {
+    let mut session = skills.session(Policy::triggered(), Lives::History);
+    let ways = [
+        ("load", skills.load("a", "").is_ok()),
+        ("read", skills.read("a", "SKILL.md").is_ok()),
+        ("files", skills.files("a", None, 10).is_ok()),
+        ("publish", skills.publish("a").is_ok()),
+        ("listing", skills.catalog().visible().count() > 0),
+        ("session", session.load("a", "").is_ok()),
+    ];
+    let open = ways.into_iter().filter(|(_, is_given)| *is_given);
+    open.map(|(way, _)| way).collect()
+}
+
+#[test]
+fn revoked_trust_ends_every_answer_within_a_second_whatever_the_settings_say() {
+    const SECOND: Duration = Duration::from_secs(1);
+    const BROKEN: &str = "//- person/.config/skillfold/config.toml\nlinks = \"nonsense\"\n";
+    let world = world();
+    trust(&world, "person/app");
+    let environment = world.environment("person/app");
+    let skills = Host::new(environment.clone())
+        .set("watch", "off")
+        .set("poll_seconds", "0")
+        .discover()
+        .unwrap();
+    assert_eq!(ways(&skills).len(), 6);
+    distrust_folder(&environment, &world.path("person/app")).unwrap();
+    thread::sleep(SECOND);
+    assert_eq!(ways(&skills), [""; 0]);
+    // It comes back as fast.
+    trust(&world, "person/app");
+    thread::sleep(SECOND);
+    assert_eq!(ways(&skills).len(), 6);
+    world.write(BROKEN);
+    assert!(skills.refresh().is_err());
+    distrust_folder(&environment, &world.path("person/app")).unwrap();
+    thread::sleep(SECOND);
+    assert_eq!(ways(&skills), [""; 0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn folder_that_is_replaced_while_a_host_runs_is_not_trusted_any_more() {
+    let world = world();
+    trust(&world, "person/app");
+    let skills = world.skills();
+    assert_eq!(ways(&skills).len(), 6);
+    std::fs::rename(world.path("person/app"), world.path("person/other")).unwrap();
+    world.write(&tree(&["person/app/.agents/skills/a"]));
+    world.write("//- person/app/.git/HEAD\n");
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(ways(&skills), [""; 0]);
 }

@@ -394,3 +394,24 @@ fn dropping_the_guard_ends_the_thread() {
         "Writes mails"
     );
 }
+
+#[test]
+fn revoked_trust_is_told_with_watching_and_polling_off() {
+    let tree = format!(
+        "{WORLD}\n//- person/app/.agents/skills/own/SKILL.md\n---\nname: own\ndescription: d\n---\n"
+    );
+    let followed = Followed::new(&tree, |host| {
+        host.set("watch", "off").set("poll_seconds", "0")
+    });
+    let (world, own) = (&followed.world, "own".into());
+    let (environment, app) = (world.environment("person/app"), world.path("person/app"));
+    skillfold::trust_folder(&environment, &app).unwrap();
+    let told = followed.news.recv_timeout(PATIENCE).unwrap().unwrap();
+    assert_eq!(told.changed, [own]);
+    skillfold::distrust_folder(&environment, &app).unwrap();
+    // A request that sees it first does not swallow the news.
+    let is_seen = || followed.skills.load("own", "").is_err();
+    followed.until("it is not given any more", |_| is_seen());
+    let told = followed.news.recv_timeout(PATIENCE).unwrap().unwrap();
+    assert_eq!(told.changed, ["own".into()]);
+}

@@ -1,0 +1,111 @@
+//! The host that a client calls the server by.
+
+use std::net::Ipv6Addr;
+
+/// The name or address of a host, and the port if one is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostName {
+    name: String,
+    port: Option<u16>,
+}
+
+impl HostName {
+    /// Reads `HOST` or `HOST:PORT` as a header has it: an IPv6 address is in brackets, a port is a number, and nothing
+    /// else is there.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if let Some(rest) = text.strip_prefix('[') {
+            let (address, rest) = rest.split_once(']')?;
+            let address: Ipv6Addr = address.parse().ok()?;
+            let port = match rest {
+                "" => None,
+                rest => Some(port(rest.strip_prefix(':')?)?),
+            };
+            return Some(Self {
+                name: address.to_string(),
+                port,
+            });
+        }
+        let (name, port) = match text.split_once(':') {
+            Some((name, digits)) => (name, Some(port(digits)?)),
+            None => (text, None),
+        };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let is_name = !name.is_empty() && name.bytes().all(is_plain);
+        is_name.then(|| Self {
+            name: name.to_ascii_lowercase(),
+            port,
+        })
+    }
+
+    /// Reads what a person allows: the same, or an IPv6 address without brackets.
+    pub(crate) fn allowed(text: &str) -> Option<Self> {
+        let address = |text: &str| text.parse::<Ipv6Addr>().ok();
+        Self::parse(text).or_else(|| Self::parse(&format!("[{}]", address(text)?)))
+    }
+
+    /// Returns whether a client that calls the server so is meant by this.
+    pub(crate) fn allows(&self, called: &Self) -> bool {
+        self.name == called.name && (self.port.is_none() || self.port == called.port)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.port
+    }
+}
+
+fn port(digits: &str) -> Option<u16> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HostName;
+
+    #[test]
+    fn host_is_a_name_or_an_address_with_a_port_and_nothing_else() {
+        for text in ["localhost", "127.0.0.1:7700", "[::1]", "[::1]:80", "A-b.c"] {
+            assert!(HostName::parse(text).is_some(), "{text}");
+        }
+        for text in [
+            "",
+            ":",
+            ":80",
+            "localhost:",
+            "localhost:abc",
+            "localhost:+80",
+            "localhost:99999",
+            "localhost:80:80",
+            "[::1].evil.com",
+            "[::1]evil",
+            "[::1",
+            "[evil]",
+            "::1",
+            "a@b",
+            "a b",
+            "a/b",
+            "[::1]:",
+            "*",
+        ] {
+            assert_eq!(HostName::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn allowed_host_means_every_port_unless_it_names_one() {
+        let allows = |allowed: &str, called: &str| {
+            let called = HostName::parse(called).unwrap();
+            HostName::allowed(allowed).unwrap().allows(&called)
+        };
+        assert!(allows("localhost", "LOCALHOST:80"));
+        assert!(allows("::1", "[0:0::1]:80"));
+        assert!(allows("a.example:80", "a.example:80"));
+        assert!(!allows("a.example:80", "a.example:81"));
+        assert!(!allows("a.example", "b.a.example"));
+        assert_eq!(HostName::allowed("*"), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Answers on their way: how many there are, and how many bytes of them are held for clients that read slowly.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::metrics::add;
+use crate::offer::Shared;
+
+/// Bytes up to which an answer is not counted: most are shorter, and as many as there are connections fit in memory.
+const FREE: u64 = 64 * 1024;
+
+/// Bytes that one permit stands for.
+const UNIT: u64 = 1024;
+
+/// The bytes that all answers together may hold until they are sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Budget(Arc<Semaphore>);
+
+/// A part of the budget; nothing for a short answer.
+#[derive(Debug)]
+pub(crate) struct Held(Option<OwnedSemaphorePermit>);
+
+impl Budget {
+    pub(crate) fn new(bytes: usize) -> Self {
+        let units = bytes / usize::try_from(UNIT).unwrap_or(1);
+        Self(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
+    }
+
+    /// Takes what an answer needs, if it is there.
+    fn take(&self, bytes: u64) -> Option<Held> {
+        if bytes <= FREE {
+            return Some(Held(None));
+        }
+        let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+        let permit = Arc::clone(&self.0).try_acquire_many_owned(units).ok()?;
+        Some(Held(Some(permit)))
+    }
+
+    /// Returns an answer that counts until its last byte is sent; nothing if too much is on its way already.
+    ///
+    /// A stream is counted event by event, and ends where one does not fit.
+    pub(crate) fn send(&self, body: Body, in_flight: Option<InFlight>) -> Option<Body> {
+        let held = match body.size_hint().exact() {
+            Some(bytes) => Some(self.take(bytes)?),
+            None => None,
+        };
+        Some(Body::new(Sending {
+            body,
+            held,
+            budget: self.clone(),
+            _in_flight: in_flight,
+        }))
+    }
+}
+
+/// A request that is being answered, until its answer is handed over.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<Shared>);
+
+impl InFlight {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        add(&shared.metrics.in_flight, 1);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A body on its way, of the length that it has.
+struct Sending {
+    body: Body,
+    /// What was taken for the whole of it, if its length is known.
+    held: Option<Held>,
+    budget: Budget,
+    _in_flight: Option<InFlight>,
+}
+
+impl HttpBody for Sending {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(context)?) else {
+            return Poll::Ready(None);
+        };
+        let data = match frame.into_data() {
+            Ok(data) => data,
+            Err(other) => return Poll::Ready(Some(Ok(other))),
+        };
+        let held = self.held.take();
+        let Some(held) = held.or_else(|| self.budget.take(data.len() as u64)) else {
+            tracing::warn!("an answer was cut, as too much is on its way to slow clients");
+            let full = io::Error::other("too much is on its way to slow clients");
+            return Poll::Ready(Some(Err(axum::Error::new(full))));
+        };
+        Poll::Ready(Some(Ok(Frame::data(match held {
+            Held(None) => data,
+            held => Bytes::from_owner(Counted { data, _held: held }),
+        }))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Bytes that count until the connection lets go of them. The body itself is gone before they are written.
+struct Counted {
+    data: Bytes,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
+    }
+}

@@ -1,0 +1,238 @@
+//! Many clients at once, and some of them unkind: the others are answered, and memory has a bound.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
+
+use crate::client::skills;
+use crate::http::{FORM, INITIALIZE, TOKEN, ask, post, serve_within, start};
+
+/// The variable that says how many sessions come and go; a long run has 10,000.
+const SESSIONS: &str = "SKILLFOLD_SESSIONS";
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a long run is asked for by a variable"
+)]
+fn sessions() -> Option<usize> {
+    std::env::var(SESSIONS).ok()?.parse().ok()
+}
+
+fn options(limits: HttpLimits) -> HttpOptions {
+    HttpOptions {
+        address: (Ipv4Addr::LOCALHOST, 0).into(),
+        access: Access::Open,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        limits,
+    }
+}
+
+#[track_caller]
+fn until(mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "it never happens"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns a number of the server's.
+fn number(address: SocketAddr, name: &str) -> u64 {
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let answer = ask(address, &request);
+    let line = answer.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_else(|| panic!("{answer}"))
+        .trim()
+        .parse()
+        .unwrap()
+}
+
+/// Begins a session and leaves without a word, as a client that crashed.
+fn come_and_go(address: SocketAddr) {
+    let [kind, accept] = FORM;
+    let say = |session: &str, body: &str| {
+        let length = body.len();
+        ask(
+            address,
+            &format!(
+                "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{kind}\r\n{accept}\r\n{session}Connection: close\r\n\
+                 Content-Length: {length}\r\n\r\n{body}"
+            ),
+        )
+    };
+    let begun = say("", INITIALIZE);
+    let mut lines = begun.lines();
+    let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
+    let id = id.unwrap_or_else(|| panic!("{begun}"));
+    let done = say(
+        &format!("Mcp-Session-Id: {id}\r\n"),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    );
+    assert!(done.starts_with("HTTP/1.1 202"), "{done}");
+}
+
+/// Returns the memory of this process in bytes, which the server is in.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system tells the memory of a process in a file"
+)]
+fn memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let words = line.and_then(|line| line.split_whitespace().next());
+    1024 * words.map_or(0, |kilobytes| kilobytes.parse::<u64>().unwrap())
+}
+
+#[test]
+fn sessions_of_clients_that_are_gone_end_while_skills_change() {
+    let long = sessions();
+    let (count, between) = match long {
+        Some(count) => (count, Duration::from_secs(1)),
+        None => (64, Duration::from_millis(20)),
+    };
+    let mut limits = HttpLimits::default();
+    limits.session_idle = 25 * between;
+    limits.sessions = count;
+    let server = Server::new(skills("", &[]), Options::default());
+    let (changing, is_over) = (server.clone(), Arc::new(AtomicBool::new(false)));
+    let address = start(server, options(limits));
+    let changes = thread::spawn({
+        let is_over = Arc::clone(&is_over);
+        move || {
+            while !is_over.load(Ordering::Relaxed) {
+                changing.changed();
+                thread::sleep(between);
+            }
+        }
+    });
+    come_and_go(address);
+    let before = memory();
+    for _ in 1..count {
+        come_and_go(address);
+    }
+    assert!(number(address, "skillfold_sessions ") > 0);
+    until(|| number(address, "skillfold_sessions ") == 0);
+    if long.is_some() {
+        // What tells a client of changes sees from time to time whether it is gone.
+        thread::sleep(Duration::from_secs(35));
+        let after = memory();
+        println!("{count} sessions: {before} bytes before, {after} after");
+        assert!(after < before + 64 * 1024 * 1024);
+    }
+    is_over.store(true, Ordering::Relaxed);
+    changes.join().unwrap();
+}
+
+#[test]
+fn clients_without_a_token_take_no_room_from_others() {
+    let mut limits = HttpLimits::default();
+    (limits.connections, limits.strangers) = (4, 8);
+    let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
+    let host = format!("Host: {address}");
+    let token = format!("Authorization: Bearer {TOKEN}");
+    let honest = || post(address, &[&host, &token, FORM[0], FORM[1]], INITIALIZE);
+    let mut others = Vec::new();
+    for number in 0..100 {
+        let mut other = TcpStream::connect(address).unwrap();
+        match number % 3 {
+            0 => {}
+            1 => other.write_all(b"POST /mcp HTTP/1.1\r\n").unwrap(),
+            // Some have another token, and stay after they were told so.
+            _ => {
+                let request =
+                    format!("GET /metrics HTTP/1.1\r\n{host}\r\nAuthorization: Bearer no\r\n\r\n");
+                other.write_all(request.as_bytes()).unwrap();
+                let mut start = [0; 12];
+                other.read_exact(&mut start).unwrap();
+                assert_eq!(&start, b"HTTP/1.1 401");
+            }
+        }
+        others.push(other);
+        assert_eq!(honest(), "200", "after {number}");
+    }
+}
+
+#[test]
+fn connection_that_asks_nothing_it_may_ask_is_closed_soon() {
+    let mut limits = HttpLimits::default();
+    limits.stranger = Duration::from_millis(200);
+    let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
+    let mut silent = TcpStream::connect(address).unwrap();
+    let wait = Some(Duration::from_secs(20));
+    silent.set_read_timeout(wait).unwrap();
+    assert_eq!(silent.read(&mut [0; 1]).unwrap(), 0);
+    // One that was let in stays, though nothing is asked.
+    let mut known = TcpStream::connect(address).unwrap();
+    let request = format!(
+        "GET /metrics HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    );
+    for _ in 0..2 {
+        known.write_all(request.as_bytes()).unwrap();
+        let mut answer = vec![0; 64 * 1024];
+        assert!(known.read(&mut answer).unwrap() > 0);
+        thread::sleep(Duration::from_millis(600));
+    }
+}
+
+const FILE: usize = 8 * 1024 * 1024;
+
+/// Asks for the long file, and returns the connection and the status.
+fn ask_for_the_file(address: SocketAddr) -> (TcpStream, String) {
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"skill://long/long.txt","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let (length, [kind, accept]) = (body.len(), FORM);
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\n{kind}\r\n{accept}\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: resources/read\r\nMcp-Name: skill://long/long.txt\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).unwrap();
+    (stream, String::from_utf8_lossy(&start[9..]).into_owned())
+}
+
+#[test]
+fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
+    let mut limits = HttpLimits::default();
+    limits.answer_bytes = 5 * FILE / 2;
+    limits.write = Duration::from_secs(6);
+    let skill = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";
+    let tree = format!("{skill}//- long/long.txt\n{}\n", "a".repeat(FILE));
+    let server = Server::new(skills(&tree, &[]), Options::default());
+    let address = start(server, options(limits));
+    let slow: Vec<_> = (0..6)
+        .map(|_| thread::spawn(move || ask_for_the_file(address)))
+        .collect();
+    let slow: Vec<_> = slow
+        .into_iter()
+        .map(|asked| asked.join().unwrap())
+        .collect();
+    let mut statuses: Vec<&str> = slow.iter().map(|(_, status)| &**status).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, ["200", "200", "503", "503", "503", "503"]);
+    for (mut refused, status) in slow.iter().map(|(stream, status)| (stream, status)) {
+        if status == "503" {
+            let mut rest = String::new();
+            refused.read_to_string(&mut rest).unwrap();
+            assert!(rest.contains("\r\nretry-after: 5\r\n"), "{rest}");
+        }
+    }
+    // They are left, and there is room again for a client that reads.
+    until(|| {
+        let (mut stream, status) = ask_for_the_file(address);
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        status == "200" && rest.len() > FILE
+    });
+    drop(slow);
+}
