@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
     Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication,
-    Session as Remembered, Turn, Verdict,
+    Session as Remembered, SkillFile, Trust, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
@@ -201,6 +201,11 @@ impl Skills {
     /// [`Loader::publish`] says when it cannot.
     pub fn publish(&self, id: &str) -> Result<Publication, Error> {
         self.of(id, |entry, loader| loader.publish(entry))
+    }
+
+    /// Returns the files of a skill that may go out to another host, by path; see [`Loader::published_files`].
+    pub fn published_files(&self, id: &str) -> Result<Vec<SkillFile>, Error> {
+        self.of(id, |entry, loader| loader.published_files(entry))
     }
 
     /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.
