@@ -38,6 +38,14 @@ use crate::trust::TrustedFolders;
 #[derive(Clone, Debug)]
 pub struct Skills {
     shared: Arc<Shared>,
+    reader: Reader,
+}
+
+/// Who is given skills.
+#[derive(Clone, Copy, Debug)]
+enum Reader {
+    Model,
+    Person,
 }
 
 #[derive(Debug)]
@@ -128,6 +136,28 @@ impl Skills {
                 counting: Counting::default(),
                 refreshing: Mutex::new(()),
             }),
+            reader: Reader::Model,
+        }
+    }
+
+    /// Returns the same handle for what a person asks, such as a command that the person types: it also gives skills that
+    /// only people may start, and its errors say why a skill is not given. Do not pass either to a model that the person did
+    /// not start the skill for.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::MemorySource};
+    /// # let file = "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\nDeploy.\n";
+    /// # let source = MemorySource::new([("deploy/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// assert!(skills.load("deploy", "").is_err());
+    /// assert_eq!(skills.for_person().load("deploy", "")?.text(), "Deploy.\n");
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_person(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            reader: Reader::Person,
         }
     }
 
@@ -172,7 +202,7 @@ impl Skills {
     /// [`Loader::is_current`].
     pub fn is_current(&self, loaded: &LoadedText) -> bool {
         self.with_now(|catalog, loader| {
-            let entry = catalog.usable(loaded.instructions.id());
+            let entry = self.reader.resolve(catalog, loaded.instructions.id());
             entry.is_ok_and(|entry| loader.is_current(&entry, loaded))
         })
     }
@@ -225,7 +255,7 @@ impl Skills {
         id: &str,
         act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.noted(self.with_now(|catalog, loader| act(&catalog.usable(id)?, loader)))
+        self.noted(self.with_now(|catalog, loader| act(&self.reader.resolve(catalog, id)?, loader)))
     }
 
     /// Does something with the snapshot of now and what loads by it.
@@ -402,6 +432,16 @@ impl Skills {
         };
         shared.swap(&old, refreshed.catalog, Arc::new(report), loader);
         Ok(refreshed.changes)
+    }
+}
+
+impl Reader {
+    /// Returns the skill that an id leads to, if it may be given to this reader.
+    fn resolve<'a>(self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
+        match self {
+            Self::Model => catalog.usable(id),
+            Self::Person => catalog.usable_by_person(id),
+        }
     }
 }
 

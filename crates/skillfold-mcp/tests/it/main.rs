@@ -4,6 +4,7 @@
 mod client;
 
 mod direct;
+mod hidden;
 mod hostile;
 mod http;
 mod live;

@@ -10,6 +10,7 @@ mod bind;
 mod conformance;
 mod examples;
 mod flows;
+mod hidden;
 mod injection;
 mod load;
 mod load_skill;
