@@ -301,7 +301,9 @@ impl Skills {
     /// Returns why searches look at less, or in another way, than there is a place for: a model that cannot be used, an index
     /// that was made again. Known after the first search or request.
     pub fn search_problem(&self) -> Option<String> {
-        self.searching().problem().map(str::to_owned)
+        self.searching()
+            .problem()
+            .map(|problem| problem.to_string())
     }
 
     /// Returns what searches the snapshot of now.

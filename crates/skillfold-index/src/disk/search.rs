@@ -53,7 +53,9 @@ impl Opened {
                 let unreadable = || Damage::Content("A document is not what was written".into());
                 documents.push((candidate.seen, document.ok_or_else(unreadable)?));
             }
-            let ranked = weighed.rank(documents.iter().map(|(seen, document)| (*seen, document)));
+            let found = documents.iter().map(|(seen, document)| (*seen, document));
+            let ranked = weighed.rank(weighed.candidates(found));
+            self.check_unchanged()?;
             let hits = ranked.into_iter().take(limit).map(|ranked| Hit {
                 seen: ranked.key,
                 score: ranked.score,
@@ -74,6 +76,7 @@ impl Opened {
     ) -> Result<Vec<T>, Damage> {
         guarded(seen, |seen| {
             let found = self.best(&self.weighed(query)?, seen)?;
+            self.check_unchanged()?;
             Ok(found.into_iter().map(|candidate| candidate.seen).collect())
         })
     }
