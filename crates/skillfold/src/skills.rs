@@ -35,6 +35,9 @@ use crate::trust::TrustedFolders;
 /// assert!(changes.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// What it gives is for a model: skills that only people may start are not there. [`for_person`](Self::for_person) is the
+/// same handle for what a person asks.
 #[derive(Clone, Debug)]
 pub struct Skills {
     shared: Arc<Shared>,
@@ -249,7 +252,7 @@ impl Skills {
         self.bound_to(self.agent(agent)?).compose(prompt, inline)
     }
 
-    /// Does something with a skill that may be given to a model, and what loads it.
+    /// Does something with a skill that may be given to who asks, and what loads it.
     fn of<T>(
         &self,
         id: &str,
@@ -399,7 +402,10 @@ impl Skills {
     pub(crate) fn places(&self) -> crate::watch::Places {
         let now = self.shared.now.load();
         let environment = &self.shared.host.environment;
+        // What nobody trusted is not followed: it could be anything, and no model is told of it. That it comes, goes or is
+        // trusted is seen from above.
         let roots = now.catalog.roots().iter();
+        let roots = roots.filter(|root| root.trust() != Trust::Untrusted);
         let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
         let roots: Vec<_> = roots.collect();
         let searched = now.report.roots.iter().map(|root| root.path.clone());

@@ -163,7 +163,8 @@ fn fix_without_a_name_stays_in_the_project() {
         world.read("person/.agents/skills/mail/SKILL.md"),
         world.read("elsewhere/SKILL.md"),
     ];
-    let shown = world.run(&["check", "--fix"]);
+    // Links of a project that nobody trusts are not followed at all.
+    let shown = world.run(&["check", "--fix", "--trust-project"]);
     assert!(
         shown.contains("2 skills elsewhere could be corrected"),
         "{shown}"

@@ -29,6 +29,8 @@ mod snapshots;
 mod stats;
 #[cfg(feature = "store")]
 mod trust;
+#[cfg(unix)]
+mod untrusted;
 #[cfg(feature = "watch")]
 mod watch;
 mod world;

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod beneath;
+mod budget;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod resources;
@@ -27,6 +28,8 @@ use crate::read::source::{
 
 use tree::{EntryKind, Rule, Tree};
 
+pub use budget::UntrustedBudget;
+
 #[cfg(not(unix))]
 use portable::PortableTree as NativeTree;
 #[cfg(unix)]
@@ -44,6 +47,8 @@ use unix::UnixTree as NativeTree;
 pub struct FsSource {
     tree: Box<dyn Tree>,
     path: PathBuf,
+    /// What it may do together with others, if nobody trusted it.
+    budget: Option<UntrustedBudget>,
 }
 
 impl FsSource {
@@ -65,7 +70,16 @@ impl FsSource {
             tree: Box::new(tree),
             // A model gets paths of files, and may work elsewhere.
             path: std::path::absolute(&path).unwrap_or(path),
+            budget: None,
         }
+    }
+
+    /// Says that nobody trusted the folder: searching it takes from a budget that it shares with others, and what is over
+    /// it is reported and not looked at.
+    #[must_use]
+    pub fn within(mut self, budget: &UntrustedBudget) -> Self {
+        self.budget = Some(budget.clone());
+        self
     }
 
     /// Returns the path of the folder when it was opened, absolute.
@@ -140,16 +154,12 @@ impl Source for FsSource {
     /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
     fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
         let mut listing = Listing::default();
-        let findings = walk::walk(
-            &*self.tree,
-            &self.root_name(),
+        listing.findings = self.walked(
             walk,
             &mut walk::Stat {
                 found: &mut |listed| listing.folders.push(listed),
             },
-        );
-        listing.findings =
-            findings.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
+        )?;
         listing.folders.sort_by(|a, b| a.folder.cmp(&b.folder));
         if let Some(cursor) = cursor {
             listing
@@ -180,18 +190,11 @@ impl Source for FsSource {
             buffer: Vec::new(),
             found,
         };
-        walk::walk(&*self.tree, &self.root_name(), walk, &mut head)
-            .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+        self.walked(walk, &mut head)
     }
 
     fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
-        walk::walk(
-            &*self.tree,
-            &self.root_name(),
-            walk,
-            &mut walk::Stat { found },
-        )
-        .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+        self.walked(walk, &mut walk::Stat { found })
     }
 
     fn survey_at(
@@ -206,6 +209,9 @@ impl Source for FsSource {
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        if let Some(budget) = &self.budget {
+            budget.take(bytes, &shown(folder, SKILL_FILE))?;
+        }
         let state = steady(into, |into| self.tree.head(folder, bytes, into));
         state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
     }
@@ -276,6 +282,19 @@ impl Source for FsSource {
 }
 
 impl FsSource {
+    /// Searches the folder, within the budget that it shares with others if it has one.
+    fn walked(&self, walk: &Walk, taker: &mut dyn walk::Taker) -> Result<Vec<Finding>, Error> {
+        let bounded = self.budget.as_ref().map(|budget| budget.bounded(walk));
+        let walk = bounded.as_ref().unwrap_or(walk);
+        let walked = walk::walk(&*self.tree, &self.root_name(), walk, taker);
+        let (mut findings, used) =
+            walked.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
+        if let Some(budget) = &self.budget {
+            budget.spend(used, &mut findings);
+        }
+        Ok(findings)
+    }
+
     fn root_name(&self) -> String {
         self.path
             .file_name()

@@ -7,6 +7,7 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, is_invisible};
 use crate::error::Error;
 use crate::read::source::folder::Way;
+use crate::read::source::fs::budget::Walks;
 use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
@@ -16,14 +17,14 @@ use crate::read::source::{
 /// Folders that never hold skills of their own.
 const NEVER: [&str; 2] = [".git", "node_modules"];
 
-/// Searches the tree and gives each skill to `taker`; returns what was passed over, and fails only if the root cannot be
-/// read.
+/// Searches the tree and gives each skill to `taker`; returns what was passed over and what was done, and fails only if the
+/// root cannot be read.
 pub(super) fn walk(
     tree: &dyn Tree,
     root_name: &str,
     walk: &Walk,
     taker: &mut dyn Taker,
-) -> io::Result<Vec<Finding>> {
+) -> io::Result<(Vec<Finding>, Walks)> {
     let mut search = Search::new(tree, walk, taker);
     if !search.take_skill(&Place::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
@@ -37,7 +38,12 @@ pub(super) fn walk(
         search.search(open);
     }
     search.finish();
-    Ok(search.findings)
+    let used = Walks {
+        folders: search.folders,
+        entries: search.entries,
+        skills: search.skills,
+    };
+    Ok((search.findings, used))
 }
 
 /// Searches one folder of the tree and what is below it, as [`walk`] does on its way; returns nothing where only a walk of
