@@ -176,13 +176,13 @@ fn fix_without_a_name_stays_in_the_project() {
             world.read("elsewhere/SKILL.md")
         ]
     );
-    let shown = world.run(&["check", "--fix", "."]);
+    let shown = world.run(&["check", "--fix", "--trust-project", "."]);
     assert!(
         shown.contains("1 skill elsewhere could be corrected"),
         "{shown}"
     );
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
-    world.run(&["check", "--fix", "mail", "elsewhere"]);
+    world.run(&["check", "--fix", "--trust-project", "mail", "elsewhere"]);
     assert!(
         world
             .read("person/.agents/skills/mail/SKILL.md")
