@@ -190,7 +190,7 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
         .iter()
         .take(SKILLS)
         .map(|entry| {
-            let page = skills.files(entry.id(), None, 1);
+            let page = skills.for_person().files(entry.id(), None, 1);
             let files = match page {
                 Ok(page) => counted(page.total, "file", "files"),
                 Err(_) => "files unknown".to_owned(),

@@ -136,7 +136,7 @@ pub use read::rules::Profile;
 pub use read::source::{
     Content, Cursor, Finding, Folder, FsSource, Hidden, Identity, Links, Listed, Listing,
     MemorySource, Resource, ResourceKind, Resources, Revision, SKILL_FILE, Scanned, Source, State,
-    Steadiness, Walk,
+    Steadiness, UntrustedBudget, Walk,
 };
 pub use read::value::{Fields, Meaning, Scalar, Value};
 pub use read::verbatim::frontmatter;

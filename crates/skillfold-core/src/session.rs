@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::bind::seen::Seen;
-use crate::catalog::entry::{Entry, Lookup};
+use crate::catalog::entry::Entry;
+use crate::catalog::look_up::MEANT;
 use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
@@ -26,9 +27,6 @@ use crate::verdict::{Choices, Told, Verdict};
 
 /// Turns for which a skill is given again after it matched, where the host drops what was given.
 const KEPT: u64 = 3;
-
-/// Ids that the answer to an unknown one names.
-const MEANT: usize = 3;
 
 /// Where what is given to a model lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -296,19 +294,12 @@ impl Session {
 
     /// Returns the skill that an id leads to, if the conversation may see it.
     fn seen<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
-        let is_seen = |entry: &Entry<'_>| {
-            self.may_see(entry.id()) && !entry.manifest().disable_model_invocation()
+        let may_see = |entry: &Entry<'_>| self.may_see(entry.id());
+        let meant = || {
+            let seen = catalog.visible().filter(may_see).map(|entry| entry.id());
+            nearest(id, seen, MEANT)
         };
-        let is_known = !matches!(catalog.find(id), Lookup::Nothing);
-        match is_known.then(|| catalog.usable(id)) {
-            Some(Ok(entry)) if is_seen(&entry) => Ok(entry),
-            // Nobody hears of what is outside.
-            Some(Err(error)) if self.only.is_none() && error.nearest().is_empty() => Err(error),
-            _ => {
-                let seen = catalog.visible().filter(is_seen).map(|entry| entry.id());
-                Err(Error::no_skill(id, nearest(id, seen, MEANT)))
-            }
-        }
+        catalog.usable_among(id, may_see, meant)
     }
 
     /// Says what to give again after the host has cut the conversation short, the skill that was used last first, within

@@ -23,6 +23,9 @@ pub(crate) struct SkillLines {
     /// What to give as `cursor` for the next ones, if there are more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
+    /// Why there may be more soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<&'static str>,
 }
 
 /// A skill in a line.
@@ -74,6 +77,10 @@ impl SkillLines {
                 // Writing to a text does not fail.
                 let _ = writeln!(text, "{shown} of {total} skills.");
             }
+        }
+        if let Some(note) = self.note {
+            text.push_str(note);
+            text.push('\n');
         }
         text
     }
@@ -134,6 +141,16 @@ impl Answer {
         match self.structured {
             Structured::Failure(_) => Went::Failed,
             _ => Went::Ok,
+        }
+    }
+
+    /// Returns whether the same call gives the same answer while the skills are the same.
+    pub(crate) fn is_lasting(&self) -> bool {
+        match &self.structured {
+            Structured::Lines(lines) => lines.note.is_none(),
+            Structured::Instructions(_) => true,
+            // A file that was read may be another at any time; to tell takes as much as to read it again.
+            Structured::Part(_) | Structured::Failure(_) => false,
         }
     }
 

@@ -73,8 +73,7 @@ fn again(
 /// Returns an answer as JSON, and remembers it where it can be given again.
 fn remember(offer: &Offer, tool: Tool, arguments: &str, answer: Answer) -> Bytes {
     let json = Bytes::from(answer.json());
-    // A file that was read may be another at any time; to tell takes as much as to read it again.
-    if answer.went() == Went::Ok && tool != Tool::Read {
+    if answer.is_lasting() {
         let remembered = Remembered {
             json: json.clone(),
             loaded: answer.loaded(),

@@ -1,4 +1,5 @@
-//! Prompts: each skill that a person may start is one, with its arguments.
+//! Prompts: each skill that a person may start is one, with its arguments. By the protocol it is the person who starts a
+//! prompt, so that skills which only people may start are served here, and nowhere else.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -51,17 +52,16 @@ pub(crate) fn get(
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };
+    // Why one is not there is not said: a host may show the answer to a model.
     let entry = offer
         .catalog
-        .usable(name)
+        .look_up_among(name, is_for_people)
         .map_err(|error| refused(&error))?;
-    if !is_for_people(&entry) {
-        return Err(refused(&Error::not_found(name)));
-    }
     let dialect = shared.skills.report().settings.arguments.value;
     let text = typed(entry.manifest(), dialect, given)?;
     let loaded = shared
         .skills
+        .for_person()
         .render(entry.id(), &text, offer.envelope)
         .map_err(|error| refused(&error))?;
     let message = PromptMessage::new_text(Role::User, loaded.text);

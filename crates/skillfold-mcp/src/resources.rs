@@ -1,4 +1,5 @@
-//! Resources: the files of skills that go out, by `skill://` URIs.
+//! Resources: the files of skills that go out, by `skill://` URIs. Hosts read them for a model, so that they are of skills
+//! that a model may get.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -23,7 +24,9 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListResourcesResult
         .visible()
         .filter(|entry| entry.unpublished().is_none());
     let found = page(published, |entry| entry.id(), cursor);
-    let resources = found.items.iter().map(|entry| {
+    // What is too large to go out is left out and logged, where it is of this page.
+    let goes_out = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
+    let resources = found.items.iter().filter(goes_out).map(|entry| {
         Resource::new(uri::of(entry.id(), SKILL_FILE), entry.id())
             .with_description(SkillLine::new(entry).description)
             .with_mime_type("text/markdown")
@@ -53,6 +56,13 @@ pub(crate) fn read(shared: &Shared, asked: &str) -> Result<ReadResourceResult, E
     let uri = uri::parse(asked).ok_or_else(|| unknown(asked))?;
     let catalog = shared.skills.catalog();
     let entry = published(&catalog, &uri).ok_or_else(|| unknown(asked))?;
+    let files = shared
+        .skills
+        .published_files(entry.id())
+        .unwrap_or_default();
+    if !files.iter().any(|file| file.path.as_str() == uri.path) {
+        return Err(unknown(asked));
+    }
     let content =
         shared
             .skills

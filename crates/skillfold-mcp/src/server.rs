@@ -235,7 +235,8 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         self.counted(Asked::ListResources, async {
             let cursor = cursor(request)?;
-            Ok(resources::list(&self.shared, cursor.as_deref()))
+            self.reading(move |shared| resources::list(shared, cursor.as_deref()))
+                .await
         })
         .await
     }

@@ -28,6 +28,9 @@ const READ_BYTES: u64 = 256 * 1024;
 /// Characters of a query that are looked at.
 const QUERY: usize = 1000;
 
+/// What is said while the index is being made again.
+const STOPGAP: &str = "The search index is being rebuilt: only names, descriptions and tags were searched. Search again in a moment for more.";
+
 /// Skills up to which a look at all of them takes less time than another thread to do it.
 const FEW: usize = 2_000;
 
@@ -135,18 +138,21 @@ fn list_skills(shared: &Shared, offer: &Offer, asked: &List) -> Answer {
             total: offer.catalog.visible().count(),
             skills: found.items.iter().map(SkillLine::new).collect(),
             next: found.next,
+            note: None,
         });
     }
     let found = found(shared, offer, query);
     // The best come first, so the next ones are those after the last that was given.
     let cursor = asked.cursor.as_deref();
-    let given = cursor.and_then(|cursor| found.iter().position(|entry| entry.id() == cursor));
-    let rest = &found[given.map_or(0, |last| last + 1)..];
+    let mut entries = found.entries.iter();
+    let given = cursor.and_then(|cursor| entries.position(|entry| entry.id() == cursor));
+    let rest = &found.entries[given.map_or(0, |last| last + 1)..];
     let next = rest.get(PAGE).and_then(|_| rest.get(PAGE - 1));
     lines(SkillLines {
-        total: found.len(),
+        total: found.entries.len(),
         skills: rest.iter().take(PAGE).map(SkillLine::new).collect(),
         next: next.map(|last| last.id().to_owned()),
+        note: found.note,
     })
 }
 
@@ -157,15 +163,24 @@ struct Search {
 
 fn search_skills(shared: &Shared, offer: &Offer, asked: &Search) -> Answer {
     let found = found(shared, offer, first_chars(&asked.query, QUERY));
+    let best = found.entries.iter().take(FOUND);
     lines(SkillLines {
-        total: found.len(),
-        skills: found.iter().take(FOUND).map(SkillLine::new).collect(),
+        total: found.entries.len(),
+        skills: best.map(SkillLine::new).collect(),
         next: None,
+        note: found.note,
     })
 }
 
+/// What was found for a query.
+struct Found<'o> {
+    entries: Vec<Entry<'o>>,
+    /// Why there may be more soon.
+    note: Option<&'static str>,
+}
+
 /// Returns the skills that answer a query, the best first, and then those whose id or tags have it as a part.
-fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Vec<Entry<'o>> {
+fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Found<'o> {
     let named = Filter::default().query(query);
     let search = shared.skills.search(query, CANDIDATES);
     let hits = search.hits.iter().map(|hit| &*hit.id);
@@ -178,7 +193,10 @@ fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Vec<Entry<'o>> {
         .filter(|entry| named.matches(entry) && !known.contains(entry.id()))
         .collect();
     found.extend(others);
-    found
+    Found {
+        entries: found,
+        note: search.is_stopgap.then_some(STOPGAP),
+    }
 }
 
 fn lines(found: SkillLines) -> Answer {

@@ -4,6 +4,7 @@
 mod attack;
 mod case;
 pub mod envelope;
+mod hidden;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod race;
 
@@ -22,6 +23,7 @@ pub use attack::{
 #[cfg(unix)]
 pub use attack::{HostileTree, hostile_tree};
 pub use case::{Case, cases, lay_out};
+pub use hidden::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{Counts, Outcome, Swap, race_time};
 

@@ -1,9 +1,10 @@
 //! Which folders are searched, and what became of each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillfold_core::{
-    Code, Diagnostic, Error, ErrorKind, FsSource, PluginName, Root, Scope, Trust,
+    Code, Diagnostic, Error, ErrorKind, FsSource, Links, PluginName, Root, Scope, Trust,
+    UntrustedBudget,
 };
 
 use crate::environment::{Environment, resolved};
@@ -68,6 +69,7 @@ pub(crate) fn find(
     let mut searched: Vec<SearchedRoot> = Vec::new();
     let mut known: Vec<(PathBuf, String)> = Vec::new();
     let mut candidates = candidates(environment, settings, rule);
+    let untrusted = Untrusted::of(environment, settings);
     // Trusted ones first: a root that is reached twice belongs to the first, and a project must not claim the person's.
     candidates.sort_by_key(|root| root.trust == Trust::Untrusted);
     for mut root in candidates {
@@ -75,8 +77,14 @@ pub(crate) fn find(
         let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
         if let Some((_, label)) = same {
             root.outcome = Outcome::Same(label.clone());
+        } else if root.trust == Trust::Untrusted && untrusted.is_outside(real.as_deref()) {
+            root.outcome = leads_out(&root);
         } else {
-            match FsSource::open_with(&root.path, settings.links.value) {
+            let opened = match root.trust {
+                Trust::Untrusted => untrusted.open(&root.path),
+                _ => FsSource::open_with(&root.path, settings.links.value),
+            };
+            match opened {
                 Ok(source) => {
                     roots.push(root.open(source));
                     known.extend(real.map(|path| (path, root.label.clone())));
@@ -93,6 +101,47 @@ pub(crate) fn find(
         searched.push(root);
     }
     (roots, searched)
+}
+
+/// How folders are opened that nobody trusted: links in them are not followed, and all of them together are searched within
+/// one small budget.
+struct Untrusted {
+    /// The project's folder, through links.
+    project: Option<PathBuf>,
+    links: Links,
+    budget: UntrustedBudget,
+}
+
+impl Untrusted {
+    fn of(environment: &Environment, settings: &Settings) -> Self {
+        Self {
+            project: resolved(environment.project()),
+            links: match settings.links.value {
+                Links::Follow => Links::Refuse,
+                strict => strict,
+            },
+            budget: UntrustedBudget::default(),
+        }
+    }
+
+    /// Returns whether a folder is there and not in the project.
+    fn is_outside(&self, real: Option<&Path>) -> bool {
+        let project = self.project.as_deref();
+        real.zip(project)
+            .is_some_and(|(real, project)| !real.starts_with(project))
+    }
+
+    fn open(&self, path: &Path) -> Result<FsSource, Error> {
+        Ok(FsSource::open_with(path, self.links)?.within(&self.budget))
+    }
+}
+
+fn leads_out(root: &SearchedRoot) -> Outcome {
+    let message = format!(
+        "Root leads out of the project, which is not trusted: `{}`",
+        root.label
+    );
+    Outcome::Missing(Diagnostic::new(Code::RootMissing, None, message))
 }
 
 impl SearchedRoot {

@@ -21,6 +21,9 @@ pub struct Search {
     pub searched: usize,
     /// Why less was looked at, or in another way, than there is a place for. What was found is right all the same.
     pub problem: Option<String>,
+    /// Whether the index turned out to be damaged and is being made again: the metadata alone was searched in its place, and
+    /// the same search may find more soon.
+    pub is_stopgap: bool,
     catalog: Arc<Catalog>,
     query: Query,
 }
@@ -80,6 +83,7 @@ impl Skills {
             covers: found.covers,
             unread: query.unread(),
             searched: catalog.entries().filter(|entry| may_see(entry)).count(),
+            is_stopgap: found.is_stopgap,
             problem: (found.problem.as_deref().or(query.problem())).map(str::to_owned),
             catalog,
             query,

@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
     Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root,
-    Session as Remembered, Trust, Turn, Verdict,
+    Session as Remembered, SkillFile, Trust, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
@@ -36,9 +36,20 @@ use crate::trust_check::TrustCheck;
 /// assert!(changes.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// What it gives is for a model: skills that only people may start are not there. [`for_person`](Self::for_person) is the
+/// same handle for what a person asks.
 #[derive(Clone, Debug)]
 pub struct Skills {
     shared: Arc<Shared>,
+    reader: Reader,
+}
+
+/// Who is given skills.
+#[derive(Clone, Copy, Debug)]
+enum Reader {
+    Model,
+    Person,
 }
 
 #[derive(Debug)]
@@ -138,6 +149,28 @@ impl Skills {
                 #[cfg(feature = "watch")]
                 untold: Mutex::default(),
             }),
+            reader: Reader::Model,
+        }
+    }
+
+    /// Returns the same handle for what a person asks, such as a command that the person types: it also gives skills that
+    /// only people may start, and its errors say why a skill is not given. Do not pass either to a model that the person did
+    /// not start the skill for.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::MemorySource};
+    /// # let file = "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\nDeploy.\n";
+    /// # let source = MemorySource::new([("deploy/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// assert!(skills.load("deploy", "").is_err());
+    /// assert_eq!(skills.for_person().load("deploy", "")?.text(), "Deploy.\n");
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn for_person(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            reader: Reader::Person,
         }
     }
 
@@ -182,7 +215,7 @@ impl Skills {
     /// [`Loader::is_current`].
     pub fn is_current(&self, loaded: &LoadedText) -> bool {
         self.with_now(|catalog, loader| {
-            let entry = catalog.usable(loaded.instructions.id());
+            let entry = self.reader.resolve(catalog, loaded.instructions.id());
             entry.is_ok_and(|entry| loader.is_current(&entry, loaded))
         })
     }
@@ -213,6 +246,11 @@ impl Skills {
         self.of(id, |entry, loader| loader.publish(entry))
     }
 
+    /// Returns the files of a skill that may go out to another host, by path; see [`Loader::published_files`].
+    pub fn published_files(&self, id: &str) -> Result<Vec<SkillFile>, Error> {
+        self.of(id, |entry, loader| loader.published_files(entry))
+    }
+
     /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.
     pub fn agent(&self, id: &str) -> Result<Agent, Error> {
         self.report().settings.agent(id)
@@ -224,13 +262,13 @@ impl Skills {
         self.bound_to(self.agent(agent)?).compose(prompt, inline)
     }
 
-    /// Does something with a skill that may be given to a model, and what loads it.
+    /// Does something with a skill that may be given to who asks, and what loads it.
     fn of<T>(
         &self,
         id: &str,
         act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.noted(self.with_now(|catalog, loader| act(&catalog.usable(id)?, loader)))
+        self.noted(self.with_now(|catalog, loader| act(&self.reader.resolve(catalog, id)?, loader)))
     }
 
     /// Does something with the snapshot of now and what loads by it.
@@ -276,7 +314,9 @@ impl Skills {
     /// Returns why searches look at less, or in another way, than there is a place for: a model that cannot be used, an index
     /// that was made again. Known after the first search or request.
     pub fn search_problem(&self) -> Option<String> {
-        self.searching().problem().map(str::to_owned)
+        self.searching()
+            .problem()
+            .map(|problem| problem.to_string())
     }
 
     /// Returns what searches the snapshot of now.
@@ -377,7 +417,10 @@ impl Skills {
     pub(crate) fn places(&self) -> crate::watch::Places {
         let now = self.shared.now.load();
         let environment = &self.shared.host.environment;
+        // What nobody trusted is not followed: it could be anything, and no model is told of it. That it comes, goes or is
+        // trusted is seen from above.
         let roots = now.catalog.roots().iter();
+        let roots = roots.filter(|root| root.trust() != Trust::Untrusted);
         let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
         let roots: Vec<_> = roots.collect();
         let searched = now.report.roots.iter().map(|root| root.path.clone());
@@ -484,6 +527,16 @@ impl Shared {
             trust_check: TrustCheck::default(),
         }));
         self.counting.refreshed();
+    }
+}
+
+impl Reader {
+    /// Returns the skill that an id leads to, if it may be given to this reader.
+    fn resolve<'a>(self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
+        match self {
+            Self::Model => catalog.usable(id),
+            Self::Person => catalog.usable_by_person(id),
+        }
     }
 }
 

@@ -165,7 +165,8 @@ fn fix_without_a_name_stays_in_the_project() {
         world.read("person/.agents/skills/mail/SKILL.md"),
         world.read("elsewhere/SKILL.md"),
     ];
-    let shown = world.run(&["check", "--fix"]);
+    // Links of a project that nobody trusts are not followed at all.
+    let shown = world.run(&["check", "--fix", "--trust-project"]);
     assert!(
         shown.contains("2 skills elsewhere could be corrected"),
         "{shown}"
@@ -177,7 +178,7 @@ fn fix_without_a_name_stays_in_the_project() {
             world.read("elsewhere/SKILL.md")
         ]
     );
-    let shown = world.run(&["check", "--fix", "."]);
+    let shown = world.run(&["check", "--fix", "--trust-project", "."]);
     assert!(
         shown.contains("1 skill elsewhere could be corrected"),
         "{shown}"
@@ -185,7 +186,7 @@ fn fix_without_a_name_stays_in_the_project() {
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
     // A link of a project leads nowhere that is written, whatever names it.
     for named in ["elsewhere", ".agents/skills/elsewhere"] {
-        let shown = world.run(&["check", "--fix", named]);
+        let shown = world.run(&["check", "--fix", "--trust-project", named]);
         assert!(
             shown.contains("A link leads out of the folder that may be corrected")
                 && shown.ends_with("exit 4\n"),

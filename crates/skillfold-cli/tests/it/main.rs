@@ -13,6 +13,7 @@ mod attack;
 mod check;
 mod config;
 mod conformance;
+mod damage;
 mod evaluate;
 mod hidden;
 mod list;

@@ -51,8 +51,8 @@ enum Sight {
 }
 
 impl Catalog {
-    /// Returns the skills that an agent sees. The error names all skills that it uses and that are not there or may not be
-    /// given to a model, with what may be meant.
+    /// Returns the skills that an agent sees. The error names all skills that it uses and that are not there or not
+    /// [for models](Entry::is_for_models), with what may be meant. It says why, for whoever wrote the agent.
     pub fn seen_by(&self, agent: &Agent) -> Result<Seen<'_>, Error> {
         let whole = Seen {
             catalog: self,
@@ -68,11 +68,11 @@ impl<'a> Seen<'a> {
     /// Returns the skills that another agent sees inside of these, such as one that this agent started.
     ///
     /// Skills that it uses and that are outside are [left out](Self::left_out). Those that are not in the catalog at all,
-    /// or may not be given to a model, are an error as in [`Catalog::seen_by`].
+    /// or are not for models, are an error as in [`Catalog::seen_by`].
     pub fn narrow(&self, agent: &Agent) -> Result<Self, Error> {
         let (mut used, mut left_out, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         for id in agent.uses_skills() {
-            match self.catalog.get(id).filter(may_be_given) {
+            match self.catalog.get(id).filter(Entry::is_for_models) {
                 None => missing.push(&**id),
                 Some(entry) if !self.sees(&entry) => left_out.push(id.clone()),
                 Some(entry) if used.contains(&entry) => {}
@@ -100,28 +100,26 @@ impl<'a> Seen<'a> {
         entries.filter(|entry| self.sees(entry))
     }
 
-    /// Returns whether nothing is outside but what may not be given to any model.
+    /// Returns whether nothing is outside but what is not for models.
     pub fn is_whole(&self) -> bool {
         matches!(self.sight, Sight::Whole)
     }
 
-    /// Returns whether a skill of the same snapshot is among these; one that may not be given to a model never is.
+    /// Returns whether a skill of the same snapshot is among these; one that is not for models never is.
     pub fn sees(&self, entry: &Entry<'_>) -> bool {
         let is_inside = match &self.sight {
             Sight::Whole => true,
             Sight::Only(places) => places.contains(&entry.at()),
         };
-        is_inside && may_be_given(entry) && entry.catalog().serial() == self.catalog.serial()
+        is_inside && entry.is_for_models() && entry.catalog().serial() == self.catalog.serial()
     }
 
-    /// Returns the skill that an id leads to, if it is among these. The error is fit for a model: for an agent that does
-    /// not see all, it says of everything outside the same, and names the nearest of those inside.
+    /// Returns the skill that an id leads to, if it is among these. The error is fit for a model: it says of everything
+    /// outside the same, and names the nearest of those inside.
     pub fn usable(&self, id: &str) -> Result<Entry<'a>, Error> {
-        match (self.catalog.usable(id), &self.sight) {
-            (Ok(entry), _) if self.sees(&entry) => Ok(entry),
-            (Err(error), Sight::Whole) => Err(error),
-            _ => Err(Error::no_skill(id, self.nearest(id, MEANT))),
-        }
+        let meant = || self.nearest(id, MEANT);
+        self.catalog
+            .usable_among(id, |entry| self.sees(entry), meant)
     }
 
     /// Returns the skills that the agent has from the start, each once, in the order in which it names them.
@@ -172,7 +170,10 @@ impl<'a> Seen<'a> {
             Lookup::Skill(entry) if entry.standing() == Standing::Untrusted => {
                 format!("{shown} is not trusted")
             }
-            Lookup::Skill(_) => format!("{shown} is switched off"),
+            Lookup::Skill(entry) if entry.standing() == Standing::Disabled => {
+                format!("{shown} is switched off")
+            }
+            Lookup::Skill(_) => format!("{shown} is only for people to start"),
             Lookup::Refused(_) => format!("{shown} holds no skill"),
             Lookup::Nothing => match self.nearest(id, 1).first() {
                 Some(meant) => {
@@ -183,11 +184,6 @@ impl<'a> Seen<'a> {
             },
         }
     }
-}
-
-/// Returns whether a skill may be given to a model.
-fn may_be_given(entry: &Entry<'_>) -> bool {
-    matches!(entry.standing(), Standing::Active | Standing::Shadowed)
 }
 
 impl fmt::Debug for Seen<'_> {

@@ -11,12 +11,11 @@ use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, Node};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::error::Error;
 use crate::read::discover::{Refused, Skill};
 use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
 
-/// Why what is in an untrusted root is not given to a model.
+/// Why what is in an untrusted root is not given to anyone.
 pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`";
 
 /// What a word leads to.
@@ -136,19 +135,28 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns whether a model may see the skill: it is active, and not only a person may start it.
+    /// Returns whether models are told of the skill: it is [for models](Self::is_for_models) and has its name.
     pub fn is_visible(&self) -> bool {
-        self.standing() == Standing::Active && !self.manifest().disable_model_invocation()
+        self.standing() == Standing::Active && self.is_for_models()
     }
 
-    /// Refuses a skill that may not be given to a model, by the id that was asked for: its own may be a message.
-    pub(crate) fn may_be_given(&self, asked: &str) -> Result<(), Error> {
-        let rule = match self.standing() {
-            Standing::Active | Standing::Shadowed => return Ok(()),
-            Standing::Disabled => "The skill is switched off; add it to `enable` in the settings",
-            Standing::Untrusted => UNTRUSTED,
-        };
-        Err(Error::refused(asked, rule))
+    /// Returns whether a model may get anything of the skill: it is trusted and on, and does not say that only a person
+    /// may start it. Everything that answers a model asks this, and [`Catalog::usable`] most of all.
+    ///
+    /// A shadowed skill is for models too: by its qualified id, and in no listing.
+    pub fn is_for_models(&self) -> bool {
+        self.refusal().is_none() && !self.manifest().disable_model_invocation()
+    }
+
+    /// Returns why nobody gets the skill, not even a person.
+    pub(crate) fn refusal(&self) -> Option<&'static str> {
+        match self.standing() {
+            Standing::Active | Standing::Shadowed => None,
+            Standing::Disabled => {
+                Some("The skill is switched off; add it to `enable` in the settings")
+            }
+            Standing::Untrusted => Some(UNTRUSTED),
+        }
     }
 
     /// Returns the skill that won the name, unless it is this one.

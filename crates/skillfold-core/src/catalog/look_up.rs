@@ -4,7 +4,7 @@ use crate::catalog::entry::{Entry, Lookup, UNTRUSTED};
 use crate::catalog::nearest::nearest;
 use crate::catalog::root::Trust;
 use crate::catalog::snapshot::Catalog;
-use crate::diagnostic::whole;
+use crate::diagnostic::{visible, whole};
 use crate::error::Error;
 
 /// Ids that the answer to an unknown one names.
@@ -24,22 +24,80 @@ impl Catalog {
         }
     }
 
-    /// Returns the skill that an id leads to, if it may be given to a model. The error is fit for a model too: it has
-    /// nothing in it of what is not trusted or switched off, not even a name.
+    /// Returns the skill that an id leads to, if a model may get it. Whatever answers a model resolves ids with this.
+    ///
+    /// The error is the same for a skill that only a person may start, that is switched off, untrusted or broken, and for
+    /// an id that leads to nothing: a model does not learn which skills it may not get. The nearest ids are of skills that
+    /// models are told of. People learn the reason from [`usable_by_person`](Self::usable_by_person).
+    ///
+    /// ```
+    /// use skillfold_core::{Catalog, MemorySource, Root, Rules, Scope};
+    ///
+    /// let deploy = "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\n";
+    /// let root = Root::new(Scope::User, "mine", MemorySource::new([("deploy/SKILL.md", deploy)]));
+    /// let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+    ///
+    /// assert_eq!(catalog.usable("deploy").unwrap_err().to_string(), "There is no skill `deploy`");
+    /// assert!(catalog.usable_by_person("deploy").is_ok());
+    /// ```
     pub fn usable(&self, id: &str) -> Result<Entry<'_>, Error> {
+        self.usable_among(id, |_| true, || nearest_of(id, self.visible()))
+    }
+
+    /// Returns the skill that an id leads to, if it is among some. The error is the same for one that is not among them and
+    /// for an id that leads to nothing, and names the nearest of them.
+    pub fn look_up_among<'a>(
+        &'a self,
+        id: &str,
+        is_among: impl Fn(&Entry<'a>) -> bool,
+    ) -> Result<Entry<'a>, Error> {
+        let found = self.get(id).filter(&is_among);
+        found.ok_or_else(|| Error::no_skill(id, nearest_of(id, self.entries().filter(&is_among))))
+    }
+
+    /// Returns the skill that an id leads to, if a model may get it that may see only some; `meant` are ids that may have
+    /// been meant.
+    pub(crate) fn usable_among<'a>(
+        &'a self,
+        id: &str,
+        may_see: impl Fn(&Entry<'a>) -> bool,
+        meant: impl FnOnce() -> Vec<&'a str>,
+    ) -> Result<Entry<'a>, Error> {
+        let found = self.get(id);
+        if let Some(entry) = found.filter(|entry| entry.is_for_models() && may_see(entry)) {
+            return Ok(entry);
+        }
+        if let Some(entry) = found {
+            tracing::warn!(
+                skill = &*visible(entry.id()),
+                rule = entry.refusal().unwrap_or("The skill is not for this model"),
+                "refused a skill to a model"
+            );
+        }
+        Err(Error::no_skill(id, meant()))
+    }
+
+    /// Returns the skill that an id leads to, if a person may start it or read its files: it is trusted and on. The error
+    /// says why not, and is not for a model.
+    pub fn usable_by_person(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.find(id) {
-            Lookup::Skill(entry) => entry.may_be_given(id).map(|()| entry),
+            Lookup::Skill(entry) => match entry.refusal() {
+                None => Ok(entry),
+                // By the id that was asked for: its own may be a message.
+                Some(rule) => Err(Error::refused(id, rule)),
+            },
             Lookup::Refused(refused) if self.roots[refused.source].trust() == Trust::Untrusted => {
                 Err(Error::refused(id, UNTRUSTED))
             }
             Lookup::Refused(_) => self.look_up(id),
             Lookup::Nothing => {
-                let usable = self
-                    .entries()
-                    .filter(|entry| entry.may_be_given(id).is_ok());
-                let ids = usable.map(|entry| entry.id());
-                Err(Error::no_skill(id, nearest(id, ids, MEANT)))
+                let usable = self.entries().filter(|entry| entry.refusal().is_none());
+                Err(Error::no_skill(id, nearest_of(id, usable)))
             }
         }
     }
+}
+
+fn nearest_of<'a>(id: &str, entries: impl Iterator<Item = Entry<'a>>) -> Vec<&'a str> {
+    nearest(id, entries.map(|entry| entry.id()), MEANT)
 }

@@ -245,9 +245,13 @@ fn log(instructions: &Instructions, from: &'static str) {
 /// What a skill that may not be given is called where its own name must not be said.
 const NAMELESS: &str = "a skill";
 
-/// Refuses a skill that may not be given to a model.
+/// Refuses a skill that may be given to nobody. Whether it is for a model is asked before, by [`Catalog::usable`].
 pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
-    logged(entry, SKILL_FILE, entry.may_be_given(NAMELESS))
+    let allowed = match entry.refusal() {
+        None => Ok(()),
+        Some(rule) => Err(Error::refused(NAMELESS, rule)),
+    };
+    logged(entry, SKILL_FILE, allowed)
 }
 
 /// Logs a refusal to open a path of a skill, and passes the answer on.

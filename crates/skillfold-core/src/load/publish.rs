@@ -5,7 +5,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::load::digest::Digest;
-use crate::load::files::{FileKind, all_files};
+use crate::load::files::{FileKind, Files, SkillFile, all_files};
 use crate::load::loader::{Loader, logged};
 use crate::name::ResourcePath;
 use crate::read::rules::is_specified;
@@ -72,9 +72,7 @@ impl Entry<'_> {
     /// Returns why models get the skill by its instructions and no host gets it as it is; nothing, if hosts get it or
     /// models do not.
     pub fn only_by_instructions(&self) -> Option<&'static str> {
-        let is_for_models =
-            self.standing() == Standing::Active && !self.manifest().disable_model_invocation();
-        self.unpublished().filter(|_| is_for_models)
+        self.unpublished().filter(|_| self.is_visible())
     }
 }
 
@@ -87,35 +85,19 @@ impl Loader {
         logged(entry, SKILL_FILE, self.published(entry))
     }
 
+    /// Returns the files of a skill that may go out to another host, by path; none is opened. The error says why it may
+    /// not: see [`Entry::unpublished`]; or it has more than 512 files or 16 MiB, or a folder that cannot be listed.
+    pub fn published_files(&self, entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
+        logged(entry, SKILL_FILE, files_going_out(entry))
+    }
+
     fn published(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
-        let refused = |rule| Error::refused(entry.id(), rule);
-        if let Some(rule) = entry.unpublished() {
-            return Err(refused(rule));
-        }
-        let listed = all_files(entry, usize::MAX)?;
-        let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
-        if let Some(finding) = listed
-            .findings
-            .iter()
-            .find(|finding| is_bound(finding.diagnostic.code))
-        {
-            return Err(Error::invalid(
-                entry.id(),
-                finding.diagnostic.message.clone(),
-            ));
-        }
-        let bytes: u64 = listed.files.iter().map(|file| file.size).sum();
-        if listed.files.len() > FILES {
-            return Err(refused("The skill has more than 512 files"));
-        }
-        if bytes > BYTES {
-            return Err(refused("The files of the skill have more than 16 MiB"));
-        }
+        let files = files_going_out(entry)?;
         let mut publication = Publication {
             frontmatter: Fields::default(),
-            files: Vec::with_capacity(listed.files.len()),
+            files: Vec::with_capacity(files.len()),
         };
-        for file in listed.files {
+        for file in files {
             let (size, digest) = if file.kind == FileKind::Instructions {
                 let content = whole(entry, &file.path)?;
                 publication.frontmatter = verbatim(entry, &content.bytes)?;
@@ -150,6 +132,30 @@ impl Loader {
             .insert(content.state.revision, digest, now_ns);
         Ok((content.bytes.len() as u64, digest))
     }
+}
+
+/// Returns the files of a skill that may go out.
+fn files_going_out(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
+    let refused = |rule| Error::refused(entry.id(), rule);
+    if let Some(rule) = entry.unpublished() {
+        return Err(refused(rule));
+    }
+    let Files {
+        files, findings, ..
+    } = all_files(entry, usize::MAX)?;
+    let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
+    let bound = findings.iter().find(|one| is_bound(one.diagnostic.code));
+    if let Some(bound) = bound {
+        return Err(Error::invalid(entry.id(), bound.diagnostic.message.clone()));
+    }
+    if files.len() > FILES {
+        return Err(refused("The skill has more than 512 files"));
+    }
+    let bytes: u64 = files.iter().map(|file| file.size).sum();
+    if bytes > BYTES {
+        return Err(refused("The files of the skill have more than 16 MiB"));
+    }
+    Ok(files)
 }
 
 /// Reads a whole file that holds still.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
@@ -18,13 +18,13 @@ pub struct Required<'a> {
     /// The skills in the order in which they are to be loaded: each after what it requires, the one that was asked for
     /// last.
     pub skills: Vec<Entry<'a>>,
-    /// What is required and is not there or may not be used, and circles, each broken at its last step.
+    /// What is required and is not there, and circles, each broken at its last step.
     pub findings: Vec<Diagnostic>,
 }
 
 impl Catalog {
-    /// Returns a skill and all that it requires, directly or not. Nothing is loaded: a host
-    /// decides. One that may not be given to a model is an error.
+    /// Returns a skill and all that it requires, directly or not, of the skills that a model may get; the others are not
+    /// there. Nothing is loaded: a host decides. The error is that of [`usable`](Self::usable).
     pub fn resolve_requires(&self, id: &str) -> Result<Required<'_>, Error> {
         let asked = self.usable(id)?;
         let mut search = Search {
@@ -84,22 +84,16 @@ impl<'a> Search<'a> {
     }
 
     fn required(&mut self, by: Entry<'a>, id: &str) {
-        let what_is_wrong = match self.catalog.get(id) {
-            None => "is not there",
-            Some(entry) => match (entry.standing(), self.seen.get(&entry.at())) {
-                (Standing::Disabled, _) => "is switched off",
-                (Standing::Untrusted, _) => "is not trusted",
-                (_, Some(Stage::Done)) => return,
-                (_, Some(Stage::OnPath)) => return self.cycle(entry),
-                (_, None) => return self.enter(entry),
-            },
+        let Some(entry) = self.catalog.get(id).filter(Entry::is_for_models) else {
+            let (by, id) = (quoted(by.id()), quoted(id));
+            let message = format!("{by} requires {id}, which is not there");
+            return self.finding(Code::RequiredMissing, message);
         };
-        let message = format!(
-            "{} requires {}, which {what_is_wrong}",
-            quoted(by.id()),
-            quoted(id)
-        );
-        self.finding(Code::RequiredMissing, message);
+        match self.seen.get(&entry.at()) {
+            Some(Stage::Done) => {}
+            Some(Stage::OnPath) => self.cycle(entry),
+            None => self.enter(entry),
+        }
     }
 
     fn cycle(&mut self, back_at: Entry<'a>) {

@@ -49,10 +49,12 @@ fn nothing_of_an_untrusted_root_is_in_an_answer_for_a_model() {
     let entry = catalog.look_up("x").unwrap();
     let error = loader().load(&entry, "").unwrap_err();
     assert!(!error.with_cause().contains(MESSAGE), "{error}");
-    assert_eq!(
-        catalog.usable("broken").unwrap_err().kind(),
-        ErrorKind::Refused
-    );
+    for id in ["x", "broken"] {
+        // A model does not learn that there is something; a person learns why.
+        assert_eq!(catalog.usable(id).unwrap_err().kind(), ErrorKind::NotFound);
+        let error = catalog.usable_by_person(id).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+    }
 }
 
 #[test]
@@ -67,10 +69,10 @@ fn skill_that_is_off_is_not_what_was_meant() {
     );
     let catalog = Catalog::discover(vec![root], rules, i64::MAX);
     assert!(catalog.usable("deplyo").unwrap_err().nearest().is_empty());
-    assert_eq!(
-        catalog.usable("deploy").unwrap_err().kind(),
-        ErrorKind::Refused
-    );
+    let error = catalog.usable("deploy").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let error = catalog.usable_by_person("deploy").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Refused);
 }
 
 #[test]

@@ -1,25 +1,29 @@
-//! The files of the index: read as the system maps them, written without waiting for the disk, never outside of the folder.
+//! The files of the index: read by their handles, written without waiting for the disk, never outside of the folder.
 //!
 //! A cache need not survive a loss of power: what was not written whole is found by its sum and made again. So nothing waits
 //! for the disk, and one change is cheap. The lists that the engine keeps of its own files are content like any other;
 //! what they name is touched only if it is a plain name in the folder.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use tantivy::HasLen as _;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
-    WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 use tempfile::Builder;
+
+use crate::disk::handle::Handle;
 
 /// The engine's list of segments, which is what a commit replaces.
 pub(super) const LIST: &str = "meta.json";
@@ -39,16 +43,43 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     folder: Arc<Path>,
-    mapped: MmapDirectory,
+    /// What is open, by its name: each file once.
+    open: Arc<Mutex<BTreeMap<PathBuf, Arc<Handle>>>>,
 }
 
 impl Files {
     /// Opens the folder.
     pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
+        if !folder.is_dir() {
+            return Err(OpenDirectoryError::DoesNotExist(folder.to_owned()));
+        }
         Ok(Self {
             folder: folder.into(),
-            mapped: MmapDirectory::open(folder)?,
+            open: Arc::default(),
         })
+    }
+
+    /// Opens a file, or returns it if it is open.
+    pub(super) fn handle(&self, name: &Path) -> Result<Arc<Handle>, OpenReadError> {
+        if let Some(open) = self.opened().get(name) {
+            return Ok(Arc::clone(open));
+        }
+        self.check_size(name, FOOTER_BYTES, u64::MAX)?;
+        let path = self.path(name).map_err(|cause| unread(cause, name))?;
+        let handle = Arc::new(Handle::open(&path).map_err(|cause| unread(cause, name))?);
+        self.opened().insert(name.to_owned(), Arc::clone(&handle));
+        Ok(handle)
+    }
+
+    /// Returns the name of a file that somebody wrote to since it was opened.
+    pub(super) fn changed(&self) -> Option<PathBuf> {
+        let open = self.opened();
+        let mut changed = open.iter().filter(|(_, handle)| !handle.is_same());
+        changed.next().map(|(name, _)| name.clone())
+    }
+
+    fn opened(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Handle>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the names of the files in the folder, with their sizes.
@@ -94,10 +125,7 @@ impl Files {
 
     /// Refuses files that are too short to be opened, or too long to be read at once.
     fn check_size(&self, name: &Path, least: u64, most: u64) -> Result<(), OpenReadError> {
-        let failed = |cause: io::Error| match cause.kind() {
-            io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
-            _ => OpenReadError::wrap_io_error(cause, name.to_owned()),
-        };
+        let failed = |cause: io::Error| unread(cause, name);
         let path = self.path(name).map_err(failed)?;
         let bytes = fs::metadata(path).map_err(failed)?.len();
         if (least..=most).contains(&bytes) {
@@ -110,19 +138,24 @@ impl Files {
 
 impl Directory for Files {
     fn get_file_handle(&self, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.check_size(name, FOOTER_BYTES, u64::MAX)?;
-        self.mapped.get_file_handle(name)
+        Ok(self.handle(name)?)
     }
 
     fn delete(&self, name: &Path) -> Result<(), DeleteError> {
-        if !is_plain(name) {
-            return Err(DeleteError::FileDoesNotExist(name.to_owned()));
-        }
-        self.mapped.delete(name)
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotFound => DeleteError::FileDoesNotExist(name.to_owned()),
+            _ => DeleteError::IoError {
+                io_error: Arc::new(cause),
+                filepath: name.to_owned(),
+            },
+        };
+        self.opened().remove(name);
+        let path = self.path(name).map_err(failed)?;
+        fs::remove_file(path).map_err(failed)
     }
 
     fn exists(&self, name: &Path) -> Result<bool, OpenReadError> {
-        Ok(is_plain(name) && self.mapped.exists(name)?)
+        Ok(self.path(name).is_ok_and(|path| path.exists()))
     }
 
     fn open_write(&self, name: &Path) -> Result<WritePtr, OpenWriteError> {
@@ -131,6 +164,7 @@ impl Directory for Files {
             _ => OpenWriteError::wrap_io_error(cause, name.to_owned()),
         };
         let path = self.path(name).map_err(failed)?;
+        self.opened().remove(name);
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let unhurried = Unhurried(file.map_err(failed)?);
         Ok(BufWriter::new(Box::new(unhurried)))
@@ -138,7 +172,10 @@ impl Directory for Files {
 
     fn atomic_read(&self, name: &Path) -> Result<Vec<u8>, OpenReadError> {
         self.check_size(name, 0, LIST_BYTES)?;
-        self.mapped.atomic_read(name)
+        let path = self.path(name).map_err(|cause| unread(cause, name))?;
+        let read = Handle::open(&path).and_then(|file| file.read_bytes(0..file.len()));
+        read.map(|bytes| bytes.to_vec())
+            .map_err(|cause| unread(cause, name))
     }
 
     fn atomic_write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -165,8 +202,16 @@ impl Directory for Files {
             .ok_or(LockError::LockBusy)
     }
 
-    fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.mapped.watch(callback)
+    /// Nobody is told of new commits: who wants to know looks.
+    fn watch(&self, _: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}
+
+fn unread(cause: io::Error, name: &Path) -> OpenReadError {
+    match cause.kind() {
+        io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
+        _ => OpenReadError::wrap_io_error(cause, name.to_owned()),
     }
 }
 

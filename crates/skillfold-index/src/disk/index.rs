@@ -129,6 +129,7 @@ impl DiskIndex {
         let mut checked = lock(&self.checked);
         if let State::Ready(opened) = self.state()
             && opened.is_last(&self.folder)
+            && opened.check_unchanged().is_ok()
         {
             return;
         }
@@ -241,22 +242,25 @@ impl DiskIndex {
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index turns out to be damaged; the next
-    /// [`sync`](Self::sync) makes it again.
+    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index is damaged, or turns out to be: of what is
+    /// damaged nothing is answered, rather than that there is nothing. The next [`sync`](Self::sync) makes it again.
     pub fn search<T: Ord + Copy>(
         &self,
         query: &Query,
         limit: usize,
         seen: impl Fn(Key) -> Option<T>,
     ) -> Result<Answer<T>, Error> {
-        let State::Ready(opened) = self.state() else {
-            return Ok(Answer {
+        match self.state() {
+            State::Ready(opened) => {
+                let answer = opened.search(query, limit, seen);
+                answer.map_err(|damage| self.damaged(&opened, damage))
+            }
+            State::Damaged(damage) => Err(self.unreadable(&damage)),
+            State::Absent => Ok(Answer {
                 hits: Vec::new(),
                 documents: 0,
-            });
-        };
-        let answer = opened.search(query, limit, seen);
-        answer.map_err(|damage| self.unreadable(damage))
+            }),
+        }
     }
 
     /// Returns the documents that [`search`](Self::search) looks at closely, in no order: a part of its work, to be measured.
@@ -269,11 +273,14 @@ impl DiskIndex {
         query: &Query,
         seen: impl Fn(Key) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
-        let State::Ready(opened) = self.state() else {
-            return Ok(Vec::new());
-        };
-        let candidates = opened.candidates(query, seen);
-        candidates.map_err(|damage| self.unreadable(damage))
+        match self.state() {
+            State::Ready(opened) => {
+                let candidates = opened.candidates(query, seen);
+                candidates.map_err(|damage| self.damaged(&opened, damage))
+            }
+            State::Damaged(damage) => Err(self.unreadable(&damage)),
+            State::Absent => Ok(Vec::new()),
+        }
     }
 
     fn state(&self) -> State {
@@ -304,11 +311,20 @@ impl DiskIndex {
         changed.map_err(as_io)
     }
 
-    fn unreadable(&self, damage: Damage) -> Error {
-        let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
+    /// Notes that what was open turned out to be damaged, unless another one is open by now.
+    fn damaged(&self, opened: &Arc<Opened>, damage: Damage) -> Error {
+        let error = self.unreadable(&damage);
         // What was compared may have changed since.
         lock(&self.checked).clear();
-        self.set(State::Damaged(damage));
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if matches!(&*state, State::Ready(now) if Arc::ptr_eq(now, opened)) {
+            *state = State::Damaged(damage);
+        }
+        error
+    }
+
+    fn unreadable(&self, damage: &Damage) -> Error {
+        let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
         Error::read(self.folder.to_string_lossy(), cause)
     }
 

@@ -7,6 +7,8 @@ mod key;
 
 mod token;
 
+mod handle;
+
 mod files;
 
 mod schema;

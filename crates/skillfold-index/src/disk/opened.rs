@@ -3,20 +3,25 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillfold_core::Statistics;
 use tantivy::columnar::ColumnValues;
-use tantivy::directory::Directory;
 use tantivy::directory::error::OpenReadError;
+use tantivy::directory::footer::Footer;
+use tantivy::directory::{Directory, FileSlice};
 use tantivy::index::{Index, IndexMeta, SegmentComponent, SegmentId, SegmentMeta, SegmentReader};
 use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::TextAnalyzer;
-use tantivy::{DocAddress, DocSet, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError};
+use tantivy::{
+    DocAddress, DocSet, HasLen as _, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError,
+};
 
 use crate::disk::files::{Files, LIST};
+use crate::disk::handle::FileState;
 use crate::disk::key::{Key, Spread};
 use crate::disk::schema::{Fields, HALVES, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, Misfit};
@@ -34,6 +39,8 @@ const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::FastFields,
     SegmentComponent::Store,
 ];
+/// Bytes of a file that are read at once to be summed.
+const SUMMED: usize = 1024 * 1024;
 /// Blocks of documents that are kept as they were read.
 const CACHED_BLOCKS: usize = 64;
 
@@ -88,8 +95,8 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Damage {
     Damage::Content(format!("The engine gave up: {}", said.unwrap_or("no reason")).into())
 }
 
-/// Names of files whose sums were compared. A file of that name never changes.
-pub(super) type Checked = BTreeSet<PathBuf>;
+/// Files whose sums were compared, by name, in the state that they had. A file that is as it was is not read again.
+pub(super) type Checked = BTreeMap<PathBuf, FileState>;
 
 /// Where the document of each key is, and whether there is a skill for it.
 pub(super) type Places = HashMap<Key, (DocAddress, Wanted), Spread>;
@@ -110,6 +117,7 @@ pub(super) struct Opened {
     pub(super) keys: Vec<Keys>,
     /// The list that it was opened by.
     list: Vec<u8>,
+    files: Files,
 }
 
 /// The keys of a segment.
@@ -160,6 +168,17 @@ impl Opened {
         let files = Files::open(folder);
         files
             .is_ok_and(|files| files.atomic_read(Path::new(LIST)).ok().as_ref() == Some(&self.list))
+    }
+
+    /// Refuses files that somebody wrote to since their sums were compared: what was read of them may be anything.
+    pub(super) fn check_unchanged(&self) -> Result<(), Damage> {
+        match self.files.changed() {
+            None => Ok(()),
+            Some(name) => {
+                let what = format!("`{}` was written to while it was open", name.display());
+                Err(Damage::Content(what.into()))
+            }
+        }
     }
 
     /// Returns all keys, each with the place of its document, which nobody has asked for yet.
@@ -229,14 +248,14 @@ impl Opened {
         checked: &mut Checked,
         list: Vec<u8>,
     ) -> Result<Option<Self>, Damage> {
-        let (index, fields) = index(folder)?;
+        let (index, fields, files) = index(folder)?;
         let metas = index.load_metas()?;
         let Some(stamp) = &metas.payload else {
             // Another process makes it right now, or was killed when it did.
             return Ok(None);
         };
         let statistics = stamp::read(version, stamp)?;
-        check_sums(&index, &metas, checked)?;
+        check_sums(&files, &metas, checked)?;
         let reader = index.reader_builder();
         let reader = reader
             .reload_policy(ReloadPolicy::Manual)
@@ -261,20 +280,21 @@ impl Opened {
             statistics,
             keys,
             list,
+            files,
         }))
     }
 }
 
 /// Opens the engine on what is there.
-pub(super) fn index(folder: &Path) -> Result<(Index, Fields), Damage> {
+pub(super) fn index(folder: &Path) -> Result<(Index, Fields, Files), Damage> {
     let (schema, fields) = schema();
     let files = Files::open(folder).map_err(TantivyError::from)?;
-    let index = Index::open(files)?;
+    let index = Index::open(files.clone())?;
     if index.schema() != schema || *index.settings() != settings() {
         return Err(Damage::Version);
     }
     prepare(&index);
-    Ok((index, fields))
+    Ok((index, fields, files))
 }
 
 /// Tells the engine how tokens are read.
@@ -299,21 +319,36 @@ fn list(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
 
 /// Compares the sums of the files that belong to a commit and were not compared yet. All of them have to be there: the engine
 /// opens some only when they are needed.
-fn check_sums(index: &Index, metas: &IndexMeta, checked: &mut Checked) -> Result<(), Damage> {
-    let files: BTreeSet<PathBuf> = metas.segments.iter().flat_map(files_of).collect();
-    checked.retain(|file| files.contains(file));
-    for file in files {
-        let directory = index.directory();
-        if checked.contains(&file) && directory.exists(&file)? {
+fn check_sums(files: &Files, metas: &IndexMeta, checked: &mut Checked) -> Result<(), Damage> {
+    let names: BTreeSet<PathBuf> = metas.segments.iter().flat_map(files_of).collect();
+    checked.retain(|name, _| names.contains(name));
+    for name in names {
+        let handle = files.handle(&name)?;
+        let state = handle.state();
+        if checked.get(&name) == Some(&state) {
             continue;
         }
-        if !directory.validate_checksum(&file)? {
-            let what = format!("`{}` has another sum", file.display());
+        let unread = |cause| OpenReadError::wrap_io_error(cause, name.clone());
+        if !has_its_sum(FileSlice::new(handle)).map_err(unread)? {
+            let what = format!("`{}` has another sum", name.display());
             return Err(Damage::Content(what.into()));
         }
-        checked.insert(file);
+        checked.insert(name, state);
     }
     Ok(())
+}
+
+/// Returns whether a file is as it was written; it is read in parts, as it may be large.
+fn has_its_sum(file: FileSlice) -> io::Result<bool> {
+    let (footer, content) = Footer::extract_footer(file)?;
+    let mut sum = crc32fast::Hasher::new();
+    let mut start = 0;
+    while start < content.len() {
+        let end = content.len().min(start + SUMMED);
+        sum.update(&content.read_bytes_slice(start..end)?);
+        start = end;
+    }
+    Ok(sum.finalize() == footer.crc)
 }
 
 fn files_of(segment: &SegmentMeta) -> impl Iterator<Item = PathBuf> {

@@ -46,7 +46,10 @@ impl Change {
     ) -> Result<Self, TantivyError> {
         let (index, fields) = match opened {
             Some(_) => {
-                index(folder).map_err(|damage| TantivyError::SystemError(damage.to_string()))?
+                let opened = index(folder);
+                let (index, fields, _) =
+                    opened.map_err(|damage| TantivyError::SystemError(damage.to_string()))?;
+                (index, fields)
             }
             None => create(folder)?,
         };

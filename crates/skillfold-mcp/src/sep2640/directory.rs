@@ -23,15 +23,12 @@ pub(super) fn read(
     let folder = uri::parse(asked).ok_or_else(|| unserved(asked))?;
     let catalog = shared.skills.catalog();
     let entry = published(&catalog, &folder).ok_or_else(|| unserved(asked))?;
-    let files = shared
-        .skills
-        .files(entry.id(), None, usize::MAX)
-        .map_err(|error| {
-            tracing::warn!(why = error.with_cause(), "a folder could not be listed");
-            unserved(asked)
-        })?;
+    let files = shared.skills.published_files(entry.id()).map_err(|error| {
+        tracing::warn!(why = error.with_cause(), "a folder could not be listed");
+        unserved(asked)
+    })?;
     let mut children = BTreeMap::new();
-    for file in &files.files {
+    for file in &files {
         let path = file.path.as_str();
         let Some(inside) = below(path, &folder.path) else {
             continue;

@@ -64,7 +64,8 @@ impl Client {
         self.try_ask(method, params).await.expect_err("a refusal")
     }
 
-    async fn try_ask(&self, method: &str, params: Value) -> Result<Value, ErrorData> {
+    /// Asks for something, and returns the result as JSON or the refusal.
+    pub(crate) async fn try_ask(&self, method: &str, params: Value) -> Result<Value, ErrorData> {
         let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
         match self.0.send_request(request).await {
             Ok(result) => Ok(serde_json::to_value(result).expect("JSON")),

@@ -5,6 +5,7 @@ mod client;
 
 mod crowd;
 mod direct;
+mod hidden;
 mod hostile;
 mod http;
 mod live;

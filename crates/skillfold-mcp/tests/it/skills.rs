@@ -112,6 +112,35 @@ async fn entry_has_the_frontmatter_as_it_stands_and_every_file_with_its_digest()
 }
 
 #[tokio::test]
+async fn skill_over_16_mib_goes_out_by_no_resource() {
+    let large = "x".repeat(16 * 1024 * 1024);
+    let tree = format!(
+        "{}//- pdf/large.txt\n{large}\n",
+        TREE.replace("\n    ", "\n")
+    );
+    let client = Client::new(&tree).await;
+    let listed = client.ask("resources/list", json!({})).await;
+    assert_eq!(listed["resources"], json!([]));
+    for path in ["SKILL.md", "references/a%20b.md", "large.txt"] {
+        let uri = format!("skill://pdf/{path}");
+        let error = client
+            .refused("resources/read", json!({ "uri": uri }))
+            .await;
+        assert_eq!(error.message, "There is no such resource", "{path}");
+    }
+    for uri in ["skill://pdf", "skill://pdf/references"] {
+        let asked = json!({ "uri": uri });
+        let error = client.refused("resources/directory/read", asked).await;
+        assert_eq!(error.message, "There is no such resource", "{uri}");
+    }
+    // A model still gets its instructions.
+    let loaded = client
+        .call("load_skill", json!({ "skill_id": "pdf" }))
+        .await;
+    assert_eq!(loaded["isError"], false);
+}
+
+#[tokio::test]
 async fn skill_that_another_host_would_read_otherwise_goes_out_by_tools_only() {
     let client = Client::new(TREE).await;
     for name in ["loose", "Upper", "unnamed", "secret"] {

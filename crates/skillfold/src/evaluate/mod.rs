@@ -84,7 +84,7 @@ fn evaluate(
         entries.extend(with_standing(Standing::Active));
     }
     for id in ids {
-        entries.push(catalog.usable(id)?);
+        entries.push(catalog.usable_by_person(id)?);
     }
     let mut seen = BTreeSet::new();
     entries.retain(|entry| seen.insert(entry.id()));

@@ -3,12 +3,16 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use skillfold_core::{
-    Catalog, Covers, Digest, Document, Documents, Entry, Error, Query, Skill, read_body,
+    Catalog, Covers, Digest, Document, Documents, Entry, Error, Query, SearchIndex, Skill,
+    read_body,
 };
 use skillfold_index::{DiskIndex, Key, Synced, tidy_indexes};
+
+use crate::searching::Best;
+use crate::searching::heal::{Healing, Turn};
 
 /// The folder of these indexes among other caches.
 const FOLDER: &str = "search";
@@ -24,6 +28,13 @@ pub(super) struct OnDisk {
     /// Where the skill of each key stands in that order.
     places: HashMap<Key, u32>,
     ids: Vec<Box<str>>,
+    /// Why the index is not searched, from when it turned out to be damaged until it is made again.
+    damage: Mutex<Option<Arc<str>>>,
+    /// What is searched meanwhile.
+    stopgap: OnceLock<SearchIndex>,
+    healing: Healing,
+    /// The right to bring the index in step, which the newest snapshot has.
+    turn: Turn,
 }
 
 impl OnDisk {
@@ -44,6 +55,7 @@ impl OnDisk {
             |earlier| Arc::clone(&earlier.index),
         );
         let keys = keys_of(catalog, earlier);
+        let turn = earlier.map_or_else(Turn::default, |earlier| earlier.turn.next());
         let disk = Self {
             places: keys.iter().copied().zip(0..).collect(),
             ids: catalog.entries().map(|entry| entry.id().into()).collect(),
@@ -51,12 +63,55 @@ impl OnDisk {
             keys,
             index,
             name,
+            damage: Mutex::default(),
+            stopgap: OnceLock::new(),
+            healing: Healing::default(),
+            turn,
         };
-        let problem = disk.sync(earlier)?;
+        let problem = disk
+            .turn
+            .taken(|| disk.sync(earlier))
+            .unwrap_or_else(|| Err("a newer snapshot is searched".into()))?;
         if earlier.is_none() {
             disk.tidy(&caches.join(FOLDER));
         }
         Ok((disk, problem))
+    }
+
+    /// Returns why the index is not searched.
+    pub(super) fn damage(&self) -> Option<Arc<str>> {
+        let damage = self.damage.lock();
+        damage.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns what is searched in place of a damaged index: the metadata, which is in memory already.
+    pub(super) fn stopgap(&self) -> &SearchIndex {
+        let make = || SearchIndex::new(&self.catalog, Covers::Metadata);
+        self.stopgap.get_or_init(make)
+    }
+
+    /// Makes a damaged index again on a thread of its own, unless that is under way.
+    pub(super) fn heal(self: &Arc<Self>) {
+        let disk = Arc::clone(self);
+        self.healing.begin(move || {
+            let Some(synced) = disk.turn.taken(|| disk.sync_all()) else {
+                return Ok(());
+            };
+            match synced {
+                Ok(synced) if synced.missing == 0 => {
+                    disk.set_damage(None);
+                    tracing::info!(skills = disk.keys.len(), "the search index was made again");
+                    Ok(())
+                }
+                // Another process writes it; who searches next looks again.
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.with_cause()),
+            }
+        });
+    }
+
+    fn set_damage(&self, damage: Option<Arc<str>>) {
+        *self.damage.lock().unwrap_or_else(PoisonError::into_inner) = damage;
     }
 
     /// Deletes the indexes of other roots that nobody uses any more. One that stays does no harm.
@@ -121,19 +176,31 @@ impl OnDisk {
         })
     }
 
-    /// Returns the ids of the skills that answer a request best, each with its score and its confidence.
+    /// Returns the ids of the skills that answer a request best, each with its score and its confidence. The error says what
+    /// is damaged; it stays until the index is [made again](Self::heal).
     pub(super) fn search(
         &self,
         query: &Query,
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
-    ) -> Result<Vec<(Box<str>, f32, f32)>, Error> {
+    ) -> Result<Best, Arc<str>> {
+        if let Some(damage) = self.damage() {
+            return Err(damage);
+        }
         let seen = |key: Key| {
             let place = *self.places.get(&key)?;
             let entry = self.catalog.get(&self.ids[place as usize])?;
             may_see(&entry).then_some(place)
         };
-        let answer = self.index.search(query, limit, seen)?;
+        let answer = self.index.search(query, limit, seen).map_err(|error| {
+            let damage: Arc<str> = error.with_cause().into();
+            tracing::warn!(
+                why = &*damage,
+                "the search index is damaged and is made again"
+            );
+            self.set_damage(Some(Arc::clone(&damage)));
+            damage
+        })?;
         let hits = answer.hits.into_iter();
         let best = hits.map(|hit| {
             (

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "index")]
 mod disk;
+#[cfg(feature = "index")]
+mod heal;
 mod means;
 
 use std::fmt;
@@ -52,17 +54,21 @@ struct Made {
 }
 
 enum Index {
-    Memory(SearchIndex),
+    Memory(Box<SearchIndex>),
     #[cfg(feature = "index")]
-    Disk(OnDisk),
+    Disk(Arc<OnDisk>),
 }
+
+/// Ids, the best first, each with its score and its confidence.
+type Best = Vec<(Box<str>, f32, f32)>;
 
 /// What was found in a snapshot.
 pub(crate) struct Hits {
-    /// The ids, the best first, each with its score and its confidence.
-    pub(crate) best: Vec<(Box<str>, f32, f32)>,
+    pub(crate) best: Best,
     pub(crate) covers: Covers,
     pub(crate) problem: Option<Arc<str>>,
+    /// Whether something else was searched, as the index turned out to be damaged and is being made again.
+    pub(crate) is_stopgap: bool,
 }
 
 impl Searching {
@@ -96,8 +102,15 @@ impl Searching {
     }
 
     /// Returns why less is looked at, or in another way, than there is a place for, as far as that is known.
-    pub(crate) fn problem(&self) -> Option<&str> {
-        self.made.get()?.problem.as_deref()
+    pub(crate) fn problem(&self) -> Option<Arc<str>> {
+        let made = self.made.get()?;
+        #[cfg(feature = "index")]
+        if let Index::Disk(disk) = &made.index
+            && let Some(damage) = disk.damage()
+        {
+            return Some(damage);
+        }
+        made.problem.clone()
     }
 
     /// Returns the snapshot that is searched.
@@ -131,12 +144,14 @@ impl Searching {
                     best,
                     covers: Covers::Bodies,
                     problem,
+                    is_stopgap: false,
                 },
-                // What is damaged while it is open is searched without it, this once; the next snapshot makes it again.
-                Err(error) => {
-                    let index = SearchIndex::new(&self.catalog, Covers::Metadata);
-                    let problem = Some(error.with_cause().into());
-                    in_memory(&index, query, limit, may_see, problem)
+                Err(damage) => {
+                    disk.heal();
+                    Hits {
+                        is_stopgap: true,
+                        ..in_memory(disk.stopgap(), query, limit, may_see, Some(damage))
+                    }
                 }
             },
         }
@@ -161,12 +176,12 @@ impl Searching {
             Some(Made {
                 index: Index::Disk(disk),
                 ..
-            }) => Some(disk),
+            }) => Some(&**disk),
             _ => None,
         };
         match OnDisk::synced(folder, &self.catalog, earlier) {
             Ok((disk, problem)) => Made {
-                index: Index::Disk(disk),
+                index: Index::Disk(Arc::new(disk)),
                 problem: problem.or(self.too_many()).map(Into::into),
             },
             Err(problem) => Made {
@@ -243,7 +258,7 @@ impl Searching {
                 (None, None) => problem.clone(),
             };
             return Made {
-                index: Index::Memory(index),
+                index: Index::Memory(Box::new(index)),
                 problem,
             };
         }
@@ -260,7 +275,7 @@ impl Searching {
         problem = failed.or(problem).or(unkept);
         Made {
             problem: problem.map(Into::into),
-            index: Index::Memory(index),
+            index: Index::Memory(Box::new(index)),
         }
     }
 }
@@ -308,6 +323,7 @@ fn in_memory(
         best: best.collect(),
         covers: found.covers,
         problem,
+        is_stopgap: false,
     }
 }
 

@@ -116,7 +116,9 @@ fn load(skills: &Skills, request: &Value) -> Document {
     let argument = |name: &str| request["arguments"][name].as_str();
     let envelope: Envelope = argument("envelope").unwrap_or("plain").parse().unwrap();
     let arguments = argument("arguments").unwrap_or_default();
-    let loaded = skills.render(argument("id").unwrap(), arguments, envelope);
+    let loaded = skills
+        .for_person()
+        .render(argument("id").unwrap(), arguments, envelope);
     or_failure(loaded.map(|loaded| Document::Instructions(Instructions::new(&loaded, envelope))))
 }
 
@@ -125,7 +127,9 @@ fn files(skills: &Skills, request: &Value) -> Document {
     let (id, catalog) = (argument("id").unwrap(), skills.catalog());
     let cursor = argument("cursor").map(Cursor::after);
     let limit = request["arguments"]["limit"].as_u64().unwrap_or(1_000);
-    let page = skills.files(id, cursor.as_ref(), usize::try_from(limit).unwrap());
+    let page = skills
+        .for_person()
+        .files(id, cursor.as_ref(), usize::try_from(limit).unwrap());
     or_failure(
         page.map(|page| Document::Files(FileListing::new(&catalog.look_up(id).unwrap(), &page))),
     )
@@ -137,7 +141,9 @@ fn read(skills: &Skills, request: &Value) -> Document {
     let range = argument("range").unwrap_or("..");
     let (start, end) = range.split_once("..").unwrap();
     let range = start.parse().unwrap_or(0)..end.parse().unwrap_or(u64::MAX);
-    let content = skills.read_range(id, argument("path").unwrap(), range);
+    let content = skills
+        .for_person()
+        .read_range(id, argument("path").unwrap(), range);
     or_failure(
         content
             .map(|content| Document::File(FilePart::new(&catalog.look_up(id).unwrap(), &content))),

@@ -10,6 +10,7 @@ mod bind;
 mod conformance;
 mod examples;
 mod flows;
+mod hidden;
 mod injection;
 mod load;
 mod load_skill;
@@ -28,6 +29,8 @@ mod snapshots;
 mod stats;
 #[cfg(feature = "store")]
 mod trust;
+#[cfg(unix)]
+mod untrusted;
 #[cfg(feature = "watch")]
 mod watch;
 mod world;

@@ -141,6 +141,38 @@ fn damaged_index_is_made_again_and_that_is_said() {
 }
 
 #[test]
+fn index_that_is_damaged_while_it_is_searched_is_said_and_healed() {
+    let place = Place::new(1_000);
+    place.put(7, "Draws zebras", "Mind the okapi.\n");
+    let skills = place.start();
+    assert_eq!(ids(&skills, "okapi"), ["s7"]);
+    std::thread::sleep(std::time::Duration::from_millis(12));
+    for file in place.files().into_keys() {
+        let file = fs::File::options().write(true).open(file).unwrap();
+        file.set_len(10).unwrap();
+    }
+    let found = skills.search("zebras", 10);
+    assert_eq!(found.hits.len(), 1, "never silence");
+    assert!(found.is_stopgap && found.covers == Covers::Metadata);
+    assert!(found.problem.unwrap().contains("damaged"));
+    // It is made again without a refresh, and nothing is left to be said.
+    for attempt in 0.. {
+        let found = skills.search("okapi", 10);
+        if found.hits.len() == 1 {
+            assert!(!found.is_stopgap && found.covers == Covers::Bodies);
+            break;
+        }
+        assert!(found.is_stopgap && found.problem.is_some());
+        assert!(attempt < 600, "{:?}", skills.search_problem());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(ids(&skills, "zebras"), ["s7"]);
+    assert_eq!(skills.search_problem(), None);
+    skills.refresh().unwrap();
+    assert_eq!(ids(&skills, "okapi"), ["s7"]);
+}
+
+#[test]
 fn place_that_cannot_be_used_costs_no_skill() {
     let place = Place::new(1_000);
     fs::write(place.cache(), "a file").unwrap();

@@ -12,7 +12,7 @@ use crate::choose::search::document::{BODY_BYTES, Document, Documents};
 use crate::choose::search::features::names;
 use crate::choose::search::meaning::{Direction, Embedder};
 use crate::choose::search::query::{Query, Weighed};
-use crate::choose::search::rank::{CANDIDATES, NEAREST};
+use crate::choose::search::rank::{NEAREST, OF_PART};
 use crate::choose::search::segment::Segment;
 use crate::error::Error;
 use crate::read::discover::Skill;
@@ -247,17 +247,24 @@ impl SearchIndex {
         };
         let statistics = layers.iter().map(|layer| *layer.made.statistics()).sum();
         let weighed = Weighed::new(query, &statistics, with_term);
-        let mut candidates: Vec<(Entry<'_>, &Document)> = Vec::new();
+        let (mut found, mut close) = (Vec::new(), Vec::new());
+        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
         for layer in layers {
             let seen = |slot: usize| {
                 let entry = layer.place(slot).map(|at| self.catalog().entry(at));
                 entry.filter(&may_see)
             };
-            candidates.extend(layer.made.best(&weighed, CANDIDATES, seen));
+            found.extend(layer.made.best(&weighed, OF_PART, seen));
             if let Some(meaning) = query.meaning() {
-                candidates.extend(layer.made.nearest(meaning, NEAREST, seen));
+                close.extend(layer.made.nearest(meaning, NEAREST, seen));
             }
         }
+        let keyed = found.iter().enumerate();
+        let keyed = keyed.map(|(number, (entry, document))| ((order(entry), number), *document));
+        let best = weighed.candidates(keyed).into_iter();
+        let mut candidates: Vec<(Entry<'_>, &Document)> =
+            best.map(|((_, number), _)| found[number]).collect();
+        candidates.extend(close);
         candidates.sort_by_key(|(entry, _)| entry.at());
         candidates.dedup_by_key(|(entry, _)| entry.at());
         (weighed, candidates)

@@ -12,6 +12,10 @@ use crate::choose::search::query::Weighed;
 /// Documents that answer best by their terms alone, which are then looked at closely.
 pub const CANDIDATES: usize = 200;
 
+/// Documents that are found in one part of an index, of which those that answer best are looked at closely. They are more,
+/// since parts measure a little differently.
+pub(super) const OF_PART: usize = CANDIDATES + CANDIDATES / 4;
+
 /// Documents that are closest by their meaning, which are looked at too.
 pub(super) const NEAREST: usize = 40;
 
@@ -72,6 +76,29 @@ pub struct Ranked<K> {
 }
 
 impl Weighed {
+    /// Returns the documents that answer best by their terms alone, at most [`CANDIDATES`], in no order; of equal ones those
+    /// with the lesser keys.
+    ///
+    /// Who finds candidates by a measure of its own, or in parts, finds more than that, so that the same documents are
+    /// looked at closely however they were found: the order depends on which others there are.
+    pub fn candidates<'a, K: Ord + Copy>(
+        &self,
+        found: impl IntoIterator<Item = (K, &'a Document)>,
+    ) -> Vec<(K, &'a Document)> {
+        let mut found: Vec<(K, &Document)> = found.into_iter().collect();
+        if found.len() <= CANDIDATES {
+            return found;
+        }
+        let measure = Measure::new(self);
+        let scored = found.drain(..);
+        let mut scored: Vec<_> = scored.map(|one| (measure.look(one.1).score, one)).collect();
+        scored.select_nth_unstable_by(CANDIDATES, |(a, one), (b, other)| {
+            b.total_cmp(a).then(one.0.cmp(&other.0))
+        });
+        scored.truncate(CANDIDATES);
+        scored.into_iter().map(|(_, one)| one).collect()
+    }
+
     /// Puts documents in order, the best first; equal ones by their keys.
     pub fn rank<'a, K: Ord + Copy>(
         &self,

@@ -17,7 +17,7 @@ use crate::limits::Limits;
 use crate::name::ResourcePath;
 
 pub use folder::Folder;
-pub use fs::FsSource;
+pub use fs::{FsSource, UntrustedBudget};
 pub use memory::MemorySource;
 pub use revision::Revision;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use skillfold_core::{ErrorKind, Query};
 use skillfold_index::{Damage, DiskIndex, Writer};
 
 use super::{files, found, many, office, sync, word};
@@ -58,7 +59,7 @@ fn an_index_of_another_version_is_made_again() {
     sync(&DiskIndex::open(folder.path(), "1"), &office());
     let index = DiskIndex::open(folder.path(), "2");
     assert_eq!(index.damage(), Some(Damage::Version));
-    assert_eq!(found(&index, &office(), "forms"), [""; 0]);
+    assert!(index.search(&Query::new("forms"), 10, |_| Some(0)).is_err());
     let synced = sync(&index, &office());
     assert_eq!((synced.rebuilt, synced.added), (Some(Damage::Version), 3));
     assert_eq!(found(&index, &office(), "forms"), ["pdf", "tables"]);
@@ -80,6 +81,67 @@ fn each_file_that_is_gone_is_noticed() {
             .find(|(name, _)| name.get(32..) == Some(ending));
         fs::remove_file(folder.path().join(file.unwrap().0)).unwrap();
         assert!(!is_whole(folder.path()), "{ending}");
+    }
+}
+
+/// What is done to a file.
+type Harm = fn(&Path);
+
+const HARMS: [(&str, Harm); 5] = [
+    ("cut to nothing", |path| open(path).set_len(0).unwrap()),
+    ("cut in half", |path| {
+        let file = open(path);
+        let half = file.metadata().unwrap().len() / 2;
+        file.set_len(half).unwrap();
+    }),
+    ("zeroed", |path| {
+        let bytes = fs::metadata(path).unwrap().len();
+        fs::write(path, vec![0; usize::try_from(bytes).unwrap()]).unwrap();
+    }),
+    ("flipped", |path| {
+        let flipped: Vec<u8> = fs::read(path).unwrap().iter().map(|byte| !byte).collect();
+        fs::write(path, flipped).unwrap();
+    }),
+    ("grown", |path| {
+        let mut bytes = fs::read(path).unwrap();
+        bytes.extend([0; 5000]);
+        fs::write(path, bytes).unwrap();
+    }),
+];
+
+fn open(path: &Path) -> fs::File {
+    fs::File::options().write(true).open(path).unwrap()
+}
+
+#[test]
+fn an_index_that_is_damaged_while_it_is_open_never_answers_wrongly_or_with_silence() {
+    let skills = many(60);
+    let request = "charts of kindfx and letters";
+    let whole = made();
+    let expected = found(&DiskIndex::open(whole.path(), "1"), &skills, request);
+    assert!(!expected.is_empty());
+    for ending in [".term", ".idx", ".pos", ".fieldnorm", ".fast", ".store"] {
+        for (what, harm) in HARMS {
+            let folder = made();
+            let index = DiskIndex::open(folder.path(), "1");
+            assert_eq!(found(&index, &skills, request), expected);
+            // A tick of the clock that files have their times by.
+            std::thread::sleep(std::time::Duration::from_millis(12));
+            for (name, _) in files(folder.path()) {
+                if name.ends_with(ending) {
+                    harm(&folder.path().join(name));
+                }
+            }
+            // The second time is no better than the first.
+            for _ in 0..2 {
+                let answer = index.search(&Query::new(request), 10, |_| Some(0));
+                let error = answer.expect_err(&format!("{ending} {what}"));
+                assert_eq!(error.kind(), ErrorKind::Unreadable, "{ending} {what}");
+            }
+            assert!(index.damage().is_some(), "{ending} {what}");
+            assert!(sync(&index, &skills).rebuilt.is_some(), "{ending} {what}");
+            assert_eq!(found(&index, &skills, request), expected, "{ending} {what}");
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod beneath;
+mod budget;
 #[cfg(any(not(unix), test))]
 mod portable;
 mod resources;
@@ -28,6 +29,8 @@ use crate::read::source::{
 
 use tree::{EntryKind, Rule, Tree};
 
+pub use budget::UntrustedBudget;
+
 #[cfg(not(unix))]
 use portable::PortableTree as NativeTree;
 #[cfg(unix)]
@@ -47,6 +50,8 @@ pub struct FsSource {
     path: PathBuf,
     /// Whether the last search followed a link.
     over_links: AtomicBool,
+    /// What it may do together with others, if nobody trusted it.
+    budget: Option<UntrustedBudget>,
 }
 
 impl FsSource {
@@ -69,7 +74,16 @@ impl FsSource {
             // A model gets paths of files, and may work elsewhere.
             path: std::path::absolute(&path).unwrap_or(path),
             over_links: AtomicBool::new(false),
+            budget: None,
         }
+    }
+
+    /// Says that nobody trusted the folder: searching it takes from a budget that it shares with others, and what is over
+    /// it is reported and not looked at.
+    #[must_use]
+    pub fn within(mut self, budget: &UntrustedBudget) -> Self {
+        self.budget = Some(budget.clone());
+        self
     }
 
     /// Returns the path of the folder when it was opened, absolute.
@@ -144,7 +158,7 @@ impl Source for FsSource {
     /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
     fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
         let mut listing = Listing::default();
-        listing.findings = self.walk(
+        listing.findings = self.walked(
             walk,
             &mut walk::Stat {
                 found: &mut |listed| listing.folders.push(listed),
@@ -180,11 +194,11 @@ impl Source for FsSource {
             buffer: Vec::new(),
             found,
         };
-        self.walk(walk, &mut head)
+        self.walked(walk, &mut head)
     }
 
     fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
-        self.walk(walk, &mut walk::Stat { found })
+        self.walked(walk, &mut walk::Stat { found })
     }
 
     fn survey_at(
@@ -204,6 +218,9 @@ impl Source for FsSource {
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+        if let Some(budget) = &self.budget {
+            budget.take(bytes, &shown(folder, SKILL_FILE))?;
+        }
         let state = steady(into, |into| self.tree.head(folder, bytes, into));
         state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
     }
@@ -274,11 +291,19 @@ impl Source for FsSource {
 }
 
 impl FsSource {
-    fn walk(&self, walk: &Walk, taker: &mut dyn walk::Taker) -> Result<Vec<Finding>, Error> {
+    /// Searches the folder, within the budget that it shares with others if it has one.
+    fn walked(&self, walk: &Walk, taker: &mut dyn walk::Taker) -> Result<Vec<Finding>, Error> {
         self.over_links.store(false, Ordering::Relaxed);
+        let bounded = self.budget.as_ref().map(|budget| budget.bounded(walk));
+        let walk = bounded.as_ref().unwrap_or(walk);
         let name = self.root_name();
-        walk::walk(&*self.tree, &name, walk, taker, &self.over_links)
-            .map_err(|error| Error::read(self.path.to_string_lossy(), error))
+        let walked = walk::walk(&*self.tree, &name, walk, taker, &self.over_links);
+        let (mut findings, used) =
+            walked.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
+        if let Some(budget) = &self.budget {
+            budget.spend(used, &mut findings);
+        }
+        Ok(findings)
     }
 
     fn root_name(&self) -> String {

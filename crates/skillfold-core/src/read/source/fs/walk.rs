@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, is_transient};
 use crate::invisible::hidden;
 use crate::read::source::folder::Way;
+use crate::read::source::fs::budget::Walks;
 use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Rule, Tree};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
@@ -18,15 +19,15 @@ use crate::read::source::{
 /// Folders that never hold skills of their own.
 const NEVER: [&str; 2] = [".git", "node_modules"];
 
-/// Searches the tree and gives each skill to `taker`; returns what was passed over, and fails only if the root cannot be
-/// read.
+/// Searches the tree and gives each skill to `taker`; returns what was passed over and what was done, and fails only if the
+/// root cannot be read.
 pub(super) fn walk(
     tree: &dyn Tree,
     root_name: &str,
     walk: &Walk,
     taker: &mut dyn Taker,
     over_links: &AtomicBool,
-) -> io::Result<Vec<Finding>> {
+) -> io::Result<(Vec<Finding>, Walks)> {
     let mut search = Search::new(tree, walk, taker, over_links);
     if !search.take_skill(&Place::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
@@ -40,7 +41,12 @@ pub(super) fn walk(
         search.search(open);
     }
     search.finish();
-    Ok(search.findings)
+    let used = Walks {
+        folders: search.folders,
+        entries: search.entries,
+        skills: search.skills,
+    };
+    Ok((search.findings, used))
 }
 
 /// Searches one folder of the tree and what is below it, as [`walk`] does on its way; returns nothing where only a walk of

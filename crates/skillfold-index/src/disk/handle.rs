@@ -1,0 +1,137 @@
+//! A file of the index that is open. It is read by its handle and never mapped: where others shorten it, reading is an error
+//! and not the end of the process.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::time::SystemTime;
+
+use tantivy::HasLen;
+use tantivy::directory::{FileHandle, OwnedBytes};
+
+/// An open file.
+#[derive(Debug)]
+pub(super) struct Handle {
+    file: File,
+    length: usize,
+    state: FileState,
+}
+
+/// What is known of a file without reading it. Removing a file does not change it, writing to it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileState {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// Zero where the system does not number files.
+    number: u64,
+}
+
+impl Handle {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the file is the cache's own and no skill"
+        )]
+        let file = File::open(path)?;
+        let state = FileState::of(&file.metadata()?);
+        let length = usize::try_from(state.bytes).map_err(io::Error::other)?;
+        Ok(Self {
+            file,
+            length,
+            state,
+        })
+    }
+
+    /// Returns the state in which the file was opened.
+    pub(super) fn state(&self) -> FileState {
+        self.state
+    }
+
+    /// Returns whether nobody wrote to the file since it was opened.
+    pub(super) fn is_same(&self) -> bool {
+        let now = self.file.metadata();
+        now.is_ok_and(|now| FileState::of(&now) == self.state)
+    }
+}
+
+impl FileState {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let number = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let number = 0;
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            number,
+        }
+    }
+}
+
+impl HasLen for Handle {
+    fn len(&self) -> usize {
+        self.length
+    }
+}
+
+impl FileHandle for Handle {
+    fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+        // What a damaged file says of its own lengths is not taken for room to be made.
+        if range.start > range.end || range.end > self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut bytes = vec![0; range.len()];
+        read_at(&self.file, &mut bytes, range.start as u64)?;
+        Ok(OwnedBytes::new(bytes))
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut start: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt as _;
+
+    while !bytes.is_empty() {
+        match file.seek_read(bytes, start)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                bytes = &mut bytes[read..];
+                start += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+
+    use tantivy::directory::FileHandle as _;
+
+    use super::Handle;
+
+    #[test]
+    fn file_that_is_shortened_while_it_is_open_is_an_error_and_not_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).open(&path).unwrap();
+        file.write_all(&vec![7; 100_000]).unwrap();
+        let handle = Handle::open(&path).unwrap();
+        assert_eq!(handle.read_bytes(99_990..100_000).unwrap()[..], [7; 10]);
+        assert!(handle.read_bytes(99_990..100_001).is_err());
+        assert!(handle.read_bytes(5..5).unwrap().is_empty());
+        assert!(handle.is_same());
+        file.set_len(50_000).unwrap();
+        assert!(!handle.is_same());
+        assert!(handle.read_bytes(99_990..100_000).is_err());
+        assert!(handle.read_bytes(0..100_000).is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! What a model may not get is not there: every request is answered as if the skill did not exist.
+
+use serde_json::{Value, json};
+use skillfold::{Environment, Host};
+use skillfold_mcp::{Options, Server};
+use skillfold_testkit::{
+    CANARY, HIDDEN, HIDING, SHOWN, files, folder, hidden_skills, words_for_hidden, write,
+};
+
+use crate::client::Client;
+
+/// Who reads the answer to a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Model,
+    Person,
+}
+
+type Request = (Answers, &'static str, Value);
+
+/// Returns every request that can lead to a skill, by each word.
+fn requests() -> Vec<Request> {
+    let tool = |name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        (Answers::Model, "tools/call", params)
+    };
+    let mut requests = vec![
+        (Answers::Model, "tools/list", json!({})),
+        (Answers::Model, "resources/list", json!({})),
+        (Answers::Model, "resources/templates/list", json!({})),
+        (Answers::Model, "skills/list", json!({})),
+        (Answers::Person, "prompts/list", json!({})),
+        tool("list_skills", json!({})),
+        tool("search_skills", json!({ "query": CANARY })),
+        tool("list_skills", json!({ "query": CANARY })),
+        tool("load_skill", json!({ "skill_id": "heron" })),
+        tool("read_skill", json!({ "skill_id": "heron" })),
+    ];
+    for word in words_for_hidden() {
+        requests.extend([
+            tool("list_skills", json!({ "query": word })),
+            tool("list_skills", json!({ "cursor": word })),
+            tool("list_skills", json!({ "query": "birds", "cursor": word })),
+            tool("search_skills", json!({ "query": word })),
+            tool("load_skill", json!({ "skill_id": word })),
+            tool("load_skill", json!({ "skill_id": word, "arguments": "x" })),
+            tool("read_skill", json!({ "skill_id": word })),
+        ]);
+        for path in ["SKILL.md", "notes.md", "nothing.md", "../heron/SKILL.md"] {
+            requests.push(tool(
+                "read_skill_resource",
+                json!({ "skill_id": word, "path": path }),
+            ));
+            let uri = format!("skill://{word}/{path}");
+            requests.extend([
+                (Answers::Model, "resources/read", json!({ "uri": uri })),
+                (Answers::Model, "skills/get", json!({ "uri": uri })),
+            ]);
+        }
+        let uri = format!("skill://{word}");
+        let complete = json!({
+            "ref": { "type": "ref/prompt", "name": word },
+            "argument": { "name": "arguments", "value": "k" },
+        });
+        requests.extend([
+            (
+                Answers::Model,
+                "resources/directory/read",
+                json!({ "uri": uri }),
+            ),
+            (Answers::Model, "completion/complete", complete),
+            (Answers::Person, "prompts/get", json!({ "name": word })),
+        ]);
+    }
+    requests
+}
+
+/// Returns what a server of the person's skills and some more answers to each request.
+async fn answers(more: &str) -> Vec<String> {
+    let folder = folder(SHOWN);
+    write(folder.path(), &files(more));
+    let person = folder.path().join("person");
+    let environment = Environment::new(person.join("app")).home(&person);
+    let mut host = Host::new(environment);
+    for (key, value) in HIDING {
+        host = host.set(key, value);
+    }
+    let skills = host.discover().unwrap();
+    let client = Client::of(Server::new(skills, Options::default())).await;
+    let mut answers = vec![client.instructions().unwrap()];
+    for (_, method, params) in requests() {
+        answers.push(match client.try_ask(method, params).await {
+            Ok(answer) => answer.to_string(),
+            Err(error) => serde_json::to_string(&error).unwrap(),
+        });
+    }
+    let place = folder.path().to_string_lossy();
+    let shown = |answer: &String| answer.replace(&*place, "");
+    answers.iter().map(shown).collect()
+}
+
+#[tokio::test]
+async fn no_request_tells_a_hidden_skill_from_one_that_is_not_there() {
+    let without = answers("").await;
+    assert!(without.iter().any(|answer| answer.contains("Watch birds")));
+    for (why, tree) in hidden_skills() {
+        let with = answers(&tree).await;
+        assert_eq!(with[0], without[0], "{why}: instructions");
+        let requests = requests();
+        let pairs = requests.iter().zip(with[1..].iter().zip(&without[1..]));
+        for ((reader, method, params), (with, without)) in pairs {
+            // A person may start what only people may start.
+            if *reader == Answers::Person && why.starts_with("people only") {
+                continue;
+            }
+            assert!(!with.contains(CANARY), "{why}: {method} {params}: {with}");
+            assert_eq!(with, without, "{why}: {method} {params}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn skill_that_only_people_may_start_is_a_prompt_and_nothing_else() {
+    let (_, tree) = hidden_skills().swap_remove(0);
+    let with = answers(&tree).await;
+    for ((reader, method, params), answer) in requests().iter().zip(&with[1..]) {
+        let is_it = *reader == Answers::Person
+            && (*method == "prompts/list" || canonical(&params["name"]) == HIDDEN);
+        assert_eq!(
+            answer.contains(CANARY),
+            is_it,
+            "{method} {params}: {answer}"
+        );
+    }
+}
+
+/// Returns a name without its case and its scope, in which it leads to the same skill.
+fn canonical(name: &Value) -> String {
+    let name = name.as_str().unwrap_or_default().to_lowercase();
+    name.strip_prefix("user:").unwrap_or(&name).to_owned()
+}

@@ -1,0 +1,86 @@
+//! Skills that a model may not get, each for another reason, to be compared with their absence.
+
+/// The id of the skill that is hidden.
+pub const HIDDEN: &str = "kestrel";
+
+/// A word that stands in every text of the hidden skill and nowhere else.
+pub const CANARY: &str = "zyzzyva";
+
+/// The settings under which [`hidden_skills`] are hidden.
+pub const HIDING: [(&str, &str); 1] = [("disable", "kestrel-off")];
+
+/// The skills of the person that a model may get. One of them requires the hidden one.
+pub const SHOWN: &str = "
+    //- person/app/.git/HEAD
+    //- person/.agents/skills/heron/SKILL.md
+    ---
+    name: heron
+    description: Watches birds at the lake
+    requires: [kestrel]
+    ---
+    Watch birds. Load kestrel first.
+    //- person/.agents/skills/heron/notes.md
+    Notes
+    //- person/.agents/skills/plover/SKILL.md
+    ---
+    name: plover
+    description: Counts birds on the beach
+    triggers: [count birds]
+    ---
+    Count birds.
+";
+
+/// Returns the ways in which a skill is hidden from models: a name, and the files that come on top of [`SHOWN`].
+///
+/// The skill is one that would be found by its id, its folder's name, its words, its tags and its triggers.
+pub fn hidden_skills() -> Vec<(&'static str, String)> {
+    let skill = |path: &str, name: &str, field: &str| {
+        format!(
+            "//- {path}/SKILL.md\n---\nname: {name}\ndescription: Hunts birds {CANARY}\ntags: [{CANARY}]\n\
+             triggers: [hunt birds]\n{field}\n---\nHunt birds {CANARY}.\n//- {path}/notes.md\n{CANARY}\n"
+        )
+    };
+    let mine = |folder: &str| format!("person/.agents/skills/{folder}");
+    let ours = "person/app/.agents/skills/kestrel";
+    let people_only = "disable-model-invocation: true";
+    vec![
+        ("people only", skill(&mine(HIDDEN), HIDDEN, people_only)),
+        (
+            "people only by its folder",
+            skill(&mine(HIDDEN), "falcon", people_only),
+        ),
+        ("switched off", skill(&mine(HIDDEN), "kestrel-off", "")),
+        ("untrusted", skill(ours, HIDDEN, "")),
+        (
+            "refused",
+            format!(
+                "//- {0}/SKILL.md\n{CANARY}\n//- {0}/notes.md\n{CANARY}\n",
+                mine(HIDDEN)
+            ),
+        ),
+        (
+            "refused and untrusted",
+            format!("//- {ours}/SKILL.md\n{CANARY}\n//- {ours}/notes.md\n{CANARY}\n"),
+        ),
+    ]
+}
+
+/// Returns words that lead to the hidden skill, or nearly.
+pub fn words_for_hidden() -> Vec<String> {
+    let words = [
+        HIDDEN,
+        "KESTREL",
+        "kestrl",
+        "kestrel-off",
+        "kestrel-of",
+        "falcon",
+        "falcn",
+        "user:kestrel",
+        "project:kestrel",
+        "user:falcon",
+        "user:.agents/skills/kestrel",
+        "project:.agents/skills/kestrel",
+        "hunt birds",
+    ];
+    words.iter().map(ToString::to_string).collect()
+}

@@ -1,0 +1,238 @@
+//! What a model may not get is not there: every call for a model answers as if the skill did not exist.
+
+use skillfold::core::{Agent, Budget, Envelope, Error, Lives, Policy, Sees, Verdict};
+use skillfold::{AgentSkills, Host, Session, Skills};
+use skillfold_testkit::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
+
+use crate::world::World;
+
+/// The form of instructions and errors that is asked for.
+const FORM: Envelope = Envelope::SkillContext;
+
+fn world(more: &str) -> World {
+    let world = World::new(SHOWN);
+    world.write(more);
+    world
+}
+
+fn skills(world: &World) -> Skills {
+    let mut host: Host = world.host();
+    for (key, value) in HIDING {
+        host = host.set(key, value);
+    }
+    host.discover().unwrap()
+}
+
+/// What was asked, and what the answer was.
+type Answers = Vec<(String, String)>;
+
+/// Asks for skills in every way that there is for a model, and returns the answers as text.
+fn answers(skills: &Skills) -> Answers {
+    let policy = Policy::hybrid(Budget::tokens(4_000));
+    let mut session = skills.session(policy.clone(), Lives::History);
+    let orchestrator = skills.bound_to(Agent::new("any"));
+    let clerk = skills.bound_to(Agent::new("clerk").uses(["plover"]).sees(Sees::Used));
+    let seen = orchestrator.look(|seen| format!("{seen:?}"));
+    let mut answers = vec![
+        ("listing".to_owned(), format!("{:?}", session.listing())),
+        ("visible".to_owned(), visible(skills)),
+        ("seen".to_owned(), format!("{seen:?}")),
+    ];
+    for word in words_for_hidden() {
+        let mut note = |asked: &str, answer| answers.push((format!("{asked} {word}"), answer));
+        by_handle(skills, &word, &mut note);
+        by_session(&mut session, &word, &mut note);
+        by_agent(&orchestrator, &word, &mut note);
+        by_agent(&clerk, &word, &mut note);
+        for message in [
+            format!("{word} please"),
+            format!("/{word}"),
+            format!("${word} {CANARY}"),
+        ] {
+            for (policy, lives) in [
+                (policy.clone(), Lives::History),
+                (Policy::triggered(), Lives::Transient),
+            ] {
+                let turn = skills.session(policy, lives).turn(&message);
+                note("turn", format!("{:?}", turn.text));
+            }
+        }
+    }
+    answers
+}
+
+fn by_handle(skills: &Skills, word: &str, note: &mut impl FnMut(&str, String)) {
+    note(
+        "load",
+        text(skills.load(word, ""), |is| is.text().to_owned()),
+    );
+    note("render", text(skills.render(word, "", FORM), |is| is.text));
+    note(
+        "files",
+        text(skills.files(word, None, 10), |is| format!("{is:?}")),
+    );
+    note(
+        "publish",
+        text(skills.publish(word), |is| format!("{is:?}")),
+    );
+    note(
+        "going out",
+        text(skills.published_files(word), |is| format!("{is:?}")),
+    );
+    for path in ["SKILL.md", "notes.md", "../heron/SKILL.md"] {
+        note(path, text(skills.read(word, path), |is| format!("{is:?}")));
+    }
+    // Scores are for the host: they go by all skills that there are.
+    let found = skills.search(word, 10);
+    let ids: Vec<_> = found.hits.iter().map(|hit| &hit.id).collect();
+    note("search", format!("{ids:?} of {}", found.searched));
+    let catalog = skills.catalog();
+    note(
+        "requires",
+        text(catalog.resolve_requires(word), |is| format!("{is:?}")),
+    );
+}
+
+fn by_session(session: &mut Session, word: &str, note: &mut impl FnMut(&str, String)) {
+    note(
+        "session load",
+        text(session.load(word, ""), |is| is.text().to_owned()),
+    );
+    note(
+        "session render",
+        text(session.render(word, "", FORM), |is| is.text),
+    );
+    note(
+        "outcome",
+        text(session.outcome(word, Verdict::Missed), |()| String::new()),
+    );
+    note(
+        "child",
+        text(session.child([word]), |is| format!("{:?}", is.remembered())),
+    );
+}
+
+fn by_agent(agent: &AgentSkills, word: &str, note: &mut impl FnMut(&str, String)) {
+    note(
+        "agent load",
+        text(agent.load(word, ""), |is| is.text().to_owned()),
+    );
+    note(
+        "agent render",
+        text(agent.render(word, "", FORM), |is| is.text),
+    );
+    note(
+        "agent files",
+        text(agent.files(word, None, 10), |is| format!("{is:?}")),
+    );
+    note(
+        "agent read",
+        text(agent.read(word, "notes.md"), |is| format!("{is:?}")),
+    );
+}
+
+fn visible(skills: &Skills) -> String {
+    let catalog = skills.catalog();
+    let ids: Vec<&str> = catalog.visible().map(|entry| entry.id()).collect();
+    ids.join(", ")
+}
+
+fn text<T>(answer: Result<T, Error>, show: impl FnOnce(T) -> String) -> String {
+    match answer {
+        Ok(answer) => show(answer),
+        Err(error) => format!("{error}; {}; {:?}", error.hint(), error.nearest()),
+    }
+}
+
+fn shown(world: &World, answers: Answers) -> Answers {
+    // Times and places of files are no part of what is told.
+    let shown = |(asked, answer): (String, String)| (asked, world.shown(&answer));
+    answers.into_iter().map(shown).collect()
+}
+
+#[test]
+fn no_call_for_a_model_tells_a_hidden_skill_from_one_that_is_not_there() {
+    let without = world("");
+    let nothing = shown(&without, answers(&skills(&without)));
+    assert!(nothing.iter().any(|(_, answer)| answer.contains("plover")));
+    for (why, tree) in hidden_skills() {
+        let world = world(&tree);
+        let hidden = shown(&world, answers(&skills(&world)));
+        for ((asked, answer), (_, expected)) in hidden.iter().zip(&nothing) {
+            assert!(!answer.contains(CANARY), "{why}: {asked}: {answer}");
+            assert_eq!(answer, expected, "{why}: {asked}");
+        }
+    }
+}
+
+#[test]
+fn change_of_a_hidden_skill_is_not_told() {
+    for (why, tree) in hidden_skills() {
+        let world = world("");
+        let skills = skills(&world);
+        let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), Lives::History);
+        session.listing();
+        for tree in [&tree, &tree.replace("Hunts", "Catches")] {
+            world.write(tree);
+            skills.refresh().unwrap();
+            let turn = session.turn("What is the weather?");
+            assert_eq!(turn.text, None, "{why}");
+            assert!(turn.announced.is_empty(), "{why}");
+        }
+    }
+}
+
+#[test]
+fn skill_that_is_hidden_later_is_gone_from_its_conversation() {
+    let (_, tree) = hidden_skills().swap_remove(0);
+    let open = tree.replace("disable-model-invocation: true", "license: MIT");
+    let world = world(&open);
+    let skills = skills(&world);
+    let policy = Policy::hybrid(Budget::tokens(4_000));
+    let mut session = skills.session(policy, Lives::Transient);
+    session.listing();
+    assert!(session.load(HIDDEN, "").unwrap().text().contains(CANARY));
+    world.write(&tree);
+    skills.refresh().unwrap();
+    let turn = session.turn("What is the weather?");
+    let said = turn.text.unwrap();
+    assert!(said.contains(HIDDEN) && said.contains("removed"), "{said}");
+    assert!(!said.contains(CANARY), "{said}");
+    let again = session.after_compaction(Budget::tokens(4_000));
+    assert!(!format!("{:?}", again.text).contains(CANARY));
+    assert!(session.load(HIDDEN, "").is_err());
+}
+
+#[test]
+fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
+    let (_, people_only) = hidden_skills().swap_remove(0);
+    let world = world(&people_only);
+    let person = skills(&world).for_person();
+    assert!(person.load(HIDDEN, "").unwrap().text().contains(CANARY));
+    assert_eq!(person.files(HIDDEN, None, 10).unwrap().total, 2);
+    assert!(person.read(HIDDEN, "notes.md").is_ok());
+    for (why, id, said) in [
+        ("switched off", "kestrel-off", "switched off"),
+        ("untrusted", HIDDEN, "not trusted"),
+    ] {
+        let (_, tree) = hidden_skills()
+            .into_iter()
+            .find(|(name, _)| *name == why)
+            .unwrap();
+        let world = self::world(&tree);
+        let error = skills(&world).for_person().load(id, "").unwrap_err();
+        assert!(error.hint().contains(said), "{error}: {}", error.hint());
+    }
+}
+
+#[test]
+fn agent_cannot_be_bound_to_what_only_people_may_start() {
+    let (_, tree) = hidden_skills().swap_remove(0);
+    let world = world(&tree);
+    let clerk = skills(&world).bound_to(Agent::new("clerk").uses([HIDDEN]));
+    let error = clerk.compose("", "").unwrap_err();
+    assert!(
+        error.to_string().contains("only for people to start"),
+        "{error}"
+    );
+}
