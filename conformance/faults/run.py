@@ -103,7 +103,7 @@ def try_list(binary, folder, options, counts):
                     counts.refused += 1
                 elif find_ids(done.stdout) == every:
                     pass
-                elif "SF518" in done.stderr or "SF705" in done.stderr:
+                elif "SF519" in done.stderr or "SF705" in done.stderr:
                     counts.reported += 1
                 else:
                     lost = sorted(set(every) - set(find_ids(done.stdout)))

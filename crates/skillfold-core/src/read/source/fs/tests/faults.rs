@@ -378,11 +378,11 @@ fn more_faults_than_are_listed_stand_for_the_whole_root() {
     world.fault.end();
     assert_eq!(stale.changes, Changes::default());
     let findings = stale.catalog.findings().iter();
-    let of_root = findings.filter(|of| of.source == 0 && &*of.finding.path == "");
+    let of_root = findings.filter(|of| of.source == 0 && of.finding.path.is_empty());
     let said: Vec<_> = of_root
         .map(|of| of.finding.diagnostic.to_string())
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"error[SF518]: More than 3 folders could not be read just now in `.`");
+    insta::assert_snapshot!(said.join("\n"), @"error[SF519]: More than 3 folders could not be read just now in `.`");
 }
 
 #[test]
