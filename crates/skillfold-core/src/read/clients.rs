@@ -2,6 +2,8 @@
 
 use crate::read::field::letters;
 
+use self::FieldForm::{Any, List, Mapping, Text, YesOrNo};
+
 /// A field that known clients read.
 ///
 /// Such a field is not foreign: moved or renamed, those clients would read something else, and a skill that only people may
@@ -127,8 +129,6 @@ const fn own_field(name: &'static str, form: FieldForm) -> ClientField {
         clients: OURS,
     }
 }
-
-use FieldForm::{Any, List, Mapping, Text, YesOrNo};
 
 const ALL: &[ClientField] = &[
     top_field("agent", Text, &["Claude Code"]),
