@@ -235,10 +235,10 @@ codes! {
         "Replace it with a copy, or set `links` to `refuse` or `follow`";
     VersionControl "SF517" Info "What version control keeps is no part of a skill",
         "Nothing has to be done; a skill that is a checkout is used without it";
+    FileCut "SF518" Warning "A `SKILL.md` is larger than is read at once; the rest was not looked at",
+        "Move detail into files under `references/`; instructions that are not read whole are not loaded";
     Unavailable "SF519" Error "A folder or a file could not be read just now; skills that were known there stay as they were",
         "It is tried again; if it stays, check the disk, the network and the limit on open files";
-    FileCut "SF519" Warning "A `SKILL.md` is larger than is read at once; the rest was not looked at",
-        "Move detail into files under `references/`; instructions that are not read whole are not loaded";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",

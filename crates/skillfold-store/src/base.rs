@@ -198,7 +198,7 @@ impl Base {
                 Ok(()) => {
                     let taken = dir.look(staged.name())?;
                     let is_same = taken.is_none_or(|taken| taken.identity == identity_of(&opened))
-                        && has_content(&mut opened, &old.bytes)?;
+                        && has_content(&mut opened, &old.bytes).unwrap_or(false);
                     if !is_same {
                         dir.exchange(staged.name(), name)?;
                         return Err(Fault::Refused(CHANGED));

@@ -270,7 +270,7 @@ fn file_longer_than_is_looked_at_is_reported() {
     let findings = lint_skill(&source, &Folder::new("a").unwrap(), Profile::Spec, &limits).unwrap();
     assert_eq!(
         findings[0].to_string(),
-        "warning[SF519]: File has 48 bytes, and only the first 36 were looked at"
+        "warning[SF518]: File has 45 bytes, and only the first 36 were looked at"
     );
 }
 
