@@ -10,10 +10,13 @@ static ALLOCATOR: Counting = Counting;
 
 static COUNTS: AtomicBool = AtomicBool::new(false);
 static HELD: AtomicIsize = AtomicIsize::new(0);
+static PEAK: AtomicIsize = AtomicIsize::new(0);
 
 fn count(bytes: usize, sign: isize) {
     if COUNTS.load(Ordering::Relaxed) {
-        HELD.fetch_add(sign * bytes.cast_signed(), Ordering::Relaxed);
+        let change = sign * bytes.cast_signed();
+        let held = HELD.fetch_add(change, Ordering::Relaxed) + change;
+        PEAK.fetch_max(held, Ordering::Relaxed);
     }
 }
 
@@ -46,10 +49,16 @@ unsafe impl GlobalAlloc for Counting {
 /// Returns what `make` makes and how many bytes it holds.
 pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, isize) {
     HELD.store(0, Ordering::Relaxed);
+    PEAK.store(0, Ordering::Relaxed);
     COUNTS.store(true, Ordering::Relaxed);
     let value = make();
     COUNTS.store(false, Ordering::Relaxed);
     (value, HELD.load(Ordering::Relaxed))
+}
+
+/// Returns the most bytes that were held at once in the last [`held_by`].
+pub(crate) fn peak() -> isize {
+    PEAK.load(Ordering::Relaxed)
 }
 
 /// Returns how many bytes are held so far, inside [`held_by`].

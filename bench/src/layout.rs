@@ -34,23 +34,33 @@ pub(crate) fn lay_out(
         }
         Some(corpus) => {
             let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
-            let mut taken: HashMap<String, usize> = HashMap::new();
             // Fewer skills than the corpus has are taken from all over it; a corpus that is too short is laid out again.
             let spread =
                 |number: usize| number * texts.len() / skills.min(texts.len()).max(1) % texts.len();
-            for entry in (0..skills).map(|number| &texts[spread(number)]) {
-                let name = installed_name(entry);
-                let copies = taken.entry(name.clone()).or_default();
-                // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
-                let group = if *copies == 0 {
-                    root.to_owned()
-                } else {
-                    root.join(format!("group-{copies}"))
-                };
-                *copies += 1;
-                files.push(write(&group.join(name), &entry.text)?);
-            }
+            files = install(root, (0..skills).map(|number| &texts[spread(number)]))?;
         }
+    }
+    Ok(files)
+}
+
+/// Lays out files of a corpus below a folder and returns their paths.
+pub(crate) fn install<'a>(
+    root: &Path,
+    entries: impl Iterator<Item = &'a corpus::Entry>,
+) -> std::io::Result<Vec<PathBuf>> {
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut files = Vec::new();
+    for entry in entries {
+        let name = installed_name(entry);
+        let copies = taken.entry(name.clone()).or_default();
+        // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
+        let group = if *copies == 0 {
+            root.to_owned()
+        } else {
+            root.join(format!("group-{copies}"))
+        };
+        *copies += 1;
+        files.push(write(&group.join(name), &entry.text)?);
     }
     Ok(files)
 }
@@ -65,11 +75,16 @@ fn installed_name(entry: &corpus::Entry) -> String {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     name.filter(usable).unwrap_or_else(|| {
-        entry
+        let plain = entry
             .folder
             .chars()
-            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect()
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-');
+        let plain: String = plain.collect();
+        if plain.is_empty() {
+            "skill".to_owned()
+        } else {
+            plain
+        }
     })
 }
 

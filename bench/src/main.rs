@@ -14,8 +14,10 @@ mod matching;
 mod mcp;
 mod measure;
 mod memory;
+mod pipeline;
 mod reload;
 mod search;
+mod seeds;
 mod sessions;
 mod tokens;
 
@@ -53,10 +55,14 @@ enum Question {
     Mcp(mcp::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
+    /// Take every real skill of a corpus through everything the engine does, and fail on any fault
+    Pipeline(pipeline::Arguments),
     /// Change files that are followed, and count how soon it is seen and what it costs
     Reload(reload::Arguments),
     /// Search skills for labelled requests: how often the right one comes first, and what a request takes
     Search(search::Arguments),
+    /// Write inputs for fuzz targets from the real skills of a corpus
+    Seeds(seeds::Arguments),
     /// Run many conversations at once while the skills are swapped
     Sessions(sessions::Arguments),
     /// Compare the estimate of tokens with an exact count
@@ -76,8 +82,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
         Question::Memory(arguments) => memory::run(&arguments, &mut out),
+        Question::Pipeline(arguments) => pipeline::run(&arguments, &mut out),
         Question::Reload(arguments) => reload::run(&arguments, &mut out),
         Question::Search(arguments) => search::run(&arguments, &mut out),
+        Question::Seeds(arguments) => seeds::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };

@@ -8,8 +8,10 @@ use skillfold::core::Embedder;
 
 use crate::allocator::held_by;
 use crate::measure::{cpu_time, rounded};
+#[cfg(feature = "fts5")]
+use crate::search::fts5::make as fts5;
 use crate::search::pool::Pool;
-use crate::search::{engine, fts5, meaning, triggers};
+use crate::search::{engine, meaning, triggers};
 
 /// A way to search that was made for a pool.
 pub(crate) trait Method {
@@ -76,7 +78,7 @@ impl Maker {
 
 /// All methods; the first is the baseline of the others.
 pub(crate) static METHODS: [Maker; 8] = [
-    plain("fts5", fts5::make),
+    plain("fts5", fts5),
     plain("default", engine::default),
     plain("bm25f", engine::bm25f),
     plain("triggers", triggers::make),
@@ -97,6 +99,11 @@ pub(crate) static METHODS: [Maker; 8] = [
         make: Make::Meaning(meaning::transformer, meaning::alone),
     },
 ];
+
+#[cfg(not(feature = "fts5"))]
+fn fts5(_: &Pool) -> Made {
+    Err("SQLite is not built in: use `--features fts5`, or `--no-baseline`".into())
+}
 
 const fn plain(name: &'static str, make: fn(&Pool) -> Made) -> Maker {
     Maker {

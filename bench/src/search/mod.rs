@@ -3,6 +3,7 @@
 mod bare;
 mod dump;
 mod engine;
+#[cfg(feature = "fts5")]
 mod fts5;
 mod half;
 mod meaning;

@@ -1,0 +1,487 @@
+//! One root of real skills, and everything that is done with it.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use skillfold::core::{
+    Budget, Entry, Envelope, Lives, Mode, Policy, Profile, SKILL_FILE, Style, fix,
+};
+use skillfold::view::{
+    Check as CheckView, Doctor, Document, FileListing, FilePart, Instructions, Listing, Prompt,
+    Search, Skill, Why,
+};
+use skillfold::{Environment, Host, Skills, Target};
+use skillfold_mcp::{Options, Server};
+use tempfile::TempDir;
+
+use super::faults::{Check, Faults, Place};
+use super::schema::Schema;
+use super::terminal::Terminal;
+use crate::allocator::held_by;
+use crate::corpus;
+use crate::layout::install;
+
+/// Bytes that a snapshot may hold for each of its skills.
+const SKILL_BYTES: usize = 8 * 1024;
+/// The same with the index of a search, once something was searched.
+const INDEX_BYTES: usize = 64 * 1024;
+/// Skills that a search is asked for.
+const FOUND: usize = 10;
+/// Skills of a root whose instructions and files are shown on a terminal, one by one.
+const SHOWN: usize = 60;
+/// Budgets of listings and of instructions that are tried.
+const BUDGETS: [Budget; 3] = [
+    Budget::characters(8_000),
+    Budget::tokens(4_000),
+    Budget::tokens(300),
+];
+
+/// A root, and two handles on it that know nothing of each other.
+pub(super) struct Root {
+    size: usize,
+    home: TempDir,
+    texts: HashMap<PathBuf, String>,
+    terminal: Terminal,
+}
+
+/// A handle, and the server on it.
+struct World {
+    skills: Skills,
+    server: Server,
+}
+
+/// What a step answers: what is compared, with what is wrong with it.
+struct Answer {
+    text: String,
+    wrong: Vec<(Check, Result<(), String>)>,
+}
+
+impl Answer {
+    fn new() -> Self {
+        Self {
+            text: String::new(),
+            wrong: Vec::new(),
+        }
+    }
+
+    /// Adds a view, which has to be valid.
+    fn view(mut self, schema: &Schema, document: Document) -> Self {
+        let json = document.to_json();
+        self.wrong.push((Check::Schema, schema.view(&json)));
+        self.text.push_str(&json);
+        self
+    }
+
+    /// Adds a text with a budget.
+    fn within(mut self, policy: &Policy, budget: Budget, text: &str) -> Self {
+        let taken = budget.measure(text, &*policy.counter);
+        let is_within = taken <= budget.limit;
+        let wrong = || format!("{taken} of {} {:?}", budget.limit, budget.unit);
+        self.wrong
+            .push((Check::Budget, is_within.then_some(()).ok_or_else(wrong)));
+        self.text.push_str(text);
+        self
+    }
+
+    fn text(mut self, text: &str) -> Self {
+        self.text.push_str(text);
+        self
+    }
+}
+
+impl Root {
+    /// Lays out so many skills of all, spread over them.
+    pub(super) fn new(
+        all: &[corpus::Entry],
+        size: usize,
+        skillfold: Option<&Path>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let home = tempfile::tempdir()?;
+        let folder = home.path().join("skills");
+        let some: Vec<&corpus::Entry> = (0..size)
+            .map(|number| &all[number * all.len() / size])
+            .collect();
+        let files = install(&folder, some.iter().copied())?;
+        let texts = files.into_iter().zip(some);
+        Ok(Self {
+            size,
+            texts: texts
+                .map(|(file, entry)| (file, entry.text.clone()))
+                .collect(),
+            terminal: Terminal::new(skillfold, &folder, home.path())?,
+            home,
+        })
+    }
+
+    /// Does everything, and returns how many requests were cut.
+    pub(super) fn run(
+        &self,
+        schema: &Schema,
+        faults: &mut Faults,
+        requests: &mut dyn FnMut(&str) -> Vec<String>,
+        labelled: &[String],
+    ) -> Result<usize, Box<dyn Error>> {
+        let worlds = [self.world(faults)?, self.world(faults)?];
+        self.listed(&worlds, schema, faults);
+        self.judged(&worlds, schema, faults)?;
+        let catalog = worlds[0].skills.catalog();
+        let mut asked = 0;
+        for entry in catalog.entries() {
+            faults.begin(self.size, entry.id());
+            self.given(&worlds, &entry, schema, faults);
+            let file = entry.root().path_of(&entry.skill().folder);
+            let file = file.unwrap_or_default().join(SKILL_FILE);
+            let text = self.texts.get(&file).map_or("", String::as_str);
+            for request in requests(text) {
+                self.asked(&worlds, entry.id(), &request, asked, schema, faults);
+                asked += 1;
+            }
+            faults.end();
+        }
+        for (number, request) in labelled.iter().enumerate() {
+            self.asked(
+                &worlds,
+                "a labelled request",
+                request,
+                number,
+                schema,
+                faults,
+            );
+        }
+        self.printed(&worlds[0], faults);
+        Ok(asked)
+    }
+
+    fn world(&self, faults: &mut Faults) -> Result<World, Box<dyn Error>> {
+        let roots = self.home.path().join("skills").display().to_string();
+        let host = || Host::new(Environment::new(self.home.path())).set("roots", &*roots);
+        let (skills, held) = held_by(|| host().discover());
+        let skills = skills?;
+        self.bytes("discover", held, SKILL_BYTES, faults);
+        let (_, held) = held_by(|| skills.search("a", 1));
+        self.bytes("first search", held, INDEX_BYTES, faults);
+        let server = Server::new(skills.clone(), Options::default());
+        Ok(World { skills, server })
+    }
+
+    /// Checks how many bytes are held for each skill.
+    fn bytes(&self, step: &'static str, held: isize, most: usize, faults: &mut Faults) {
+        let most = most * self.size;
+        let is_within = held.unsigned_abs() <= most;
+        let wrong = || format!("{held} bytes are held, and not {most}");
+        let found = is_within.then_some(()).ok_or_else(wrong);
+        faults.check(Check::Memory, self.place(step, "all"), found);
+    }
+
+    fn place<'a>(&self, step: &'static str, skill: &'a str) -> Place<'a> {
+        Place {
+            root: self.size,
+            skill,
+            step,
+        }
+    }
+
+    /// Does a step in both worlds: what is wrong with the first answer is a fault, and so is another answer.
+    fn both(
+        &self,
+        worlds: &[World; 2],
+        step: &'static str,
+        skill: &str,
+        faults: &mut Faults,
+        act: impl Fn(&World) -> Answer,
+    ) {
+        let place = self.place(step, skill);
+        let first = faults.attempt(place, || act(&worlds[0]));
+        let second = faults.attempt(place, || act(&worlds[1]));
+        let (Some(first), Some(second)) = (first, second) else {
+            return;
+        };
+        for (check, found) in first.wrong {
+            faults.check(check, place, found);
+        }
+        let is_same = first.text == second.text;
+        let wrong = || difference(&first.text, &second.text);
+        faults.check(
+            Check::SameTwice,
+            place,
+            is_same.then_some(()).ok_or_else(wrong),
+        );
+    }
+
+    /// Lists all skills, in every style and budget too.
+    fn listed(&self, worlds: &[World; 2], schema: &Schema, faults: &mut Faults) {
+        self.both(worlds, "list", "all", faults, |world| {
+            let catalog = world.skills.catalog();
+            let page = catalog.page(&skillfold::core::Filter::default(), None, usize::MAX);
+            let listing = Listing::new(&page).with_refused(&catalog);
+            Answer::new().view(schema, Document::Skills(listing))
+        });
+        self.both(worlds, "doctor", "all", faults, |world| {
+            Answer::new().view(schema, Document::Doctor(Doctor::new(&world.skills)))
+        });
+        for style in Style::ALL {
+            for catalog in BUDGETS {
+                self.both(worlds, "listing", style.as_str(), faults, |world| {
+                    let policy = Policy {
+                        style,
+                        catalog,
+                        ..Policy::default()
+                    };
+                    let mut session = world.skills.session(policy, Lives::History);
+                    let listing = session.listing();
+                    let turn = session.turn("");
+                    let prompt = Prompt::new("", session.policy(), &listing, &turn, 0);
+                    Answer::new()
+                        .within(session.policy(), catalog, &listing.text)
+                        .view(schema, Document::Prompt(Box::new(prompt)))
+                });
+            }
+        }
+    }
+
+    /// Judges every file, and corrects a copy of it.
+    fn judged(
+        &self,
+        worlds: &[World; 2],
+        schema: &Schema,
+        faults: &mut Faults,
+    ) -> Result<(), Box<dyn Error>> {
+        let targets = worlds.each_ref().map(|world| {
+            let all = Target::all(&world.skills.catalog());
+            let files = all.into_iter().map(|target| (target.file(), target));
+            files.collect::<HashMap<_, _>>()
+        });
+        let mut files: Vec<&PathBuf> = targets[0].keys().collect();
+        files.sort();
+        for file in files {
+            let shown = file.display().to_string();
+            faults.begin(self.size, &shown);
+            for profile in [Profile::Lenient, Profile::Spec] {
+                let place = self.place("check", &shown);
+                let check = |targets: &HashMap<PathBuf, Target>| {
+                    let limits = skillfold::core::Limits::default();
+                    let checked = targets.get(file).map(|one| one.check(profile, &limits));
+                    match checked {
+                        Some(Ok(checked)) => {
+                            let view = Document::Check(CheckView::new(&[checked]));
+                            Answer::new().view(schema, view)
+                        }
+                        other => Answer::new().text(&format!("{other:?}")),
+                    }
+                };
+                let first = faults.attempt(place, || check(&targets[0]));
+                let second = faults.attempt(place, || check(&targets[1]));
+                if let (Some(first), Some(second)) = (first, second) {
+                    for (check, found) in first.wrong {
+                        faults.check(check, place, found);
+                    }
+                    let is_same = first.text == second.text;
+                    let wrong = || difference(&first.text, &second.text);
+                    let found = is_same.then_some(()).ok_or_else(wrong);
+                    faults.check(Check::SameTwice, place, found);
+                }
+                self.corrected(file, &shown, profile, faults);
+            }
+            faults.end();
+        }
+        self.corrected_on_disk(faults)
+    }
+
+    /// Corrects a text, and then what came of it, in which there has to be nothing left to correct.
+    fn corrected(&self, file: &Path, shown: &str, profile: Profile, faults: &mut Faults) {
+        let Some(text) = self.texts.get(file) else {
+            return;
+        };
+        let folder = file.parent().and_then(Path::file_name);
+        let folder = folder.unwrap_or_default().to_string_lossy();
+        let place = self.place("fix", shown);
+        let fixed = faults.attempt(place, || fix(text.as_bytes(), &folder, profile));
+        let Some(bytes) = fixed.and_then(|fixed| fixed.bytes) else {
+            return;
+        };
+        let again = faults.attempt(place, || fix(&bytes, &folder, profile));
+        let left = again.is_some_and(|again| again.bytes.is_some());
+        let found = (!left).then_some(());
+        let wrong = || "what was corrected is corrected again".to_owned();
+        faults.check(Check::Fixed, place, found.ok_or_else(wrong));
+    }
+
+    /// Corrects the files of a small root, which are a copy of the corpus, and checks that a second time changes nothing.
+    fn corrected_on_disk(&self, faults: &mut Faults) -> Result<(), Box<dyn Error>> {
+        if self.size > SHOWN {
+            return Ok(());
+        }
+        let copy = tempfile::tempdir()?;
+        let entries: Vec<corpus::Entry> = self
+            .texts
+            .iter()
+            .map(|(file, text)| corpus::Entry {
+                folder: file
+                    .parent()
+                    .and_then(Path::file_name)
+                    .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+                text: text.clone(),
+            })
+            .collect();
+        install(copy.path(), entries.iter())?;
+        let limits = skillfold::core::Limits::default();
+        let reading = skillfold::core::Reading::default();
+        for target in Target::at(copy.path(), &reading, skillfold::core::Links::Refuse)? {
+            let shown = target.file().display().to_string();
+            let place = self.place("fix a file", &shown);
+            for is_second in [false, true] {
+                let fixed = faults.attempt(place, || target.fix(Profile::Spec, &limits));
+                let found = match fixed {
+                    Some(Ok(checked)) if is_second && !checked.fixed.is_empty() => {
+                        Err("what was corrected is corrected again".to_owned())
+                    }
+                    Some(Err(error)) => Err(error.to_string()),
+                    _ => Ok(()),
+                };
+                faults.check(Check::Fixed, place, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows, loads and reads a skill, in process and by the tools of the server.
+    fn given(&self, worlds: &[World; 2], entry: &Entry<'_>, schema: &Schema, faults: &mut Faults) {
+        let id = entry.id();
+        self.both(worlds, "show", id, faults, |world| {
+            let catalog = world.skills.catalog();
+            match catalog.look_up(id) {
+                Ok(entry) => {
+                    Answer::new().view(schema, Document::Skill(Box::new(Skill::new(&entry))))
+                }
+                Err(error) => Answer::new().text(&error.to_string()),
+            }
+        });
+        for envelope in Envelope::ALL {
+            self.both(worlds, "render", id, faults, |world| {
+                match world.skills.render(id, "one \"two 三\" $3", envelope) {
+                    Ok(loaded) => {
+                        let view = Instructions::new(&loaded, envelope);
+                        Answer::new().view(schema, Document::Instructions(view))
+                    }
+                    Err(error) => Answer::new().text(&envelope.render_failure(id, &error)),
+                }
+            });
+        }
+        self.both(worlds, "files", id, faults, |world| {
+            let catalog = world.skills.catalog();
+            let (Ok(entry), Ok(page), Ok(read)) = (
+                catalog.look_up(id),
+                world.skills.files(id, None, 1_000),
+                world.skills.read(id, SKILL_FILE),
+            ) else {
+                return Answer::new().text("refused");
+            };
+            Answer::new()
+                .view(schema, Document::Files(FileListing::new(&entry, &page)))
+                .view(schema, Document::File(FilePart::new(&entry, &read)))
+        });
+        for (tool, arguments) in [
+            ("load_skill", json!({ "skill_id": id })),
+            (
+                "read_skill_resource",
+                json!({ "skill_id": id, "path": SKILL_FILE }),
+            ),
+        ] {
+            self.called(worlds, tool, id, &arguments.to_string(), schema, faults);
+        }
+    }
+
+    /// Calls a tool of the server.
+    fn called(
+        &self,
+        worlds: &[World; 2],
+        tool: &'static str,
+        skill: &str,
+        arguments: &str,
+        schema: &Schema,
+        faults: &mut Faults,
+    ) {
+        self.both(worlds, tool, skill, faults, |world| {
+            let answer = world.server.call(tool, arguments).unwrap_or_default();
+            let mut made = Answer::new().text(&answer);
+            made.wrong
+                .push((Check::Schema, schema.answer(tool, &answer)));
+            made
+        });
+    }
+
+    /// Asks for something: searches, takes a turn, explains it, and calls the server's search.
+    fn asked(
+        &self,
+        worlds: &[World; 2],
+        skill: &str,
+        request: &str,
+        number: usize,
+        schema: &Schema,
+        faults: &mut Faults,
+    ) {
+        self.both(worlds, "search", skill, faults, |world| {
+            let found = world.skills.search(request, FOUND);
+            Answer::new().view(schema, Document::Search(Search::new(request, &found)))
+        });
+        let arguments = json!({ "query": request }).to_string();
+        self.called(worlds, "search_skills", skill, &arguments, schema, faults);
+        let style = Style::ALL[number % Style::ALL.len()];
+        let bodies = [Budget::tokens(24_000), BUDGETS[0], BUDGETS[2]][number % 3];
+        let policy = Policy {
+            mode: [Mode::Triggered, Mode::Hybrid][number % 2],
+            style,
+            bodies,
+            ..Policy::default()
+        };
+        self.both(worlds, "turn", skill, faults, |world| {
+            let mut session = world.skills.session(policy.clone(), Lives::History);
+            let turn = session.turn(request);
+            let text = turn.text.as_deref().unwrap_or_default();
+            let decisions = format!("{:?}", turn.decisions.len());
+            Answer::new().within(&policy, bodies, text).text(&decisions)
+        });
+        self.both(worlds, "why", skill, faults, |world| {
+            let session = world.skills.session(policy.clone(), Lives::History);
+            match session.why(request, &[]) {
+                Ok(explanation) => {
+                    let why = Why::new(request, &policy, &explanation);
+                    Answer::new().view(schema, Document::Why(Box::new(why)))
+                }
+                Err(error) => Answer::new().text(&error.to_string()),
+            }
+        });
+    }
+
+    /// Runs the command as people do.
+    fn printed(&self, world: &World, faults: &mut Faults) {
+        let terminal = &self.terminal;
+        for command in ["list", "check", "doctor"] {
+            let found = terminal.print(&[command]);
+            faults.check(Check::Terminal, self.place(command, "all"), found);
+        }
+        let catalog = world.skills.catalog();
+        let every = (catalog.len() / SHOWN).max(1);
+        for entry in catalog.entries().step_by(every) {
+            let (id, described) = (entry.id(), entry.manifest().description());
+            let printed = [
+                ("show", terminal.print(&["show", id])),
+                ("search", terminal.print(&["search", "--", described])),
+                ("load", terminal.show(&["load", id])),
+                ("read", terminal.show(&["read", id, SKILL_FILE])),
+            ];
+            for (step, found) in printed {
+                faults.check(Check::Terminal, self.place(step, id), found);
+            }
+        }
+    }
+}
+
+/// Returns where two texts differ.
+fn difference(first: &str, second: &str) -> String {
+    let same = skillfold::core::text::common_start(first, second).len();
+    let part = |text: &str| text[same..].chars().take(60).collect::<String>();
+    format!("{:?} and {:?}", part(first), part(second))
+}

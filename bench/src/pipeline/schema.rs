@@ -1,0 +1,59 @@
+//! The schema of the view, which every answer is held against.
+
+use std::error::Error;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+const SCHEMA: &str = include_str!("../../../docs/schema/view-v1.json");
+
+/// The schema of whole answers, and of the parts that tools of the server answer with.
+pub(super) struct Schema {
+    view: Validator,
+    instructions: Validator,
+    file: Validator,
+}
+
+impl Schema {
+    pub(super) fn new() -> Result<Self, Box<dyn Error>> {
+        let schema: Value = serde_json::from_str(SCHEMA)?;
+        let part = |name: &str| {
+            let part = json!({ "$defs": schema["$defs"], "$ref": format!("#/$defs/{name}") });
+            jsonschema::validator_for(&part)
+        };
+        Ok(Self {
+            view: jsonschema::validator_for(&schema)?,
+            instructions: part("Instructions")?,
+            file: part("FilePart")?,
+        })
+    }
+
+    /// Returns what is wrong with a view.
+    pub(super) fn view(&self, json: &str) -> Result<(), String> {
+        valid(&self.view, &parsed(json)?)
+    }
+
+    /// Returns what is wrong with the answer of a tool that loads a skill or reads a file.
+    pub(super) fn answer(&self, tool: &str, json: &str) -> Result<(), String> {
+        let answer = parsed(json)?;
+        let structured = &answer["structuredContent"];
+        if answer["isError"] == Value::Bool(true) {
+            return Ok(());
+        }
+        match tool {
+            "load_skill" => valid(&self.instructions, structured),
+            "read_skill_resource" => valid(&self.file, structured),
+            _ if structured.is_object() => Ok(()),
+            _ => Err("no structured content".to_owned()),
+        }
+    }
+}
+
+fn parsed(json: &str) -> Result<Value, String> {
+    serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+fn valid(schema: &Validator, value: &Value) -> Result<(), String> {
+    let wrong = schema.validate(value);
+    wrong.map_err(|error| format!("{error} at {}", error.instance_path()))
+}
