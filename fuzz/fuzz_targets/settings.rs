@@ -15,6 +15,8 @@ static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     create_dir_all(folder.path().join("project/.git")).expect("a project");
     create_dir_all(folder.path().join("project/.skillfold")).expect("a project");
+    // A file that is named has to be there.
+    write(folder.path().join("none.toml"), "").expect("a file");
     folder
 });
 
