@@ -1,0 +1,83 @@
+//! Any conversation about any skills: every text is within its budget, and the same conversation is the same twice.
+#![no_main]
+
+use std::sync::Arc;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use skillfold_core::{
+    Budget, Catalog, Covers, Entry, Fallback, Finder, Lives, Loader, Loading, Matcher, Mode, Policy, Query, SearchIndex,
+    Session, Style, Suggesting, Suggestion,
+};
+use skillfold_fuzz::{Skill, catalog};
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    skills: Vec<Skill<'a>>,
+    messages: [&'a str; 2],
+    loaded: &'a str,
+    mode: u8,
+    style: u8,
+    fallback: u8,
+    listing: u16,
+    bodies: u16,
+    is_counted_in_tokens: bool,
+}
+
+/// Finds skills by a search, and thinks all of them likely.
+struct Likely(SearchIndex);
+
+impl Finder for Likely {
+    fn find(&self, message: &str, limit: usize, may_see: &dyn Fn(&Entry<'_>) -> bool) -> Vec<Suggestion> {
+        let found = self.0.search(&Query::new(message), limit, |entry| may_see(entry));
+        let hits = found.hits.iter();
+        hits.map(|hit| Suggestion { id: hit.entry.id().into(), confidence: hit.confidence }).collect()
+    }
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let catalog = catalog(&input.skills);
+    let (budget, policy) = (
+        |limit: u16| match input.is_counted_in_tokens {
+            true => Budget::tokens(limit.into()),
+            false => Budget::characters(limit.into()),
+        },
+        Policy::default(),
+    );
+    let policy = Policy {
+        mode: [Mode::Catalog, Mode::Triggered, Mode::Hybrid][usize::from(input.mode) % 3],
+        style: Style::ALL[usize::from(input.style) % Style::ALL.len()],
+        fallback: [Fallback::None, Fallback::ShowAll, Fallback::AskUser][usize::from(input.fallback) % 3],
+        catalog: budget(input.listing),
+        bodies: budget(input.bodies),
+        suggesting: Some(Suggesting { give_from: 0.1, show_from: 0.0 }),
+        ..policy
+    };
+    assert_eq!(said(&catalog, &policy, &input), said(&catalog, &policy, &input), "another conversation");
+});
+
+/// Has the conversation, and returns everything that was said.
+fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
+    let index = SearchIndex::new(catalog, Covers::Bodies);
+    let matcher = Matcher::new(catalog).suggesting(Arc::new(Likely(index)));
+    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let mut session = Session::new(Lives::History);
+    let listing = session.listing(catalog, policy);
+    let measure = |budget: Budget, text: &str| {
+        let taken = budget.measure(text, &*policy.counter);
+        assert!(taken <= budget.limit, "{taken} of {} {:?}", budget.limit, budget.unit);
+    };
+    measure(policy.catalog, &listing.text);
+    let mut said = vec![listing.text];
+    for message in input.messages {
+        let turn = session.turn(&matcher, &loader, policy, message);
+        for decision in &turn.decisions {
+            assert!(catalog.get(&decision.id).is_some(), "a skill that is not there");
+            said.push(format!("{} {} {}", decision.id, decision.evidence, decision.outcome.as_str()));
+        }
+        said.extend(turn.text);
+    }
+    said.extend(session.load(catalog, &loader, policy, input.loaded, "a b").map(|loaded| loaded.text().to_owned()));
+    said.extend(session.after_compaction(catalog, &loader, policy, policy.bodies).text);
+    said
+}
