@@ -16,6 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::direct;
@@ -33,6 +34,10 @@ use crate::sessions::NO_ROOM;
 /// Seconds after which a client for whom there was no room may try again.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
 
+/// Requests for whole files that are answered at once. Each takes several times the size of its file until its length is
+/// known.
+pub(crate) const WHOLE_FILES: usize = 4;
+
 /// What is asked of every request.
 #[derive(Debug)]
 pub(crate) struct Door {
@@ -44,6 +49,7 @@ pub(crate) struct Door {
     pub(crate) origins: Origins,
     /// What answers may hold until they are sent.
     pub(crate) budget: Budget,
+    pub(crate) whole_files: Semaphore,
     pub(crate) no_session: Arc<Summed>,
     pub(crate) too_slow: Arc<Summed>,
     pub(crate) shared: Arc<Shared>,
@@ -133,7 +139,14 @@ impl Door {
             Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "The body took too long"),
         };
         let sent = body.clone();
+        let asked = method_of(&sent);
+        let is_whole_file = matches!(asked.as_deref(), Some("resources/read" | "prompts/get"));
         let answer = NO_ROOM.scope(Cell::new(false), async {
+            let _turn = if is_whole_file {
+                self.whole_files.acquire().await.ok()
+            } else {
+                None
+            };
             if let Some(answer) = direct::answer(&self.shared, &parts, &body).await {
                 return (answer, false);
             }
@@ -158,7 +171,8 @@ impl Door {
             return StatusCode::NO_CONTENT.into_response();
         }
         // A stream that tells of changes has no end; whoever stops the server does not wait for it.
-        let is_endless = method == Method::GET || (is_stream(&answer) && is_subscription(&sent));
+        let is_subscription = asked.as_deref() == Some("subscriptions/listen");
+        let is_endless = method == Method::GET || (is_stream(&answer) && is_subscription);
         let in_flight = (!is_endless).then_some(in_flight);
         let (parts, body) = answer.into_parts();
         let Some(body) = self.budget.send(body, in_flight) else {
@@ -186,15 +200,15 @@ fn is_stream(answer: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Returns whether a message asks to be told of changes.
-fn is_subscription(body: &[u8]) -> bool {
+/// Returns the method of a message.
+fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     struct Message<'m> {
         #[serde(borrow)]
         method: Cow<'m, str>,
     }
-    let message = serde_json::from_slice::<Message<'_>>(body);
-    message.is_ok_and(|message| message.method == "subscriptions/listen")
+    let message = serde_json::from_slice::<Message<'_>>(body).ok()?;
+    Some(message.method)
 }
 
 /// Returns a body that is not too long, and whole.

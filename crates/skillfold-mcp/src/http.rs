@@ -15,8 +15,9 @@ use axum::routing::get;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use skillfold::core::visible;
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
-use crate::door::{Door, admit};
+use crate::door::{Door, WHOLE_FILES, admit};
 use crate::host_name::HostName;
 use crate::limits::HttpLimits;
 use crate::listen::{listen, take_descriptors};
@@ -138,6 +139,7 @@ async fn serve(
         hosts: names.hosts,
         origins: names.origins.with_own(address.port()),
         budget: Budget::new(limits.answer_bytes),
+        whole_files: Semaphore::new(WHOLE_FILES),
         no_session: Arc::default(),
         too_slow: Arc::default(),
         shared: Arc::clone(&shared),
