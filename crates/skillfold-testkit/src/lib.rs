@@ -3,6 +3,7 @@
 
 mod attack;
 mod case;
+mod cost;
 pub mod envelope;
 mod hidden;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
@@ -23,6 +24,7 @@ pub use attack::{
 #[cfg(unix)]
 pub use attack::{HostileTree, hostile_tree};
 pub use case::{Case, cases, lay_out};
+pub use cost::least_cost;
 pub use hidden::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{Counts, Outcome, Swap, race_time};

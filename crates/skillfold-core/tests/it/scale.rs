@@ -1,9 +1,9 @@
 //! A large catalog answers as fast as a small one.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use skillfold_core::{Catalog, Cursor, Filter, MemorySource, Root, Rules, Scope, nearest, parse};
+use skillfold_testkit::least_cost;
 
 const SMALL: usize = 200;
 const LARGE: usize = 50 * SMALL;
@@ -28,20 +28,10 @@ fn catalog(skills: usize) -> Catalog {
     )
 }
 
-/// Returns the shortest of some runs: what disturbs a run only makes it longer.
-fn shortest(run: impl Fn()) -> Duration {
-    let time = |_| {
-        let start = Instant::now();
-        run();
-        start.elapsed()
-    };
-    (0..25).map(time).min().unwrap_or_default()
-}
-
 fn ratio(run: impl Fn(&Catalog, usize)) -> f64 {
     let [small, large] = [SMALL, LARGE].map(|skills| {
         let catalog = catalog(skills);
-        shortest(|| run(&catalog, skills))
+        least_cost(25, || run(&catalog, skills))
     });
     large.as_secs_f64() / small.as_secs_f64()
 }
@@ -67,15 +57,8 @@ fn page_costs_the_same_in_a_catalog_of_any_size() {
 
 /// Returns how many times as long a run takes with four times as much.
 fn of_four_times(run: impl Fn(usize)) -> f64 {
-    let shortest = |much: usize| {
-        let time = |_| {
-            let start = Instant::now();
-            run(much);
-            start.elapsed()
-        };
-        (0..4).map(time).min().unwrap_or_default()
-    };
-    shortest(4).as_secs_f64() / shortest(1).as_secs_f64()
+    let [one, four] = [1, 4].map(|much| least_cost(4, || run(much)));
+    four.as_secs_f64() / one.as_secs_f64()
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Whatever is put into a tagged envelope, its tags are its own and what was put in comes out.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use skillfold_core::{Envelope, Failure, Parts};
 use skillfold_testkit::envelope::{
     Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped,
 };
+use skillfold_testkit::least_cost;
 
 use super::break_outs::{BREAK_OUTS, filled};
 
@@ -403,7 +404,7 @@ fn time_grows_with_the_body_and_no_faster() {
     }
     for [short, long] in &bodies {
         // Sixteen times the body takes sixteen times as long; if it were quadratic, 256 times.
-        let ratio = fastest(long).as_secs_f64() / fastest(short).as_secs_f64();
+        let ratio = cost(long).as_secs_f64() / cost(short).as_secs_f64();
         assert!(
             ratio < 80.0,
             "{ratio} for {:?}",
@@ -412,14 +413,11 @@ fn time_grows_with_the_body_and_no_faster() {
     }
 }
 
-fn fastest(body: &str) -> Duration {
-    let run = || {
-        let start = Instant::now();
+fn cost(body: &str) -> Duration {
+    least_cost(7, || {
         Envelope::SkillContext.render(&Parts {
             body,
             ..Parts::default()
         });
-        start.elapsed()
-    };
-    (0..7).map(|_| run()).min().unwrap()
+    })
 }
