@@ -42,8 +42,8 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
     ! ROOT/app
     !   odd  1 file   Use when: it is odd \u{202e}
     !   pdf  2 files  Fills in forms
-    !   .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
     !   .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
+    !   .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
     !   .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
     !   .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
     ! Trust is by path: models get every skill that is in this folder, now or later
