@@ -38,7 +38,9 @@ fn is_judged(run: &str) -> bool {
 fn share_that_is_lowered_is_found() {
     let run = |least: &str, folders: &[&str]| {
         let folders = folders.join(" ");
-        format!("python3 .ci/coverage.py lcov {least} {folders}\nif [ $# = 0 ]; then set -- races coverage ; fi\n")
+        format!(
+            "python3 .ci/coverage.py lcov {least} {folders}\nif [ $# = 0 ]; then set -- races coverage ; fi\n"
+        )
     };
     assert!(is_judged(&run(LEAST, &FOLDERS)));
     assert!(!is_judged(&run("90", &FOLDERS)));
