@@ -60,7 +60,7 @@ pub(crate) fn install<'a>(
             root.join(format!("group-{copies}"))
         };
         *copies += 1;
-        files.push(write(&group.join(name), &entry.text)?);
+        files.push(written(&group.join(name), &entry.text)?);
     }
     Ok(files)
 }
@@ -88,8 +88,9 @@ fn installed_name(entry: &corpus::Entry) -> String {
     })
 }
 
+/// Lays out a skill of a text.
 #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
-fn write(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
+pub(crate) fn written(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let file = folder.join("SKILL.md");
     std::fs::write(&file, text)?;
@@ -118,5 +119,20 @@ pub(crate) fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
         }
         std::fs::write(path, content)?;
     }
-    write(&folder, &text)
+    written(&folder, &text)
+}
+
+/// Makes the system forget what it holds of files in memory, so that they are read from disk.
+#[cfg(all(test, target_os = "linux"))]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a bench lets go of its own files"
+)]
+pub(crate) fn forget(files: &[PathBuf]) {
+    use rustix::fs::{Advice, fadvise};
+    for file in files {
+        let file = std::fs::File::open(file).expect("a bench reads its own files");
+        file.sync_all().expect("a file can be written through");
+        fadvise(&file, 0, None, Advice::DontNeed).expect("the system takes advice");
+    }
 }

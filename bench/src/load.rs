@@ -295,7 +295,7 @@ fn each(samples: &[Sample], number: usize) -> f64 {
 mod tests {
     use super::{IN_USE, Skills, loader, loads, replay};
     use crate::layout::{NOW_NS, lay_out, roots};
-    use crate::measure::measure;
+    use crate::measure::{measure, median};
     use skillfold_core::{Catalog, Freshness, Rules};
 
     fn catalog(folder: &tempfile::TempDir) -> Catalog {
@@ -315,6 +315,26 @@ mod tests {
         let again = measure(load).1.cpu_ms / number;
         assert!(first < 25.0, "{first} ms of CPU time");
         assert!(again < 1.0, "{again} ms of CPU time");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn first_load_from_disk_takes_less_than_25_ms() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = lay_out(folder.path(), IN_USE, None).unwrap();
+        let roots = roots(folder.path()).unwrap();
+        let catalog = Catalog::discover(roots, Rules::default(), NOW_NS);
+        let skills = Skills::of(&catalog).unwrap();
+        crate::layout::forget(&files);
+        let loader = loader(Freshness::Checked);
+        let runs = skills.ids.iter().map(|id| {
+            let load = || loader.load(&catalog.look_up(id).unwrap(), "a.pdf").unwrap();
+            let (given, sample) = measure(load);
+            assert!(given.text().contains("Base directory") && given.text().contains("a.pdf"));
+            sample.wall_ms
+        });
+        let middle = median(runs.collect());
+        assert!(middle < 25.0, "{middle} ms");
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn at(sorted: &[f64], percent: usize) -> f64 {
 }
 
 /// Words as people use them: a few hundred often, thousands seldom.
-fn vocabulary(random: &mut Random) -> Vec<String> {
+pub(crate) fn vocabulary(random: &mut Random) -> Vec<String> {
     let syllables = [
         "ba", "con", "der", "form", "gen", "in", "ka", "lo", "mar", "nor", "pre", "re", "sol",
         "ter", "un", "ver",
@@ -225,10 +225,10 @@ fn messages(words: &[String], random: &mut Random) -> Vec<String> {
 }
 
 /// Numbers that are the same in every run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -239,8 +239,54 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
+    use skillfold::core::{Lives, MemorySource};
+    use skillfold::{Environment, Host};
+
     use super::{Arguments, Random, built, messages, skills, vocabulary};
     use crate::measure::measure;
+
+    /// Skills of a host that asks for what each request adds.
+    const SKILLS: usize = 100;
+
+    #[test]
+    fn what_a_request_adds_is_decided_in_less_than_5_ms_whichever_way_it_is_matched() {
+        let mut random = Random(1);
+        let words = vocabulary(&mut random);
+        let texts = |random: &mut Random, count: usize| {
+            let words: Vec<&str> = (0..count)
+                .map(|_| words[random.below(words.len())].as_str())
+                .collect();
+            words.join(" ")
+        };
+        let files: Vec<(String, String)> = (0..SKILLS)
+            .map(|number| {
+                let (about, trigger) = (texts(&mut random, 30), texts(&mut random, 2));
+                let body = texts(&mut random, 300);
+                let text = format!("---\nname: made-{number}\ndescription: {about}\ntriggers: ['{trigger}']\n---\n{body}\n");
+                (format!("made-{number}/SKILL.md"), text)
+            })
+            .collect();
+        // Requests of 10 to 60 words; the build that tests run in is not optimized.
+        let messages: Vec<String> = (0..100)
+            .map(|number| texts(&mut random, 10 + number / 2))
+            .collect();
+        for matching in ["hybrid", "keyword"] {
+            let host = Host::new(Environment::new("/nowhere")).set("matching", matching);
+            let host = host.bundled("made", MemorySource::new(files.clone()));
+            let skills = host.discover().unwrap();
+            let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+            session.listing();
+            // The first request makes what the others are answered by.
+            session.turn("What is 2+2?");
+            let ((), sample) = measure(|| {
+                for message in &messages {
+                    session.turn(message);
+                }
+            });
+            let each = sample.cpu_ms / u32::try_from(messages.len()).map_or(1.0, f64::from);
+            assert!(each < 5.0, "{matching}: {each} ms of CPU time");
+        }
+    }
 
     #[test]
     fn matching_a_message_among_a_thousand_skills_takes_less_than_5_ms() {

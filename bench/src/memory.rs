@@ -125,8 +125,93 @@ fn read_all(files: &[PathBuf]) -> std::io::Result<Vec<Vec<u8>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Held, METADATA, TEN_LOADED};
-    use crate::layout::lay_out;
+    use std::path::{Path, PathBuf};
+
+    use skillfold::core::{FsSource, Lives, Root, Scope};
+    use skillfold::{Environment, Host, Skills};
+
+    use super::{Held, METADATA, SAVING, TEN_LOADED, read_all};
+    use crate::allocator::held_by;
+    use crate::layout::{lay_out, written};
+    use crate::matching::{Random, vocabulary};
+
+    /// Lays out 100 skills of two to five thousand tokens, as real ones have.
+    fn typical(folder: &Path) -> Vec<PathBuf> {
+        let mut random = Random(1);
+        let words = vocabulary(&mut random);
+        let skill = |number: usize| {
+            let count = 1_500 + number % 10 * 250;
+            let text: Vec<&str> = (0..count)
+                .map(|_| {
+                    let reach = if random.below(4) > 0 {
+                        600
+                    } else {
+                        words.len()
+                    };
+                    words[random.below(reach)].as_str()
+                })
+                .collect();
+            let about = text[..20].join(" ");
+            let text = format!(
+                "---\nname: made-{number}\ndescription: {about}\n---\n{}\n",
+                text.join(" ")
+            );
+            written(&folder.join(format!("made-{number}")), &text).unwrap()
+        };
+        (0..100).map(skill).collect()
+    }
+
+    /// Returns what a host holds that has answered a request and loaded some skills.
+    fn held(folder: &Path, matching: &str, loaded: usize) -> isize {
+        let run = || -> Skills {
+            let root = Root::new(Scope::User, "bench", FsSource::open(folder).unwrap());
+            let host = Host::new(Environment::new(folder)).set("default_roots", "false");
+            let skills = host
+                .root(root)
+                .set("matching", matching)
+                .discover()
+                .unwrap();
+            let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+            session.turn("What is 2+2?");
+            for number in 0..loaded {
+                skills.load(&format!("made-{number}"), "").unwrap();
+            }
+            skills
+        };
+        // What a process makes once is not of this host.
+        run();
+        held_by(run).1
+    }
+
+    #[test]
+    #[expect(clippy::cast_precision_loss, reason = "bytes of some megabytes")]
+    fn host_with_a_tenth_in_use_holds_3_mb_at_most_and_without_search_a_fifth_of_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = typical(folder.path());
+        let (texts, everything) = held_by(|| read_all(&files).unwrap());
+        let eager = held(folder.path(), "keyword", 0) + everything;
+        drop(texts);
+        let (keyword, hybrid) = (
+            held(folder.path(), "keyword", 10),
+            held(folder.path(), "hybrid", 10),
+        );
+        let said = format!("{keyword} and {hybrid} of {eager} bytes");
+        assert!(keyword <= TEN_LOADED && hybrid <= TEN_LOADED, "{said}");
+        assert!(keyword as f64 <= (1.0 - SAVING) * eager as f64, "{said}");
+        // The index of words is there, and smaller than the texts.
+        assert!(keyword < hybrid && hybrid < eager, "{said}");
+    }
+
+    #[test]
+    fn host_holds_more_only_by_what_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        typical(folder.path());
+        for matching in ["keyword", "hybrid"] {
+            let at = [0, 10, 50].map(|loaded| held(folder.path(), matching, loaded));
+            let (ten, fifty) = (at[1] - at[0], at[2] - at[0]);
+            assert!((4 * ten..6 * ten).contains(&fifty), "{matching}: {at:?}");
+        }
+    }
 
     #[test]
     fn memory_grows_with_what_is_used() {

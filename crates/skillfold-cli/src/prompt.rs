@@ -82,9 +82,9 @@ fn say(prompt: &Prompt, output: &mut Output) {
 }
 
 fn reason(decision: &Decision) -> String {
-    let how = match decision.confidence {
-        Some(confidence) => format!("search, {} likely", percent(confidence)),
-        None => format!("{} `{}`", decision.signal, visible(&decision.evidence)),
+    let how = match (decision.signal.as_str(), decision.confidence) {
+        ("search", Some(confidence)) => format!("search, {} likely", percent(confidence)),
+        (signal, _) => format!("{signal} `{}`", visible(&decision.evidence)),
     };
     let what = match decision.outcome.as_str() {
         "given" => "its instructions are given",

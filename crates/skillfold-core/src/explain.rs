@@ -107,10 +107,8 @@ impl Absence {
             Self::PersonOnly => "only a person may start it",
             Self::Unseen => "this conversation may not see it",
             Self::Mode => "the mode `catalog` gives no instructions unasked",
-            Self::NoTriggers => "it has no triggers, and its name is not said as such",
-            Self::NoMatch => {
-                "none of its triggers is in the request, and its name is not said as such"
-            }
+            Self::NoTriggers => "it has no triggers",
+            Self::NoMatch => "none of its triggers is in the request",
             Self::Unlikely => {
                 "no trigger and no name of it is in the request, and a search finds it too little likely"
             }
@@ -219,7 +217,10 @@ fn details(
     policy: &Policy,
     message: &str,
 ) -> Vec<Details> {
-    let found = matcher.recall(message);
+    let mut found = matcher.recall(message);
+    if policy.is_by_triggers() {
+        found = found.by_triggers();
+    }
     let found: HashMap<&str, _> = found
         .candidates
         .iter()

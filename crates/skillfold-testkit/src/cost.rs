@@ -9,7 +9,7 @@ pub fn least_cost(runs: usize, work: impl Fn()) -> Duration {
     let cost = |_| {
         let start = cpu_time();
         work();
-        cpu_time() - start
+        cpu_time().saturating_sub(start)
     };
     (0..runs).map(cost).min().unwrap_or_default()
 }

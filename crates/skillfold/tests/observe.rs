@@ -9,7 +9,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{Budget, Lives, Logged, MemorySource, Policy, Verdict};
+use skillfold::core::{Budget, ErrorKind, Lives, Logged, MemorySource, Policy, Verdict};
 use skillfold::view::{self, Document};
 use skillfold::{Environment, Every, Host, Skills, Stats, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -249,4 +249,79 @@ fn requests_that_were_matched_before_are_counted_over_snapshots() {
     skills.refresh().unwrap();
     assert_eq!(say(), 1);
     assert_eq!(counted(), (2, 2, 1));
+}
+
+/// Returns the events of a call, each as JSON.
+fn events(call: impl FnOnce()) -> Vec<serde_json::Value> {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = Written::default();
+    let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
+    tracing::subscriber::with_default(subscriber, call);
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
+    let one = (
+        "a/SKILL.md",
+        "---\nname: a\ndescription: d\ntriggers: [word]\n---\nDo it.\n",
+    );
+    for (files, number) in [(vec![one], 1), (Vec::new(), 0)] {
+        let mut told = Vec::new();
+        let events = events(|| {
+            let source = MemorySource::new(files);
+            let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+            let mut session = host
+                .discover()
+                .unwrap()
+                .session(Policy::default(), Lives::History);
+            told.push(session.listing().text);
+            told.extend(session.turn("a word").text);
+        });
+        let found = events.iter().filter(|line| line["event"] == "skills found");
+        let found: Vec<_> = found
+            .map(|line| (&line["level"], &line["skills"]))
+            .collect();
+        assert_eq!(found, [(&"INFO".into(), &number.into())]);
+        assert_eq!(told.concat().contains("Do it."), number > 0);
+        assert_eq!(told.concat().is_empty(), number == 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn every_path_that_is_refused_is_logged() {
+    use skillfold::core::{FsSource, Root, Scope};
+    use skillfold_testkit::{ATTACKED, Verdict, hostile_tree};
+    let tree = hostile_tree();
+    let source = FsSource::open(tree.root()).unwrap();
+    let host = Host::new(Environment::new("/nowhere")).set("default_roots", "false");
+    let host = host.root(Root::new(Scope::User, "hostile", source));
+    let skills = host.discover().unwrap();
+    let mut refused = Vec::new();
+    let events = events(|| {
+        for attack in tree.attacks() {
+            match skills.read_range(ATTACKED, &attack.text, ..1 << 16) {
+                Err(error) if error.kind() == ErrorKind::Refused => refused.push(attack),
+                answer => assert_ne!(attack.verdict, Verdict::Refused, "{attack:?}: {answer:?}"),
+            }
+        }
+    });
+    assert!(refused.len() >= 300, "{}", refused.len());
+    let is_refusal = |line: &&serde_json::Value| {
+        line["level"] == "WARN" && line["event"] == "refused to open a path of a skill"
+    };
+    let logged: Vec<_> = events.iter().filter(is_refusal).collect();
+    assert_eq!(logged.len(), refused.len());
+    for (line, attack) in logged.iter().zip(&refused) {
+        assert_eq!(line["skill"], ATTACKED, "{attack:?}");
+        let path = skillfold::core::visible(&attack.text);
+        assert_eq!(line["path"], *path, "{attack:?}");
+        assert!(
+            line["rule"].as_str().is_some_and(|rule| !rule.is_empty()),
+            "{line}"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 //! Reading order is dependency order.
 
 pub(crate) mod key;
+mod printed;
 pub(crate) mod scope;
 
 pub(crate) mod root;

@@ -9,6 +9,7 @@ use crate::catalog::entry::{Entry, Lookup};
 use crate::catalog::hold::Unavailable;
 use crate::catalog::log;
 use crate::catalog::marks::Marks;
+use crate::catalog::printed::unescaped;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
@@ -220,9 +221,11 @@ impl Catalog {
         }
     }
 
-    /// Returns what an id, a name or a folder's name leads to, in constant time: a skill, or a folder that was refused.
+    /// Returns what an id, a name or a folder's name leads to, in constant time: a skill, or a folder that was refused. An
+    /// id may be written as listings print it, with odd characters escaped.
     pub fn find(&self, id: &str) -> Lookup<'_> {
-        match self.tables.find(&self.roots, id) {
+        let find = |id: &str| self.tables.find(&self.roots, id);
+        match find(id).or_else(|| find(&unescaped(id)?)) {
             Some(Item::Skill(at)) => Lookup::Skill(self.entry(at)),
             Some(Item::Refused(at)) => Lookup::Refused(self.tables.refused_at(at)),
             None => Lookup::Nothing,

@@ -74,6 +74,8 @@ pub struct Candidate<'a> {
     /// How it was asked for, at best.
     pub signal: Signal,
     reason: Reason,
+    /// The best of its triggers that is in the message.
+    trigger: Option<(Signal, Reason)>,
     /// How many skills come before it, by id.
     order: u32,
 }
@@ -257,6 +259,7 @@ impl Matcher {
             entry: self.catalog.entry(hit.at),
             signal: hit.signal,
             reason: hit.reason,
+            trigger: hit.trigger,
             order: self.catalog.tables.order(hit.at),
         });
         Matched {
@@ -292,6 +295,20 @@ impl std::fmt::Debug for Matcher {
 fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
     let visible = catalog.visible();
     visible.map(|entry| (entry.at(), Arc::clone(entry.skill())))
+}
+
+impl Matched<'_> {
+    /// Returns what the triggers alone ask for: saying a skill's name counts for nothing.
+    pub(crate) fn by_triggers(mut self) -> Self {
+        self.candidates.retain_mut(|candidate| {
+            let Some((signal, reason)) = candidate.trigger else {
+                return false;
+            };
+            (candidate.signal, candidate.reason) = (signal, reason);
+            true
+        });
+        self
+    }
 }
 
 impl<'a> Candidate<'a> {

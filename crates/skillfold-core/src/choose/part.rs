@@ -38,6 +38,8 @@ pub(super) struct Hit {
     pub(super) at: u32,
     pub(super) signal: Signal,
     pub(super) reason: Reason,
+    /// The best of its triggers that was found.
+    pub(super) trigger: Option<(Signal, Reason)>,
 }
 
 /// What of a skill matched.
@@ -118,13 +120,25 @@ impl Part {
             if at == GONE {
                 return;
             }
+            let trigger = (!matches!(reason, Reason::Name(_))).then_some((signal, reason));
             let known = &mut best[slot as usize];
             if *known == u32::MAX {
                 *known = u32::try_from(hits.len()).unwrap_or(u32::MAX);
-                hits.push(Hit { at, signal, reason });
-            } else if hits[*known as usize].signal < signal {
-                let hit = &mut hits[*known as usize];
+                hits.push(Hit {
+                    at,
+                    signal,
+                    reason,
+                    trigger,
+                });
+                return;
+            }
+            let hit = &mut hits[*known as usize];
+            if hit.signal < signal {
                 (hit.signal, hit.reason) = (signal, reason);
+            }
+            let is_better = |(signal, _)| hit.trigger.is_none_or(|(best, _)| best < signal);
+            if trigger.is_some_and(is_better) {
+                hit.trigger = trigger;
             }
         };
         self.compiled.literals.find(message, |used, found| {

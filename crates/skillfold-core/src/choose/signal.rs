@@ -23,6 +23,17 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Returns how likely a skill that is asked for so is what was meant, from 0 to 1, where the signal alone says it. The
+    /// numbers are chosen, in the order of the ranks and above what a search needs; they are not measured.
+    pub const fn confidence(self) -> Option<f32> {
+        match self {
+            Self::Mention => Some(1.0),
+            Self::Phrase => Some(0.9),
+            Self::Trigger => Some(0.8),
+            Self::Search | Self::Earlier => None,
+        }
+    }
+
     /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {

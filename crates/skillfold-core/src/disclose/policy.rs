@@ -28,7 +28,9 @@ pub struct Policy {
     pub max_skills: usize,
     /// Whether a model is told how many skills there are where nothing matches.
     pub breadcrumb: Breadcrumb,
-    /// What is told of skills that a search finds; nothing, if it is to find none.
+    /// What is told of skills that a search finds. With nothing here requests are matched by triggers alone: nothing is
+    /// searched, saying a name asks for no skill, skills come in the order of the catalog, and none is given for a request
+    /// that does not ask for it.
     pub suggesting: Option<Suggesting>,
     /// What is told where nothing matches.
     pub fallback: Fallback,
@@ -64,6 +66,11 @@ impl Policy {
             mode: Mode::Triggered,
             ..Self::default()
         }
+    }
+
+    /// Returns whether triggers alone ask for skills.
+    pub(crate) fn is_by_triggers(&self) -> bool {
+        self.suggesting.is_none()
     }
 
     /// Returns what finds skills by what a message is about, where that is wanted.
@@ -127,7 +134,7 @@ pub enum Breadcrumb {
     /// It is.
     #[default]
     On,
-    /// It is told nothing.
+    /// It is told nothing at all.
     Off,
 }
 
@@ -153,7 +160,7 @@ impl Default for Suggesting {
     }
 }
 
-/// What a model is told where nothing matches.
+/// What a model is told where nothing matches, or nothing that is likely enough to be given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fallback {

@@ -6,7 +6,7 @@ use crate::catalog::entry::Entry;
 use crate::disclose::clip::clip;
 use crate::disclose::listing::described;
 use crate::disclose::memory::Memory;
-use crate::disclose::policy::Policy;
+use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::style::Style;
 use crate::disclose::turn::Outcome;
 use crate::load::instructions::Instructions;
@@ -84,7 +84,10 @@ impl<'p> Text<'p> {
     ) -> Outcome {
         let most = self.policy.max_skills;
         if self.given >= most || self.tried >= most.saturating_mul(2) {
-            self.line(entry.id(), self.why);
+            // Where triggers alone bring instructions, a model has nothing to load the others with.
+            if self.policy.mode != Mode::Triggered || !self.policy.is_by_triggers() {
+                self.line(entry.id(), self.why);
+            }
             return Outcome::Later;
         }
         let style = self.policy.style;

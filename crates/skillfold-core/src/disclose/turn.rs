@@ -60,7 +60,8 @@ pub struct Decision {
     pub signal: Signal,
     /// What of the skill matched.
     pub evidence: Box<str>,
-    /// How likely it is what was meant, from 0 to 1, where a search found it.
+    /// How likely it is what was meant, from 0 to 1: as a search says, or by the kind of [`Signal`]. Nothing for a skill
+    /// that is given again.
     pub confidence: Option<f32>,
     /// What was done.
     pub outcome: Outcome,
@@ -76,7 +77,7 @@ pub enum Outcome {
     Known,
     /// They take so many tokens, and there was no room for them; a line says so.
     NoRoom(u64),
-    /// Others came first; a line says that it matched.
+    /// Others came first; a line says that it matched, unless triggers alone bring instructions.
     Later,
     /// The message may be about it; a line says so.
     Suggested,
@@ -167,7 +168,10 @@ fn asked(
     message: &str,
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
-    let found = seen.matcher.recall(message);
+    let mut found = seen.matcher.recall(message);
+    if policy.is_by_triggers() {
+        found = found.by_triggers();
+    }
     let suggested = seen.suggested(policy, message, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
@@ -176,15 +180,20 @@ fn asked(
         suggested,
     };
     let said = told(seen, loader, policy, chosen, &mut turn.decisions);
-    if turn.decisions.is_empty() {
-        if policy.fallback == Fallback::AskUser && !found.asks_for_list {
-            turn.candidates = to_choose_from(seen, policy, message);
-        }
+    let decisions = &turn.decisions;
+    // What may fit is no match: the fallback is for a request that nothing surely fits.
+    let is_matched = |decision: &Decision| !matches!(decision.outcome, Outcome::Suggested);
+    let falls_back = !found.asks_for_list && !decisions.iter().any(is_matched);
+    if falls_back && policy.fallback == Fallback::AskUser {
+        turn.candidates = to_choose_from(seen, policy, message);
+    }
+    if decisions.is_empty() {
         return unmatched(seen, policy, found.asks_for_list);
     }
-    let has_list = found.asks_for_list && policy.mode == Mode::Triggered;
+    let shows_all = found.asks_for_list || falls_back && policy.fallback == Fallback::ShowAll;
+    let has_list = shows_all && policy.mode == Mode::Triggered;
     let listed = has_list.then(|| listing(seen.entries(), policy).text);
-    (Tier::of(&turn.decisions), joined([listed, said]))
+    (Tier::of(decisions), joined([listed, said]))
 }
 
 /// The skills that a message asks for, and those that it may be about.
@@ -204,7 +213,12 @@ fn told(
     let memory = seen.memory;
     let candidates = chosen.matched.into_iter();
     let candidates = candidates.filter(|candidate| memory.may_see(candidate.entry.id()));
-    let ranked = rank(candidates.collect(), |id| memory.used(id));
+    let candidates = candidates.collect();
+    let ranked = if policy.is_by_triggers() {
+        candidates
+    } else {
+        rank(candidates, |id| memory.used(id))
+    };
     let mut text = Text::new(policy, "matched");
     for candidate in &ranked {
         let outcome = text.add(&candidate.entry, "", loader, memory);
@@ -212,7 +226,7 @@ fn told(
             id: candidate.entry.id().into(),
             signal: candidate.signal,
             evidence: candidate.evidence().into(),
-            confidence: None,
+            confidence: candidate.signal.confidence(),
             outcome,
         });
     }
@@ -228,7 +242,12 @@ fn told(
             outcome,
         });
     }
-    for Kept { id, arguments } in memory.kept() {
+    let kept = if policy.is_by_triggers() {
+        Vec::new()
+    } else {
+        memory.kept()
+    };
+    for Kept { id, arguments } in kept {
         let is_decided = decisions.iter().any(|decision| decision.id == id);
         let entry = seen.matcher.catalog().usable(&id).ok();
         if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
@@ -376,16 +395,14 @@ fn unmatched(seen: &Seen<'_>, policy: &Policy, asks_for_list: bool) -> (Tier, Op
     if has_listing {
         return (Tier::Registry, None);
     }
+    if policy.breadcrumb == Breadcrumb::Off {
+        return (Tier::Nothing, None);
+    }
     // What is found by no trigger and no search can only be found in a list.
     let is_searched = seen.is_searched(policy);
     let is_found = |entry: &Entry<'_>| is_searched || seen.matcher.has_triggers(entry);
-    let breadcrumb = match policy.breadcrumb {
-        Breadcrumb::On => {
-            let count = seen.entries().filter(is_found).count();
-            (count > 0).then(|| Style::breadcrumb(count))
-        }
-        Breadcrumb::Off => None,
-    };
+    let count = seen.entries().filter(is_found).count();
+    let breadcrumb = (count > 0).then(|| Style::breadcrumb(count));
     // What the breadcrumb takes is taken from the list.
     let taken = breadcrumb.as_deref().map_or(0, |line| {
         let parts = [line, "\n"];

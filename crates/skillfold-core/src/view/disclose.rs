@@ -113,7 +113,7 @@ pub struct Decision {
     pub evidence: String,
     /// `given`, `known`, `no_room`, `later`, `suggested` or `failed`.
     pub outcome: String,
-    /// How likely it is what was meant, from 0 to 1, where a search found it.
+    /// How likely it is what was meant, from 0 to 1: as a search says, or by the kind of signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
     /// Tokens of its instructions, where they were counted.

@@ -222,6 +222,33 @@ fn person_is_asked_about_what_is_likeliest() {
 }
 
 #[test]
+fn line_about_what_may_fit_does_not_stop_the_fallback() {
+    let with = |fallback, found| {
+        let policy = Policy {
+            fallback,
+            ..triggered()
+        };
+        say(found, &policy, "Something for our customers")
+    };
+    let lists_all = |turn: &Turn| {
+        let text = turn.text.as_deref().unwrap_or_default();
+        text.contains("[Available Skills]") && text.contains("• `weather` — Tells the weather")
+    };
+    let unsure = &[("letters", 0.2), ("invoices", 0.16)];
+    let none = with(Fallback::None, unsure);
+    assert_eq!(decided(&none).len(), 2);
+    assert!(!lists_all(&none) && none.candidates.is_empty());
+    let all = with(Fallback::ShowAll, unsure);
+    assert!(lists_all(&all), "{:?}", all.text);
+    let ask = with(Fallback::AskUser, unsure);
+    assert_eq!(ask.candidates, ["letters".into(), "invoices".into()]);
+    // What is likely enough to be given is a match.
+    let sure = &[("letters", 0.9), ("invoices", 0.2)];
+    assert!(!lists_all(&with(Fallback::ShowAll, sure)));
+    assert!(with(Fallback::AskUser, sure).candidates.is_empty());
+}
+
+#[test]
 fn mode_without_matching_does_not_search() {
     let policy = Policy {
         mode: Mode::Catalog,

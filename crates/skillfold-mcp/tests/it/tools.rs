@@ -173,6 +173,41 @@ async fn skills_are_listed_in_pages_and_searched_by_words() {
 }
 
 #[tokio::test]
+async fn list_of_many_skills_is_searched_by_the_index_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("skills");
+    let mut tree = many(1_000);
+    tree.push_str(
+        "//- zoo/SKILL.md\n---\nname: zoo\ndescription: Keeps animals\n---\nFeed the zebras.\n",
+    );
+    skillfold_testkit::write(&root, &skillfold_testkit::files(&tree));
+    let start = || {
+        let source = skillfold::core::FsSource::open(&root).unwrap();
+        let root = skillfold::core::Root::new(skillfold::core::Scope::User, "many", source);
+        let host = skillfold::Host::new(skillfold::Environment::new(folder.path()));
+        let host = host.set("default_roots", "false").root(root);
+        Server::new(
+            host.cache(folder.path().join("cache")).discover().unwrap(),
+            Options::default(),
+        )
+    };
+    // A second server finds the index and answers by it.
+    for _ in 0..2 {
+        let client = Client::of(start()).await;
+        let found = client
+            .call("list_skills", json!({ "query": "zebras" }))
+            .await;
+        let found = &found["structuredContent"];
+        assert_eq!(
+            (&found["total"], &found["skills"][0]["id"]),
+            (&json!(1), &json!("zoo")),
+            "{found}"
+        );
+        assert!(folder.path().join("cache/search").is_dir());
+    }
+}
+
+#[tokio::test]
 async fn a_skill_is_loaded_whole_with_its_arguments_and_its_size() {
     let client = Client::new(TREE).await;
     let loaded = client

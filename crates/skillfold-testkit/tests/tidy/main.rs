@@ -7,6 +7,7 @@
 // What the rules stand on.
 mod report;
 mod source;
+mod test_paths;
 mod tree;
 mod use_tree;
 

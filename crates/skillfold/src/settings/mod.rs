@@ -96,7 +96,7 @@ impl<T> Setting<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Matching {
-    /// By triggers and names alone.
+    /// By triggers alone: nothing is searched, and saying a name asks for no skill.
     Keyword,
     /// By triggers and names, and by what it is about: by words, and by meaning where there is a model.
     #[default]

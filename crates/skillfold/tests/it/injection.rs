@@ -1,6 +1,8 @@
 //! Instructions come with the request that needs them, and with no other.
 
-use skillfold::core::{Breadcrumb, Lives, MemorySource, Mode, Outcome, Policy, Style, Tier, Turn};
+use skillfold::core::{
+    Breadcrumb, Lives, MemorySource, Mode, Outcome, Policy, Signal, Style, Tier, Turn,
+};
 use skillfold::{Environment, Host, Matching, Session, Settings, Skills};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");
@@ -235,4 +237,167 @@ fn default_settings_match_by_words_alone() {
     // It means the same, and a model or an embedding would find it.
     assert_eq!(session.turn("Will it rain tomorrow?").text, None);
     assert!(session.turn("The forecast for tomorrow?").text.is_some());
+}
+
+/// Begins a conversation by the settings of a person.
+fn by_settings(of: &[(&str, &str, &str)], settings: &[(&str, &str)]) -> Session {
+    let mut host = Host::new(Environment::new("/nowhere"));
+    for (key, value) in settings {
+        host = host.set(*key, *value);
+    }
+    let files = of.iter().map(|(name, triggers, body)| {
+        let text = format!("---\nname: {name}\ndescription: Helps with {name}, as customers ask for it\n{triggers}\n---\n{body}\n");
+        (format!("{name}/SKILL.md"), text)
+    });
+    let skills = host
+        .bundled("built in", MemorySource::new(files))
+        .discover()
+        .unwrap();
+    let policy = skills.report().settings.policy();
+    skills.session(policy, Lives::History)
+}
+
+#[test]
+fn request_gets_one_of_four_tiers_whichever_way_it_is_matched() {
+    let tiers = [("disclosure", "triggered"), ("style", "tiers")];
+    for matching in ["hybrid", "keyword"] {
+        let settings = [tiers.as_slice(), &[("matching", matching)]].concat();
+        let say =
+            |of: &[(&str, &str, &str)], request: &str| by_settings(of, &settings).turn(request);
+        let nothing = say(&[], "What is 2+2?");
+        assert_eq!(
+            (nothing.tier, nothing.text),
+            (Tier::Nothing, None),
+            "{matching}"
+        );
+        let breadcrumb = say(&[GREET, WEATHER], "What is 2+2?");
+        assert_eq!(breadcrumb.tier, Tier::Breadcrumb, "{matching}");
+        assert_eq!(
+            breadcrumb.text.as_deref(),
+            Some("[2 skills available]"),
+            "{matching}"
+        );
+        assert!(breadcrumb.tokens <= 10, "{matching}: {}", breadcrumb.tokens);
+        for question in ["What can you do?", "list skills"] {
+            let registry = say(&[GREET, WEATHER], question);
+            assert_eq!(registry.tier, Tier::Registry, "{matching}");
+            let text = registry.text.unwrap();
+            let lines: Vec<&str> = text
+                .lines()
+                .filter(|line| line.starts_with("- **"))
+                .collect();
+            assert_eq!(lines.len(), 2, "{matching}: {text}");
+            for line in lines {
+                let tokens = Policy::default().counter.count(line);
+                assert!(tokens <= 20, "{matching}: {tokens} tokens: {line}");
+            }
+            assert!(!text.contains("Look outside."), "{matching}: {text}");
+        }
+        let full = say(&[GREET, WEATHER], "The forecast, please");
+        assert_eq!(full.tier, Tier::Full, "{matching}");
+        assert!(full.text.unwrap().contains("Look outside."), "{matching}");
+    }
+    // Skills without triggers are listed where nothing else finds them, and counted where search does.
+    let silent = ("letters", "", "Write them.");
+    let say = |matching: &str| {
+        let settings = [tiers.as_slice(), &[("matching", matching)]].concat();
+        by_settings(&[GREET, silent], &settings).turn("What is 2+2?")
+    };
+    let (keyword, hybrid) = (say("keyword"), say("hybrid"));
+    assert_eq!(
+        (keyword.tier, hybrid.tier),
+        (Tier::Registry, Tier::Breadcrumb)
+    );
+    let text = keyword.text.unwrap();
+    assert!(
+        text.contains("- **letters**: Helps") && text.ends_with("[1 skills available]"),
+        "{text}"
+    );
+    assert_eq!(hybrid.text.as_deref(), Some("[2 skills available]"));
+}
+
+#[test]
+fn instructions_are_there_for_what_matched_and_for_nothing_else() {
+    let of = [
+        GREET,
+        WEATHER,
+        ("invoices", "", "Number each invoice."),
+        ("contracts", "triggers: []", "Ask a lawyer."),
+    ];
+    let requests = [
+        "What is 2+2?",
+        "Thanks, that looks good",
+        "Say bonjour to Alice",
+        "The forecast, and greet her",
+        "Help with invoices, as customers ask for it",
+        "Help with contracts, as customers ask for it",
+        "Use the `contracts` skill",
+        "Nothing about any of it",
+    ];
+    let mut by_search = 0;
+    for matching in ["hybrid", "keyword"] {
+        for disclosure in ["triggered", "hybrid"] {
+            for request in requests {
+                let settings = [("matching", matching), ("disclosure", disclosure)];
+                let mut session = by_settings(&of, &settings);
+                let told = session.listing().text;
+                let turn = session.turn(request);
+                let told = told + turn.text.as_deref().unwrap_or_default();
+                for (name, triggers, body) in of {
+                    let decision = turn.decisions.iter().find(|one| &*one.id == name);
+                    let given = decision.filter(|one| matches!(one.outcome, Outcome::Given(..)));
+                    assert_eq!(
+                        told.contains(body),
+                        given.is_some(),
+                        "{settings:?} {request} {name}"
+                    );
+                    let Some(given) = given else { continue };
+                    match given.signal {
+                        Signal::Trigger => {
+                            assert!(request.to_lowercase().contains(&*given.evidence));
+                        }
+                        // A skill without triggers comes by search, or by its name, where these count.
+                        Signal::Search => {
+                            assert_eq!(matching, "hybrid", "{request} {name}");
+                            assert!(given.confidence.unwrap() >= 0.7, "{given:?}");
+                            by_search += usize::from(!triggers.contains("bonjour"));
+                        }
+                        Signal::Mention => assert_eq!((matching, name), ("hybrid", "contracts")),
+                        signal => panic!("{request}: {signal:?}"),
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        by_search > 0,
+        "search gives nothing, and so nothing is proved of it"
+    );
+}
+
+#[test]
+fn every_match_has_a_confidence_in_the_order_of_the_ranks() {
+    let of = [
+        ("a-word", "triggers: [report]", "One."),
+        ("b-phrase", "triggers: [annual report]", "Two."),
+        ("c-name", "triggers: [nothing]", "Three."),
+    ];
+    let turn = by_settings(&of, &[]).turn("c-name: the annual report");
+    let matched: Vec<_> = turn
+        .decisions
+        .iter()
+        .map(|one| (&*one.id, one.signal, one.confidence.unwrap()))
+        .collect();
+    let [
+        (_, Signal::Mention, named),
+        (_, Signal::Phrase, said),
+        (_, Signal::Trigger, part),
+    ] = matched[..]
+    else {
+        panic!("{matched:?}");
+    };
+    assert!(
+        1.0 >= named && named > said && said > part && part > 0.0,
+        "{matched:?}"
+    );
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use skillfold::core::{Envelope, ErrorKind, MemorySource};
+use skillfold::core::{Envelope, ErrorKind, Lives, MemorySource, Policy, Root, Scope, Style};
 use skillfold::{Environment, Host, Skills};
+
+use crate::world::World;
 
 const PDF: &str = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in $ARGUMENTS, $0.\n";
 
@@ -99,4 +101,222 @@ fn many_threads_load_through_one_handle() {
         stats.entries <= 3 && stats.hits + stats.misses == 2_000,
         "{stats:?}"
     );
+}
+
+/// Returns the ids of a listing, as they are printed.
+fn printed(style: Style, listing: &str) -> Vec<&str> {
+    let (before, after) = match style {
+        Style::XmlRules => ("<id>", "</id>"),
+        Style::Xml => ("<name>", "</name>"),
+        Style::Markdown | Style::Tiers => ("- **", "**"),
+        _ => ("• `", "`"),
+    };
+    let starts = listing.split(before).skip(1);
+    starts
+        .map(|rest| rest.split(after).next().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_id_loads_as_it_is_printed_in_a_listing() {
+    let names = [
+        "pdf",
+        "PDF_Tools",
+        "two words",
+        "a & b",
+        "x<y>z",
+        "tick`tock",
+        "star*s",
+        "say \"it\"",
+        "it's",
+        "天气",
+        "team:pdf",
+        "〈angle〉",
+    ];
+    let files = names.iter().enumerate().map(|(number, name)| {
+        let name = serde_json::to_string(name).unwrap();
+        (
+            format!("f{number}/SKILL.md"),
+            format!("---\nname: {name}\ndescription: d\n---\nBody.\n"),
+        )
+    });
+    let files: Vec<_> = files.collect();
+    let other = MemorySource::new([("pdf/SKILL.md", PDF)]);
+    let host =
+        Host::new(Environment::new("/nowhere")).bundled("built in", MemorySource::new(files));
+    let skills = host
+        .root(Root::new(Scope::User, "mine", other))
+        .discover()
+        .unwrap();
+    let catalog = skills.catalog();
+    let ids: Vec<&str> = catalog.visible().map(|entry| entry.id()).collect();
+    assert_eq!(ids.len(), names.len());
+    for style in Style::ALL {
+        let policy = Policy {
+            style,
+            ..Policy::default()
+        };
+        let mut session = skills.session(policy, Lives::History);
+        let listing = session.listing().text;
+        let printed = printed(style, &listing);
+        let loaded: Vec<_> = printed
+            .iter()
+            .map(|id| {
+                session
+                    .load(id, "")
+                    .map_or_else(|error| error.to_string(), |it| it.id().to_owned())
+            })
+            .collect();
+        assert_eq!(loaded, ids, "{style}: {printed:?}");
+    }
+}
+
+#[test]
+fn only_an_id_a_name_or_a_folder_leads_to_a_skill() {
+    let file =
+        |name: &str| format!("---\nname: {name}\ndescription: Fills in forms\n---\nFill in.\n");
+    let source = MemorySource::new([
+        ("pdf/SKILL.md", file("pdf")),
+        ("folder/SKILL.md", file("PDF_Tools")),
+    ]);
+    let host = Host::new(Environment::new("/nowhere"));
+    let skills = host.bundled("built in", source).discover().unwrap();
+    // Another case, and `_` for `-`, are the same name.
+    for (id, loads) in [
+        ("pdf", "pdf"),
+        ("PDF", "pdf"),
+        ("bundled:pdf", "pdf"),
+        ("PDF_Tools", "PDF_Tools"),
+        ("pdf-tools", "PDF_Tools"),
+        ("folder", "PDF_Tools"),
+    ] {
+        assert_eq!(skills.load(id, "").unwrap().id(), loads, "{id}");
+    }
+    for id in [
+        "",
+        " ",
+        "*",
+        ".",
+        "..",
+        "pd",
+        "pdff",
+        "pdf ",
+        " pdf",
+        "pdf\n",
+        "p-df",
+        "pdf.md",
+        "pdf/",
+        "./pdf",
+        "/pdf",
+        "../pdf",
+        "pdf/SKILL.md",
+        "$pdf",
+        "`pdf`",
+        "<id>pdf</id>",
+        "user:pdf",
+        "project:pdf",
+        "bundled:",
+        ":pdf",
+        "bundled:pdf:pdf",
+        "pdf tools",
+        "pdftools",
+        "pdf--tools",
+        "Fills in forms",
+        "рdf",
+    ] {
+        let error = skills.load(id, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{id:?}: {error}");
+    }
+}
+
+#[test]
+fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
+    let world = World::new(
+        "
+        //- person/.agents/skills/good/SKILL.md
+        ---
+        name: good
+        description: d
+        ---
+        Good.
+        //- person/.agents/skills/repaired/SKILL.md
+        ---
+        name: repaired
+        description: Use when: something
+        ---
+        Repaired.
+        //- person/.agents/skills/bare/SKILL.md
+        # No frontmatter
+        //- person/.agents/skills/open/SKILL.md
+        ---
+        name: open
+        //- person/.agents/skills/list/SKILL.md
+        ---
+        - name
+        ---
+        //- person/.agents/skills/silent/SKILL.md
+        ---
+        name: silent
+        ---
+        Silent.
+        ",
+    );
+    let malformed = ["bare", "list", "open", "silent"];
+    let skills = world.skills();
+    let refused: Vec<_> = skills
+        .catalog()
+        .refused()
+        .iter()
+        .map(|one| format!("{} {}", one.folder.path(), one.diagnostics[0].code.number()))
+        .collect();
+    insta::assert_snapshot!(refused.join("\n"), @"
+    bare SF001
+    list SF005
+    open SF109
+    silent SF007
+    ");
+    for id in malformed {
+        let error = skills.load(id, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{id}: {error}");
+        assert!(!error.diagnostics().is_empty(), "{id}");
+    }
+    assert_eq!(skills.load("good", "").unwrap().body(), "Good.\n");
+    // What could be repaired loads, unless loading is strict.
+    assert_eq!(skills.load("repaired", "").unwrap().body(), "Repaired.\n");
+    let strict = world.host().set("strict", "true").discover().unwrap();
+    assert_eq!(
+        strict.load("repaired", "").unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
+    assert!(strict.load("good", "").is_ok());
+    world.write("\n//- person/.agents/skills/good/SKILL.md\n# Not any more\n");
+    assert_eq!(
+        skills.load("good", "").unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
+}
+
+#[test]
+fn four_of_five_loads_of_typical_use_are_answered_from_memory() {
+    // More skills than are remembered, a few of them loaded most of the time.
+    let files = (0..150).map(|number| {
+        let text = format!("---\nname: s{number}\ndescription: d\n---\nDo $ARGUMENTS {number}.\n");
+        (format!("s{number}/SKILL.md"), text)
+    });
+    let host = Host::new(Environment::new("/nowhere"));
+    let skills = host
+        .bundled("built in", MemorySource::new(files))
+        .discover()
+        .unwrap();
+    let mut random: u32 = 1;
+    for _ in 0..3_000 {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        // The product of two equal chances: low numbers come often, high ones seldom.
+        let chance = |shift: u32| (random >> shift) & 0x3ff;
+        let number = (chance(20) * chance(10) * 150) >> 20;
+        skills.load(&format!("s{number}"), "").unwrap();
+    }
+    let stats = skills.cache_stats();
+    assert!(stats.hit_rate() > 0.8, "{} {stats:?}", stats.hit_rate());
+    assert!(stats.evicted > 0, "nothing had to be forgotten: {stats:?}");
 }

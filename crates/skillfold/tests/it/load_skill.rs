@@ -60,6 +60,55 @@ fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
 }
 
 #[test]
+fn default_listing_reminds_the_model_to_look_at_skills_first() {
+    let hint = "Always check the available skills before starting a complex task.";
+    let listing = |style| {
+        let policy = Policy { style, ..catalog() };
+        registry().session(policy, Lives::History).listing().text
+    };
+    assert!(listing(Style::default()).contains(hint));
+    // Who does not want it takes another style.
+    for style in Style::ALL
+        .into_iter()
+        .filter(|style| *style != Style::default())
+    {
+        assert!(!listing(style).contains(hint), "{style}");
+    }
+}
+
+#[test]
+fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missing() {
+    let about = "Handles one of very many matters, and says at some length what it is good for and when to use it";
+    for count in [100, 300, 900] {
+        let files = (0..count).map(|number| {
+            let text = format!(
+                "---\nname: skill-{number:03}\ndescription: {about} {number}\n---\nBody.\n"
+            );
+            (format!("skill-{number:03}/SKILL.md"), text)
+        });
+        let host = Host::new(Environment::new("/nowhere"));
+        let skills = host
+            .bundled("built in", MemorySource::new(files))
+            .discover()
+            .unwrap();
+        let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+        let listing = session.listing();
+        assert!(
+            listing.text.chars().count() <= 8_000,
+            "{count}: {}",
+            listing.text.len()
+        );
+        let listed = listing.text.matches("<id>").count();
+        assert_eq!(listed + listing.left_out.len(), count);
+        assert_eq!(
+            listing.text.contains("more: call search_skills"),
+            !listing.left_out.is_empty()
+        );
+        assert_eq!(session.turn("Say hello to Alice").tokens, 0, "{count}");
+    }
+}
+
+#[test]
 fn load_skill_gives_the_whole_markdown_in_its_envelope() {
     let answer = load_skill(&registry().bound_to(Agent::new("any")), "greet");
     insta::assert_snapshot!(answer, @r#"

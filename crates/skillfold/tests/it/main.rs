@@ -8,15 +8,18 @@
 mod attack;
 mod bind;
 mod conformance;
+mod counting;
 mod examples;
 mod flows;
 mod hidden;
 mod injection;
+mod keyword;
 mod load;
 mod load_skill;
 mod meaning;
 mod model;
 mod race;
+mod reads;
 #[cfg(feature = "index")]
 mod remember;
 mod roots;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skillfold::core::{Embedder, Error, Lives, Policy};
+use skillfold::core::{Embedder, Error, Lives, Policy, Signal};
 use skillfold::{Host, Settings};
 
 use crate::world::World;
@@ -33,15 +33,16 @@ impl Embedder for Thesaurus {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        let has = |text: &str, words: [&str; 2]| {
+        let has = |text: &str, words: [&str; 2]| -> f32 {
             let is_there = words.iter().any(|word| text.to_lowercase().contains(word));
             if is_there { 1.0 } else { 0.01 }
         };
         let vector = |text: &&str| {
-            vec![
+            let (car, cake) = (
                 has(text, ["car", "automobile"]),
                 has(text, ["cake", "gateau"]),
-            ]
+            );
+            vec![car, cake, 1.01 - car.max(cake)]
         };
         Ok(texts.iter().map(vector).collect())
     }
@@ -62,6 +63,42 @@ fn host_with_an_embedder_finds_what_means_the_same() {
     assert_eq!(found(host, request)[0], "car");
     let host = world.host().embedder(Arc::new(Thesaurus));
     assert_eq!(found(host, "A gateau, please")[0], "cake");
+}
+
+#[test]
+fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
+    let skill = |name: &str| {
+        format!(
+            "//- person/.agents/skills/{name}/SKILL.md\n---\nname: {name}\ndescription: Repairs a {name} in the workshop\n---\nLook.\n"
+        )
+    };
+    let world = World::new(&["bike", "car", "clock"].map(skill).concat());
+    let say = |host: Host, matching: &str| {
+        let host = host
+            .set("disclosure", "triggered")
+            .set("matching", matching);
+        let skills = host.discover().unwrap();
+        let mut policy = skills.report().settings.policy();
+        if let Some(suggesting) = &mut policy.suggesting {
+            // The host wants to hear of what is unlikely too.
+            suggesting.show_from = 0.01;
+        }
+        let mut session = skills.session(policy, Lives::History);
+        let turn = session.turn("Please repair my automobile in the workshop");
+        assert_eq!(skills.search_problem(), None);
+        let brought = turn.decisions.iter();
+        let brought = brought.map(|one| (one.id.to_string(), one.signal, one.confidence.unwrap()));
+        brought.collect::<Vec<_>>()
+    };
+    // By words they are alike.
+    let by_words = say(world.host(), "hybrid");
+    assert_eq!(by_words[0].0, "bike", "{by_words:?}");
+    let told = || world.host().embedder(Arc::new(Thesaurus));
+    let by_meaning = say(told(), "hybrid");
+    let (id, signal, confidence) = &by_meaning[0];
+    assert_eq!((&**id, *signal), ("car", Signal::Search), "{by_meaning:?}");
+    assert!(*confidence > by_words[0].2, "{by_words:?} {by_meaning:?}");
+    assert_eq!(say(told(), "keyword"), []);
 }
 
 #[test]

@@ -139,6 +139,24 @@ fn change_addition_and_removal_are_seen_and_told() {
 }
 
 #[test]
+fn change_is_seen_within_ten_seconds_by_the_default_settings_with_and_without_a_watcher() {
+    for watch in ["on", "off"] {
+        let followed = Followed::new(WORLD, |host| host.set("watch", watch));
+        assert_eq!(followed.skills.report().settings.poll_seconds.value, 5);
+        let start = Instant::now();
+        followed.write("person/.agents/skills/mail", "mail", "Reads mails");
+        followed.write("person/.agents/skills/sheet", "sheet", "Adds up");
+        fs::remove_dir_all(followed.world.path("person/.agents/skills/group")).unwrap();
+        followed.until_described("mail", Some("Reads mails"));
+        followed.until_described("sheet", Some("Adds up"));
+        followed.until_described("pdf", None);
+        let seen = start.elapsed();
+        assert!(seen < Duration::from_secs(10), "watch {watch}: {seen:?}");
+        assert!(followed.skills.load("sheet", "").is_ok());
+    }
+}
+
+#[test]
 fn what_one_change_costs_is_a_look_at_one_folder() {
     let followed = Followed::told();
     let everything = followed.watching.status().looks.1;

@@ -1,0 +1,141 @@
+//! Every test of the workspace by its whole path: crate, binary, modules, function.
+
+use std::collections::BTreeSet;
+
+use crate::source::{after_attributes, bare, is_word, matching, words};
+use crate::tree::{File, files};
+
+/// Returns the paths of all tests: `skillfold-core::it::manifest::a_test`, `skillfold-core::name::tests::another`.
+pub(crate) fn all() -> BTreeSet<String> {
+    let rust = files().iter().filter(|file| file.is_rust());
+    rust.flat_map(of).collect()
+}
+
+/// Returns the paths of the tests of a file.
+fn of(file: &File) -> Vec<String> {
+    let Some(module) = module(&file.path) else {
+        return Vec::new();
+    };
+    let code = bare(&file.text);
+    let inner = inline_modules(&code);
+    let tests = tests(&code).into_iter().map(|(position, name)| {
+        let mut path = vec![module.as_str()];
+        let around = inner.iter().filter(|inner| inner.covers(position));
+        path.extend(around.map(|inner| inner.name));
+        path.push(name);
+        path.join("::")
+    });
+    tests.collect()
+}
+
+/// Returns the module path of a file, the crate and the test binary first.
+fn module(path: &str) -> Option<String> {
+    let (krate, inside) = match path.strip_prefix("crates/") {
+        Some(rest) => rest.split_once('/')?,
+        None => ("skillfold-bench", path.strip_prefix("bench/")?),
+    };
+    let inside = inside
+        .strip_prefix("src/")
+        .or_else(|| inside.strip_prefix("tests/"))?;
+    let mut parts: Vec<&str> = inside.strip_suffix(".rs")?.split('/').collect();
+    if let Some(&("mod" | "lib" | "main")) = parts.last() {
+        parts.pop();
+    }
+    parts.insert(0, krate);
+    Some(parts.join("::"))
+}
+
+/// A `mod name { … }` inside a file.
+struct Inline<'a> {
+    name: &'a str,
+    start: usize,
+    end: usize,
+}
+
+impl Inline<'_> {
+    fn covers(&self, position: usize) -> bool {
+        (self.start..self.end).contains(&position)
+    }
+}
+
+/// Returns the modules inside a bare text, the outer ones first.
+fn inline_modules(code: &str) -> Vec<Inline<'_>> {
+    let modules = words(code, "mod ").filter_map(|start| {
+        let rest = &code[start + "mod ".len()..];
+        let (name, rest) = rest.split_at(rest.find(|c| !is_word(c))?);
+        let block = rest.trim_start();
+        let length = matching(block, '{', '}').filter(|_| block.starts_with('{'))?;
+        Some(Inline {
+            name,
+            start,
+            end: code.len() - block.len() + length,
+        })
+    });
+    modules.collect()
+}
+
+/// Returns the tests of a bare text with their positions: functions after `#[test]` or `#[tokio::test]`, and functions of a
+/// `proptest!` block.
+fn tests(code: &str) -> Vec<(usize, &str)> {
+    let mut tests = Vec::new();
+    for attribute in ["#[test]", "#[tokio::test]", "#[tokio::test("] {
+        for (position, _) in code.match_indices(attribute) {
+            let name = function_name(after_attributes(&code[position..]));
+            tests.extend(name.map(|name| (position, name)));
+        }
+    }
+    for (position, _) in code.match_indices("proptest! {") {
+        let block = &code[position..];
+        let block = &block[..matching(block, '{', '}').unwrap_or(block.len())];
+        let functions = block.match_indices("fn ");
+        tests.extend(functions.filter_map(|(start, _)| {
+            let name = function_name(&block[start..])?;
+            Some((position + start, name))
+        }));
+    }
+    tests
+}
+
+fn function_name(code: &str) -> Option<&str> {
+    let name = code
+        .strip_prefix("async ")
+        .unwrap_or(code)
+        .strip_prefix("fn ")?;
+    let (name, rest) = name.split_at(name.find(|c| !is_word(c))?);
+    rest.starts_with('(').then_some(name)
+}
+
+#[test]
+fn tests_are_known_by_their_attribute_or_their_block() {
+    let text = "#[test]\n#[cfg(unix)]\n#[expect(\n    a,\n)]\nfn one() {}\nfn helper() {}\n// #[test]\nfn two() {}\n\
+                proptest! {\n    fn three(a in 0..1) { b() }\n}\nfn four() {}\n\"#[test] fn five()\"\n\
+                #[tokio::test]\nasync fn six() {}\n#[tokio::test(flavor = \"multi_thread\")]\nasync fn seven() {}\n";
+    let code = bare(text);
+    let names: Vec<&str> = tests(&code).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["one", "six", "seven", "three"]);
+}
+
+#[test]
+fn path_of_a_test_has_its_crate_its_binary_and_its_modules() {
+    let text = "fn a() {}\nmod outer {\n    #[test]\n    fn deep() {}\n    mod inner {\n        #[test]\n        fn deeper() {}\n    }\n}\n\
+                mod tests;\n#[test]\nfn top() {}\n";
+    let paths = |path: &str| {
+        let file = File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        let mut paths = of(&file);
+        paths.sort();
+        paths.join(" ")
+    };
+    assert_eq!(
+        paths("crates/a/src/read/mod.rs"),
+        "a::read::outer::deep a::read::outer::inner::deeper a::read::top"
+    );
+    assert!(paths("crates/a/src/lib.rs").ends_with(" a::top"));
+    assert!(paths("crates/a/tests/it/main.rs").ends_with(" a::it::top"));
+    assert!(paths("crates/a/tests/it/part/of.rs").ends_with(" a::it::part::of::top"));
+    assert!(paths("crates/a/tests/other.rs").ends_with(" a::other::top"));
+    assert!(paths("bench/src/load.rs").ends_with(" skillfold-bench::load::top"));
+    assert_eq!(paths("fuzz/src/lib.rs"), "");
+}

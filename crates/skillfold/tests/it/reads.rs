@@ -1,0 +1,149 @@
+//! What is read of skills, and when: nothing before it is needed, and nothing twice.
+
+use std::time::{Duration, Instant};
+
+use skillfold::core::{Covers, Filter, Lives, Query, Scope, SearchIndex};
+use skillfold::{Session, Skills};
+
+use crate::counting::{Asked, Counting};
+
+/// A thousand skills; of every hundred one is about PDF, by its description alone.
+fn many() -> Counting {
+    let names: Vec<String> = (0..1_000).map(|number| format!("s{number:03}")).collect();
+    Counting::new(names.iter().enumerate().map(|(number, name)| {
+        let fields = match number % 100 {
+            7 => "description: Helps with PDF processing of forms\ntriggers: [acroform]",
+            _ => "description: Sorts letters by their sender",
+        };
+        let body = format!("Word{number} is said here and PDF is everywhere.\n");
+        (name.as_str(), fields.to_owned(), body)
+    }))
+}
+
+fn session(skills: &Skills) -> Session {
+    skills.session(skills.report().settings.policy(), Lives::History)
+}
+
+/// Fails if none of five runs takes less time than a person notices.
+#[track_caller]
+fn at_once(run: impl Fn()) {
+    let runs = (0..5).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    });
+    let fastest = runs.min().unwrap();
+    assert!(fastest < Duration::from_millis(100), "{fastest:?}");
+}
+
+#[test]
+fn finding_skills_reads_the_start_of_each_file_and_keeps_no_instructions() {
+    let long = "A sentence of long instructions.\n".repeat(10_000);
+    let fields = "description: d".to_owned();
+    let names = ["a", "b", "c"];
+    let source = Counting::new(names.map(|name| (name, fields.clone(), long.clone())));
+    let skills = source.host().discover().unwrap();
+    let asked = source.asked();
+    assert_eq!((skills.catalog().len(), asked.reads), (3, 3));
+    assert!(asked.bytes <= 3 * 4_096, "{asked:?}");
+    let catalog = skills.catalog();
+    assert!(!format!("{:?}", catalog.get("a").unwrap().skill()).contains("A sentence"));
+    assert_eq!(skills.load("a", "").unwrap().body(), long);
+}
+
+#[test]
+fn filters_by_source_name_and_description_read_no_file() {
+    let source = many();
+    let skills = source.host().discover().unwrap();
+    source.asked();
+    let catalog = skills.catalog();
+    let found = |filter: &Filter| catalog.page(filter, None, 1_000).entries.len();
+    let filter = Filter::default;
+    at_once(|| {
+        assert_eq!(found(&filter().scope(Scope::Bundled)), 1_000);
+        assert_eq!(found(&filter().scope(Scope::User)), 0);
+        assert_eq!(found(&filter().name("^s[0-4]07$").unwrap()), 5);
+        assert_eq!(found(&filter().words("PDF processing")), 10);
+        assert_eq!(found(&filter().words("word7")), 0);
+    });
+    assert_eq!(source.asked(), Asked::default());
+}
+
+#[test]
+fn search_of_descriptions_answers_at_once_and_reads_no_file() {
+    let source = many();
+    let skills = source.host().discover().unwrap();
+    source.asked();
+    let catalog = skills.catalog();
+    let index = SearchIndex::new(&catalog, Covers::Metadata);
+    let query = Query::new("PDF processing");
+    at_once(|| {
+        let found = index.search(&query, 100, |_| true);
+        let ids: Vec<&str> = found.hits.iter().map(|hit| hit.entry.id()).collect();
+        let expected: Vec<String> = (0..10).map(|number| format!("s{number}07")).collect();
+        assert_eq!(ids, expected);
+    });
+    assert_eq!(source.asked(), Asked::default());
+}
+
+#[test]
+fn id_leads_to_its_file_and_no_folder_is_listed_again() {
+    let source = many();
+    let skills = source.host().discover().unwrap();
+    assert!(source.asked().lists > 0);
+    for id in ["s007", "S007", "bundled:s007"] {
+        assert_eq!(skills.load(id, id).unwrap().id(), "s007");
+        let asked = source.asked();
+        assert_eq!((asked.lists, asked.reads), (0, 1), "{id}");
+    }
+    assert!(skills.load("s7777", "").is_err());
+    assert!(skills.read("s007", "SKILL.md").is_ok());
+    let asked = source.asked();
+    assert_eq!((asked.lists, asked.reads), (0, 1));
+    let path = skills
+        .catalog()
+        .get("s007")
+        .unwrap()
+        .skill()
+        .folder
+        .path()
+        .to_owned();
+    assert_eq!(path, "s007");
+}
+
+#[test]
+fn instructions_are_read_for_what_asks_for_them_and_not_before() {
+    let source = many();
+    let skills = source.host().set("matching", "keyword").discover().unwrap();
+    source.asked();
+    let mut asking = session(&skills);
+    asking.listing();
+    for request in ["What is 2+2?", "PDF processing", "s007", "what can you do?"] {
+        asking.turn(request);
+    }
+    assert_eq!(source.asked(), Asked::default());
+    asking.turn("Fill in this acroform");
+    // The first three that match are given.
+    assert_eq!(source.asked().reads, 3);
+    asking.load("s000", "").unwrap();
+    assert_eq!(source.asked().reads, 1);
+}
+
+#[test]
+fn search_reads_each_file_once_for_its_words_and_loads_none() {
+    let source = many();
+    let skills = source.host().discover().unwrap();
+    source.asked();
+    let mut asking = session(&skills);
+    asking.turn("What is 2+2?");
+    assert_eq!(source.asked().reads, 1_000);
+    for request in ["What is 3+3?", "Thanks!", "And now?"] {
+        asking.turn(request);
+        assert_eq!(source.asked(), Asked::default(), "{request}");
+    }
+    // Words are kept, no instructions.
+    assert_eq!(
+        (skills.cache_stats().entries, skills.cache_stats().misses),
+        (0, 0)
+    );
+}
