@@ -275,10 +275,14 @@ fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
     open SF109
     silent SF007
     ");
+    let person = skills.for_person();
     for id in malformed {
-        let error = skills.load(id, "").unwrap_err();
+        let error = person.load(id, "").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{id}: {error}");
         assert!(!error.diagnostics().is_empty(), "{id}");
+        // A model is not told that there is something whose fields nobody can read.
+        let error = skills.load(id, "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{id}: {error}");
     }
     assert_eq!(skills.load("good", "").unwrap().body(), "Good.\n");
     // What could be repaired loads, unless loading is strict.
