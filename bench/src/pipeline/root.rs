@@ -332,7 +332,8 @@ impl Root {
             let shown = target.file().display().to_string();
             let place = self.place("fix a file", &shown);
             for is_second in [false, true] {
-                let fixed = faults.attempt(place, || target.fix(Profile::Spec, &limits));
+                let fixed =
+                    faults.attempt(place, || target.fix(copy.path(), Profile::Spec, &limits));
                 let found = match fixed {
                     Some(Ok(checked)) if is_second && !checked.fixed.is_empty() => {
                         Err("what was corrected is corrected again".to_owned())
