@@ -63,13 +63,13 @@ disclose folder=requests:
 # Search with models that tell meanings: tests, and how often the right skill is found (needs what bench/models.py makes)
 meaning models folder=requests:
     TEST_MODELS={{models}} cargo nextest run -p skillfold-index --features static-model model::
-    cargo run --release -p skillfold-bench --features static-model -- search --data {{folder}} --pool 10000 \
+    cargo run --release -p skillfold-bench --features static-model,fts5 -- search --data {{folder}} --pool 10000 \
         --method static --model {{models}}/static
 
 # The same with a transformer, which takes minutes to compile and more to compute
 transformer models folder=requests:
     TEST_MODELS={{models}} cargo nextest run -p skillfold-index --features static-model,transformer model::
-    cargo run --release -p skillfold-bench --features static-model,transformer -- search --data {{folder}} --pool 10000 \
+    cargo run --release -p skillfold-bench --features static-model,transformer,fts5 -- search --data {{folder}} --pool 10000 \
         --method transformer --model {{models}}/transformer --vectors {{models}}
 
 # Ten thousand conversations at once, while the skills are swapped
