@@ -10,14 +10,14 @@ _default:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo nextest run
-    cargo test --doc
+    cargo nextest run --workspace
+    cargo test --workspace --doc
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 
 # Run the tests
 test:
-    cargo nextest run
-    cargo test --doc
+    cargo nextest run --workspace
+    cargo test --workspace --doc
 
 # Read every real file of a corpus and count what was loaded, repaired and refused
 corpus file=corpus:

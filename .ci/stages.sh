@@ -59,22 +59,26 @@ install_nightly() {
 
 # Tests that are ignored need data or a user whom permissions bind: as root, drop what lets root read everything.
 ignored_tests() {
-    local runner=""
+    local runner=()
     if [ "$(id -u)" = 0 ]; then
-        runner="setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search --"
+        local host
+        host="$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')"
+        runner=("CARGO_TARGET_${host}_RUNNER=setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search --")
     fi
     local select="all()"
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
     has_data "$reference" "the wording of the requirements" || select+=" - test(by_the_reference)"
-    env CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER="$runner" cargo nextest run --run-ignored only "$@" -E "$select"
+    env "${runner[@]}" cargo nextest run --workspace --run-ignored only "$@" -E "$select"
 }
 
 # All fuzz targets, or those named: each for so many runs or seconds, whichever comes first.
 fuzz() {
-    local runs="$1" seconds="$2" target dict
+    local runs="$1" seconds="$2" target targets dict
     shift 2
+    targets="${*:-$(cargo +nightly fuzz list)}"
+    if [ -z "$targets" ]; then echo "error: there is no fuzz target" >&2; exit 1; fi
     cargo +nightly fuzz build -s none --no-trace-compares --target-dir "$cache/fuzz-target"
-    for target in ${*:-$(cargo +nightly fuzz list)}; do
+    for target in $targets; do
         dict=yaml
         if [ -f "fuzz/$target.dict" ]; then dict="$target"; fi
         mkdir -p "$cache/fuzz/$target"

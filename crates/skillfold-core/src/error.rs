@@ -286,6 +286,7 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
             | io::ErrorKind::InvalidInput
             | io::ErrorKind::InvalidFilename
             | io::ErrorKind::InvalidData
+            | io::ErrorKind::FileTooLarge
             | io::ErrorKind::Unsupported
     )
 }
@@ -379,6 +380,7 @@ mod tests {
             io::ErrorKind::NotADirectory,
             io::ErrorKind::PermissionDenied,
             io::ErrorKind::InvalidFilename,
+            io::ErrorKind::FileTooLarge,
         ] {
             assert!(!is_transient(kind.into()), "{kind}");
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source};
+use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source, Trust};
 
 use crate::environment::{Environment, noting_faults, now_ns};
 #[cfg(feature = "index")]
@@ -102,14 +102,14 @@ impl Host {
     /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
     pub fn discover(self) -> Result<Skills, Error> {
         let now_ns = now_ns();
-        let (roots, report, _) = self.look(&[])?;
+        let Looked { roots, report, .. } = self.look(&[])?;
         Ok(self.skills(roots, report, now_ns))
     }
 
     /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
     pub fn discover_anyway(self) -> Skills {
         let now_ns = now_ns();
-        let (roots, report, _) = self.look_anyway(&[]);
+        let Looked { roots, report, .. } = self.look_anyway(&[]);
         self.skills(roots, report, now_ns)
     }
 
@@ -156,16 +156,16 @@ impl Host {
 
     /// Looks for the roots; also returns what could not be looked at just now, and counts as absent.
     pub(crate) fn look(&self, before: &[Root]) -> Result<Looked, Error> {
-        let (roots, report, fault) = self.look_anyway(before);
-        let mut findings = report.settings.findings.iter();
-        match (findings.find(|finding| finding.is_fatal()), fault) {
+        let looked = self.look_anyway(before);
+        let mut findings = looked.report.settings.findings.iter();
+        match (findings.find(|finding| finding.is_fatal()), looked.fault) {
             // It may pass, and is then no fault of the settings.
             (Some(fatal), Some(fault)) if fatal.diagnostic.code == Code::Unavailable => Err(fault),
             (Some(fatal), _) => Err(Error::setting(
                 fatal.origin.to_string(),
                 fatal.diagnostic.message.clone(),
             )),
-            (None, fault) => Ok((roots, report, fault)),
+            (None, fault) => Ok(Looked { fault, ..looked }),
         }
     }
 
@@ -173,19 +173,23 @@ impl Host {
         let (settings, fault) = noting_faults(|| {
             Settings::load_with(&self.environment, &self.entries, &self.arguments)
         });
-        let (roots, report, other) = self.look_by(settings, before);
-        (roots, report, fault.or(other))
+        let looked = self.look_by(settings, before);
+        Looked {
+            fault: fault.or(looked.fault),
+            ..looked
+        }
     }
 
     /// Finds the roots by settings that were read before; the list of trusted folders is read now.
     pub(crate) fn look_by(&self, settings: Settings, before: &[Root]) -> Looked {
-        let ((mut trusted, rule, (found, searched)), fault) = noting_faults(|| {
+        let ((mut trusted, rule), trust_fault) = noting_faults(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
             let rule = TrustRule::of(&self.environment, &settings, &mut trusted);
-            let found = roots::find(&self.environment, &settings, rule.as_ref(), before);
-            (trusted, rule, found)
+            (trusted, rule)
         });
-        if let Some(fault) = &fault {
+        let ((found, searched), fault) =
+            noting_faults(|| roots::find(&self.environment, &settings, rule.as_ref(), before));
+        for fault in trust_fault.iter().chain(&fault) {
             trusted.findings.push(SettingFinding {
                 origin: Origin::Default,
                 diagnostic: Diagnostic::new(Code::Unavailable, None, fault.with_cause()),
@@ -200,12 +204,49 @@ impl Host {
             #[cfg(feature = "index")]
             memory: Vec::new(),
         };
-        (roots, report, fault)
+        Looked {
+            roots,
+            report,
+            fault,
+            trust_fault,
+        }
     }
 }
 
-/// The roots, what they were found by, and what could not be looked at.
-type Looked = (Vec<Root>, Report, Option<Error>);
+/// The roots, and what they were found by.
+pub(crate) struct Looked {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) report: Report,
+    /// What could not be looked at just now of settings and roots, and counts as absent.
+    pub(crate) fault: Option<Error>,
+    /// What could not be looked at just now of the person's trust, and counts as none.
+    pub(crate) trust_fault: Option<Error>,
+}
+
+impl Looked {
+    /// Returns the fault by which a root would be lost.
+    pub(crate) fn takes_root(&mut self, before: &[Root]) -> Option<Error> {
+        let is_there = |was: &Root| self.roots.iter().any(|root| is_same(was, root));
+        self.fault.take_if(|_| !before.iter().all(is_there))
+    }
+
+    /// Returns the fault by which trust would be lost. Trust that is known to be taken back is no fault, whatever else cannot
+    /// be looked at.
+    pub(crate) fn takes_trust(&mut self, before: &[Root]) -> Option<Error> {
+        let is_less = |was: &Root, root: &Root| {
+            is_same(was, root) && was.trust() != root.trust() && root.trust() != Trust::Trusted
+        };
+        let is_trusted = |was: &Root| !self.roots.iter().any(|root| is_less(was, root));
+        self.trust_fault.take_if(|_| !before.iter().all(is_trusted))
+    }
+}
+
+/// Returns whether two roots are of one place. Labels do not tell: a catalog numbers those that are alike.
+fn is_same(was: &Root, root: &Root) -> bool {
+    was.source().location() == root.source().location()
+        && was.scope() == root.scope()
+        && was.plugin_name() == root.plugin_name()
+}
 
 impl fmt::Debug for Host {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,5 +257,46 @@ impl fmt::Debug for Host {
             .field("arguments", &self.arguments)
             .field("roots", &self.roots)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skillfold_core::MemorySource;
+
+    use super::*;
+
+    /// Returns what is found where the project was trusted before and is not now.
+    fn revoked() -> (Vec<Root>, Looked) {
+        let root = |trust| {
+            let source = MemorySource::new([("a/SKILL.md", "")]);
+            Root::new(Scope::Project, "app", source).with_trust(trust)
+        };
+        let mut looked = Host::new(Environment::new("/nowhere")).look_anyway(&[]);
+        looked.roots = vec![root(Trust::Untrusted)];
+        (vec![root(Trust::Trusted)], looked)
+    }
+
+    #[test]
+    fn trust_that_is_taken_back_ends_whatever_else_cannot_be_looked_at() {
+        let (before, mut looked) = revoked();
+        looked.fault = Some(Error::not_found("a root of a disk that is gone"));
+        assert!(looked.takes_trust(&before).is_none());
+        assert!(looked.takes_root(&before).is_none());
+    }
+
+    #[test]
+    fn trust_that_cannot_be_looked_at_just_now_stays() {
+        let (before, mut looked) = revoked();
+        looked.trust_fault = Some(Error::not_found("the list"));
+        assert!(looked.takes_trust(&before).is_some());
+    }
+
+    #[test]
+    fn root_that_cannot_be_looked_at_just_now_is_not_lost() {
+        let (before, mut looked) = revoked();
+        looked.fault = Some(Error::not_found("the root"));
+        looked.roots.clear();
+        assert!(looked.takes_root(&before).is_some());
     }
 }

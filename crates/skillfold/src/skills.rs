@@ -439,10 +439,11 @@ impl Skills {
         let _one = lock(&shared.refreshing);
         let now_ns = now_ns();
         let old = shared.now.load();
-        let (roots, report, fault) = shared.host.look(old.catalog.roots())?;
-        match fault {
-            Some(fault) if !keeps_all(&old, &roots) => Err(fault),
-            _ => Ok(shared.refresh(roots, report, now_ns)),
+        let before = old.catalog.roots();
+        let mut looked = shared.host.look(before)?;
+        match looked.takes_trust(before).or(looked.takes_root(before)) {
+            Some(fault) => Err(fault),
+            None => Ok(shared.refresh(looked.roots, looked.report, now_ns)),
         }
     }
 
@@ -474,12 +475,12 @@ impl Skills {
         let now_ns = now_ns();
         // Settings may be broken by now; that must not keep the trust that they were read with.
         let settings = now.report.settings.clone();
-        let (roots, report, fault) = shared.host.look_by(settings, now.catalog.roots());
-        // What cannot be looked at just now is not known to be revoked; the next answer looks again.
-        if fault.is_some() && !keeps_all(&now, &roots) {
+        let mut looked = shared.host.look_by(settings, now.catalog.roots());
+        // Trust that cannot be looked at just now is not known to be taken back; the next answer looks again.
+        if looked.takes_trust(now.catalog.roots()).is_some() {
             return now;
         }
-        let changes = shared.refresh(roots, report, now_ns);
+        let changes = shared.refresh(looked.roots, looked.report, now_ns);
         #[cfg(feature = "watch")]
         merge(&mut lock(&shared.untold), changes);
         #[cfg(not(feature = "watch"))]
@@ -538,18 +539,6 @@ impl Reader {
             Self::Person => catalog.usable_by_person(id),
         }
     }
-}
-
-/// Returns whether every root is still there, and what it holds may still be given to a model if it could before.
-fn keeps_all(old: &State, roots: &[Root]) -> bool {
-    let is_kept = |was: &Root| {
-        roots.iter().any(|root| {
-            was.label() == root.label()
-                && was.source().location() == root.source().location()
-                && (was.trust() == root.trust() || root.trust() == Trust::Trusted)
-        })
-    };
-    old.catalog.roots().iter().all(is_kept)
 }
 
 /// Takes a lock. A thread that panicked under it has swapped nothing in; the next one may try.

@@ -5,8 +5,8 @@
 //! that is another user's, or that others may write, trusts nothing. An entry
 //! with a key that this version does not know trusts nothing: a later version may have narrowed it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 #[cfg(feature = "store")]
 use skillfold_core::Error;
@@ -130,7 +130,7 @@ pub struct TrustedFolders {
     /// What is wrong with the list, or with a folder of it that matters here.
     pub findings: Vec<SettingFinding>,
     /// The text of the file when it was read.
-    text: Option<String>,
+    text: Option<Result<String, String>>,
 }
 
 /// How a folder stands in the file.
@@ -149,6 +149,12 @@ struct List {
     folder: Vec<Spanned<toml::Value>>,
 }
 
+/// Returns the text of the list if it is there, or why it is not used.
+fn read_list(file: &Path) -> io::Result<Option<Result<String, String>>> {
+    let text = read_settings(file)?;
+    Ok(text.map(|text| other_writer(file).map_or(Ok(text), Err)))
+}
+
 impl TrustedFolders {
     /// Reads the list. What cannot be understood trusts nothing, and is in the findings.
     pub fn load(environment: &Environment) -> Self {
@@ -159,23 +165,25 @@ impl TrustedFolders {
         let Some(file) = trusted.file.clone() else {
             return trusted;
         };
-        let text = match read_settings(&file) {
-            Ok(None) => return trusted,
-            Ok(Some(text)) => text,
+        trusted.text = match read_list(&file) {
+            Ok(text) => text,
             Err(error) => {
                 trusted.not_understood(&file, 1, &error.to_string());
                 return trusted;
             }
         };
-        if let Some(why) = other_writer(&file) {
-            let message = format!("List of trusted folders is not used: {why}");
-            trusted.findings.push(SettingFinding {
-                origin: Origin::TrustList(file, 1),
-                diagnostic: Diagnostic::new(Code::TrustListUnsafe, None, message),
-            });
-            return trusted;
-        }
-        trusted.text = Some(text.clone());
+        let text = match trusted.text.clone() {
+            None => return trusted,
+            Some(Ok(text)) => text,
+            Some(Err(why)) => {
+                let message = format!("List of trusted folders is not used: {why}");
+                trusted.findings.push(SettingFinding {
+                    origin: Origin::TrustList(file, 1),
+                    diagnostic: Diagnostic::new(Code::TrustListUnsafe, None, message),
+                });
+                return trusted;
+            }
+        };
         let line = |at: usize| {
             let ends = text.bytes().take(at).filter(|byte| *byte == b'\n');
             u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
@@ -212,7 +220,7 @@ impl TrustedFolders {
 
     /// Returns whether the file still says what was read. One that cannot be read any more says nothing.
     pub(crate) fn is_unchanged(&self) -> bool {
-        let read = |file: &PathBuf| read_settings(file).ok().flatten();
+        let read = |file: &PathBuf| read_list(file).ok().flatten();
         self.file.as_ref().and_then(read) == self.text
     }
 

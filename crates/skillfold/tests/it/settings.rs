@@ -1,6 +1,6 @@
 //! What is set where, and what a project may not set.
 
-use skillfold::core::{Breadcrumb, ErrorKind, Fallback, Mode, Style};
+use skillfold::core::{Breadcrumb, Code, ErrorKind, Fallback, Mode, Style};
 use skillfold::{Environment, Host, Outcome, Settings};
 
 use crate::world::{World, tree};
@@ -459,4 +459,15 @@ fn settings_file_can_be_named_by_a_variable() {
     if !cfg!(windows) {
         assert_eq!(elsewhere.user_settings().unwrap(), expected);
     }
+}
+
+#[test]
+fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
+    let world = World::new("//- app/.git/HEAD\n");
+    let text = format!("# {}\n", "x".repeat(1 << 20));
+    world.write(&format!("//- app/.skillfold/config.toml\n{text}"));
+    let skills = Host::new(world.environment("app")).discover().unwrap();
+    let findings = &skills.report().settings.findings;
+    let code = findings.iter().map(|finding| finding.diagnostic.code);
+    assert_eq!(code.collect::<Vec<_>>(), [Code::SettingsUnreadable]);
 }

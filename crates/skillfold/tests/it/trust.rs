@@ -326,3 +326,27 @@ fn folder_that_is_replaced_while_a_host_runs_is_not_trusted_any_more() {
     thread::sleep(Duration::from_secs(1));
     assert_eq!(ways(&skills), [""; 0]);
 }
+
+#[cfg(unix)]
+#[test]
+fn list_that_others_may_write_is_looked_at_and_not_refreshed_for_every_answer() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = world();
+    trust(&world, "person/app");
+    let list = world.environment("person/app").trusted_folders().unwrap();
+    let mode = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&list, permissions).unwrap();
+        thread::sleep(Duration::from_secs(1));
+    };
+    let skills = world.skills();
+    assert_eq!(ways(&skills).len(), 6);
+    mode(0o666);
+    assert_eq!(ways(&skills), [""; 0]);
+    let before = skills.catalog();
+    thread::sleep(Duration::from_secs(1));
+    assert!(std::sync::Arc::ptr_eq(&before, &skills.catalog()));
+    mode(0o600);
+    assert_eq!(ways(&skills).len(), 6);
+}
