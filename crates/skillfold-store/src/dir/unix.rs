@@ -8,7 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, linkat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, RawMode, linkat, mkdirat, openat, renameat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
@@ -54,7 +55,7 @@ impl Dir {
 
     /// Makes a folder with the rights of `mode`, less the umask.
     pub(crate) fn make(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(mode))?)
+        Ok(mkdirat(&self.handle, name, permissions(mode))?)
     }
 
     /// Returns what stands under a name; a link itself, and not where it leads.
@@ -100,7 +101,7 @@ impl Dir {
     }
 
     fn open_file(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
-        Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(mode))?.into())
+        Ok(openat(&self.handle, name, flags, permissions(mode))?.into())
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
@@ -194,4 +195,13 @@ enum How {
 #[expect(clippy::unnecessary_wraps, reason = "not every system tells")]
 pub(crate) fn identity(metadata: &Metadata) -> Identity {
     Some((metadata.dev(), metadata.ino()))
+}
+
+#[allow(
+    clippy::allow_attributes,
+    clippy::cast_possible_truncation,
+    reason = "a mode has sixteen bits on some systems"
+)]
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode as RawMode)
 }
