@@ -204,15 +204,13 @@ fn refused_by_reference(text: &str, errors: &[String]) -> Difference {
 }
 
 fn accepted_by_reference(text: &str, ours: &[&Diagnostic]) -> Difference {
-    let only = |code: Code| ours.iter().all(|finding| finding.code == code);
-    if only(Code::MetadataForm) {
+    let only = |codes: &[Code]| ours.iter().all(|finding| codes.contains(&finding.code));
+    // At the top it refuses what a client reads, too: what it accepts is under `metadata`.
+    if only(&[Code::MetadataForm, Code::ClientField]) {
         Difference::AcceptsNestedMetadata
-    } else if ours
-        .iter()
-        .all(|finding| matches!(finding.code, Code::FieldForm | Code::MetadataForm))
-    {
+    } else if only(&[Code::FieldForm, Code::MetadataForm, Code::ClientField]) {
         Difference::AcceptsOtherTypes
-    } else if only(Code::CompatibilityLength) && text.contains("compatibility:") {
+    } else if only(&[Code::CompatibilityLength]) && text.contains("compatibility:") {
         Difference::AcceptsEmptyCompatibility
     } else if ours.iter().any(|finding| {
         matches!(
