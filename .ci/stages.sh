@@ -57,6 +57,10 @@ install_nightly() {
     install_tool cargo-fuzz
 }
 
+install_strace() {
+    command -v strace >/dev/null || { apt-get -qq update && apt-get -qq install strace; } >/dev/null 2>&1
+}
+
 # Tests that are ignored need data or a user whom permissions bind: as root, drop what lets root read everything.
 ignored_tests() {
     local runner=()

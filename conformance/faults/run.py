@@ -1,12 +1,13 @@
 """Makes system calls of `skillfold` fail, one after the other, and looks whether skills are lost.
 
-Usage: python3 run.py --skillfold target/debug/skillfold [--step N] [--most N] [--errors EIO,ESTALE] [--only list|serve]
+Usage: python3 run.py --skillfold target/debug/skillfold [--step N] [--most N] [--errors EIO,ESTALE] [--only list|load|serve]
 
-Linux alone; needs `strace`, and the right to trace a process of one's own. Two things are tried:
+Linux alone; needs `strace`, and the right to trace a process of one's own. Three things are tried:
 
 list    `skillfold list --json` with the n-th call of each kind failing, for each error, for n = 1, 2, ... until no call is
         hit any more. It must not panic, and if it exits with 0 it has all skills or says on stderr what it could not read.
         A `list` without a fault afterwards has all skills.
+load    `skillfold load pdf` in the same way: it exits with 0 and the whole text, or says why not.
 serve   `skillfold serve` on stdio; a skill is changed while the n-th call of the thread that follows the files fails. At no
         time does `list_skills` have fewer skills, and when the fault is over the change is seen.
 
@@ -61,7 +62,7 @@ def lay_out(folder, links):
 
 class Counts:
     def __init__(self):
-        self.faults = {"list": 0, "serve": 0}
+        self.faults = {"list": 0, "load": 0, "serve": 0}
         self.refused = 0
         self.reported = 0
         self.wrong = []
@@ -71,24 +72,24 @@ class Counts:
         print(f"wrong: {what}: {why}", file=sys.stderr)
 
 
-
 def is_panic(code, stderr):
     return code == 101 or code < 0 or "panicked" in stderr
 
 
-def try_list(binary, folder, options, counts):
+def try_command(arguments, expect, binary, folder, options, counts):
+    """Runs a command with each of its calls failing; `expect` reads from its output what must be there."""
+    name = arguments[0]
     environment = lay_out(folder, links=True)
-    command = [binary, "list", "--json"]
     run = lambda prefix: subprocess.run(  # noqa: E731
-        prefix + command, cwd=folder / "app", env=environment, capture_output=True, text=True, timeout=120
+        prefix + [binary, *arguments], cwd=folder / "app", env=environment, capture_output=True, text=True, timeout=120
     )
-    every = find_ids(run([]).stdout)
-    assert len(every) >= 26, every
+    whole = expect(run([]).stdout)
+    assert whole, f"{name} prints nothing without a fault"
     log = folder / "strace.log"
     for error in options.errors:
         for call in CALLS:
             for number in range(1, options.most + 1, options.step):
-                what = f"list, {call} number {number} fails with {error}"
+                what = f"{name}, {call} number {number} fails with {error}"
                 log.write_text("")
                 done = run(
                     ["strace", "-f", "-o", str(log), "-e", f"trace={call}"]
@@ -96,21 +97,21 @@ def try_list(binary, folder, options, counts):
                 )
                 if "INJECTED" not in log.read_text(errors="replace"):
                     break
-                counts.faults["list"] += 1
+                counts.faults[name] += 1
                 if is_panic(done.returncode, done.stderr):
                     counts.fail(what, f"exit {done.returncode}: {done.stderr[-300:]}")
                 elif done.returncode != 0:
                     counts.refused += 1
-                elif find_ids(done.stdout) == every:
+                    if '"error"' not in done.stdout and not done.stderr.strip():
+                        counts.fail(what, f"exit {done.returncode} without a word")
+                elif expect(done.stdout) == whole:
                     pass
-                elif "SF519" in done.stderr or "SF705" in done.stderr:
+                elif name == "list" and ("SF519" in done.stderr or "SF705" in done.stderr):
                     counts.reported += 1
                 else:
-                    lost = sorted(set(every) - set(find_ids(done.stdout)))
-                    counts.fail(what, f"exit 0 without {lost} and without a word: {done.stderr[-300:]}")
-            if find_ids(run([]).stdout) != every:
-                counts.fail(f"list after {call} failed with {error}", "skills are lost")
-    return len(every)
+                    counts.fail(what, f"exit 0, not whole, and without a word: {done.stderr[-300:]}")
+            if expect(run([]).stdout) != whole:
+                counts.fail(f"{name} after {call} failed with {error}", "something is lost")
 
 
 def find_ids(text):
@@ -281,17 +282,18 @@ def main():
     parser.add_argument("--step", type=int, default=1, help="tries each so many-th call")
     parser.add_argument("--most", type=int, default=1000, help="calls of one kind that are tried at most")
     parser.add_argument("--errors", default=",".join(ERRORS), type=lambda text: text.split(","))
-    parser.add_argument("--only", choices=["list", "serve"])
+    parser.add_argument("--only", choices=["list", "load", "serve"])
     options = parser.parse_args()
     if shutil.which("strace") is None:
         print("strace is not installed; no fault can be made", file=sys.stderr)
         return 2
     binary = str(pathlib.Path(options.skillfold).resolve())
     counts = Counts()
-    if options.only != "serve":
-        with tempfile.TemporaryDirectory() as folder:
-            try_list(binary, pathlib.Path(folder), options, counts)
-    if options.only != "list":
+    for arguments, expect in [(["list", "--json"], find_ids), (["load", "pdf"], str.strip)]:
+        if options.only in [None, arguments[0]]:
+            with tempfile.TemporaryDirectory() as folder:
+                try_command(arguments, expect, binary, pathlib.Path(folder), options, counts)
+    if options.only in [None, "serve"]:
         for links in [False, True]:
             with tempfile.TemporaryDirectory() as folder:
                 try_serve(binary, pathlib.Path(folder), options, counts, links)
@@ -299,6 +301,7 @@ def main():
         json.dumps(
             {
                 "faults_list": counts.faults["list"],
+                "faults_load": counts.faults["load"],
                 "faults_serve": counts.faults["serve"],
                 "exits_with_an_error": counts.refused,
                 "exits_with_a_report": counts.reported,

@@ -12,10 +12,11 @@ use crate::output::{DIM, Output, counted, finding, painted};
 /// Returns the surroundings of the folder that is worked in.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
     let environment = Environment::of_process(&global.directory)?;
-    if environment.directory().is_dir() {
-        Ok(environment)
-    } else {
-        Err(Error::not_found(global.directory.to_string_lossy()).into())
+    let name = || global.directory.to_string_lossy();
+    match environment.directory().metadata() {
+        Ok(found) if found.is_dir() => Ok(environment),
+        Ok(_) => Err(Error::not_found(name()).into()),
+        Err(error) => Err(Error::read(name(), error).into()),
     }
 }
 
