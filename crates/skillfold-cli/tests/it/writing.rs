@@ -319,7 +319,7 @@ fn list_that_others_may_write_trusts_nothing() {
     insta::assert_snapshot!(world.run(&["list"]), @"
     pdf  project, untrusted  Fills in forms
     ! warning[SF709]: List of trusted folders is not used: others may write the folder (mode 0777) (ROOT/person/.local/state/skillfold/trusted.toml:1)
-    ! hint: Make it yours alone with `chown` and `chmod go-w`, the folder and the file; then look at what is in it
+    ! hint: Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file
     ! 1 skill, 1 untrusted; `skillfold doctor` says why
     exit 0
     ");
