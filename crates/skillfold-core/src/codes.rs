@@ -269,8 +269,8 @@ codes! {
         "Correct the list, or remove the folder from it and trust it again; what is not understood trusts nothing";
     TrustedFolderReplaced "SF708" Warning "A folder that was trusted is no longer the one that was looked at",
         "Look at its skills, then trust it again with `skillfold trust`";
-    TrustListUnsafe "SF709" Warning "The list of trusted folders is another user's, or others may write it; it trusts nothing",
-        "Make it yours alone with `chown` and `chmod go-w`, the folder and the file; then look at what is in it";
+    TrustListUnsafe "SF709" Warning "The list of trusted folders, or the person's settings, are another user's, or others may write them; they trust nothing",
+        "Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file";
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
 

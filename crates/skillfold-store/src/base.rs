@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 #[cfg(unix)]
 use std::fs::Permissions;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
@@ -12,10 +12,10 @@ use std::path::{Component, Path, PathBuf};
 use skillfold_core::{Content, Error};
 
 use crate::dir::{Dir, Identity, Kind, identity};
-use crate::fault::{Fault, Tried};
+use crate::fault::{CHANGED, Fault, Tried};
+use crate::put_back::{has_content, remove_aside};
 use crate::staged::{Rights, Staged, is_temporary, temporary_name};
 
-const CHANGED: &str = "The file changed meanwhile; try again";
 const READ_ONLY: &str = "The file may not be written; make it writable first";
 const LINK: &str = "Links are not written through; name the file that the link leads to";
 const NO_FILE: &str = "Only regular files are written";
@@ -176,7 +176,9 @@ impl Base {
     /// # Errors
     ///
     /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file is another one, has another content or is gone, if it
-    /// may not be written, and as [`create`](Self::create). The old content is in place then.
+    /// may not be written, and as [`create`](Self::create). What was there is in place then; where several others write
+    /// at that moment, one of them has the name, and the hint says where the other content is. If only the last step of
+    /// bringing the folder to the disk failed, the new content may be in place.
     pub fn replace(
         &self,
         file: &Path,
@@ -195,15 +197,7 @@ impl Base {
             _ = opened.try_lock();
             let staged = Staged::write(&dir, bytes, &rights)?;
             match dir.exchange(staged.name(), name) {
-                Ok(()) => {
-                    let taken = dir.look(staged.name())?;
-                    let is_same = taken.is_none_or(|taken| taken.identity == identity_of(&opened))
-                        && has_content(&mut opened, &old.bytes).unwrap_or(false);
-                    if !is_same {
-                        dir.exchange(staged.name(), name)?;
-                        return Err(Fault::Refused(CHANGED));
-                    }
-                }
+                Ok(()) => return staged.settle(name, &mut opened, &old.bytes),
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                     drop(opened);
                     unchanged(&dir, name, old)?;
@@ -227,16 +221,12 @@ impl Base {
     pub fn remove(&self, file: &Path, old: &Existing) -> Result<(), Error> {
         let remove = || -> Tried<()> {
             let (dir, name) = self.enter(file)?;
-            let opened = unchanged(&dir, name, old)?;
+            let mut opened = unchanged(&dir, name, old)?;
             let aside = temporary_name();
-            let identity = identity_of(&opened);
             _ = opened.try_lock();
-            dir.rename_to_free(name, &aside)?;
-            if dir.look(&aside)?.map(|found| found.identity) != Some(identity) {
-                dir.rename_to_free(&aside, name)?;
-                return Err(Fault::Refused(CHANGED));
-            }
-            dir.remove(&aside)?;
+            // The new name is free: it is random.
+            dir.rename(name, &aside)?;
+            remove_aside(&dir, &aside, name, &mut opened, &old.bytes)?;
             Ok(dir.sync()?)
         };
         remove().map_err(|fault| gone_is_changed(fault).at(&self.shown(file)))
@@ -335,19 +325,6 @@ fn unchanged(dir: &Dir, name: &OsStr, old: &Existing) -> Tried<File> {
     } else {
         Err(Fault::Refused(CHANGED))
     }
-}
-
-fn has_content(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
-    file.rewind()?;
-    let mut now = Vec::with_capacity(bytes.len() + 1);
-    file.take(bytes.len() as u64 + 1).read_to_end(&mut now)?;
-    Ok(now == bytes)
-}
-
-fn identity_of(file: &File) -> Identity {
-    file.metadata()
-        .ok()
-        .and_then(|metadata| identity(&metadata))
 }
 
 fn kept(file: &File) -> io::Result<Rights> {

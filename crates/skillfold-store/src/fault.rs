@@ -5,6 +5,8 @@ use std::path::Path;
 
 use skillfold_core::Error;
 
+pub(crate) const CHANGED: &str = "The file changed meanwhile; try again";
+
 pub(crate) type Tried<T> = Result<T, Fault>;
 
 #[derive(Debug)]

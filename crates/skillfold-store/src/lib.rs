@@ -36,6 +36,8 @@ mod fault;
 
 mod dir;
 
+mod put_back;
+
 mod staged;
 
 mod base;

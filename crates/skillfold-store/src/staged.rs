@@ -13,7 +13,9 @@ use std::io::{self, Write};
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 
-use crate::dir::{Dir, Kind, identity};
+use crate::dir::{Dir, Identity, Kind, identity};
+use crate::fault::{CHANGED, Fault, Tried};
+use crate::put_back::{is_still, put_back};
 
 /// How the name of a temporary file starts.
 const PREFIX: &str = ".skillfold-write-";
@@ -38,6 +40,8 @@ pub(crate) struct Staged<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
+    /// What goes with the temporary name; anything else under it is somebody's.
+    own: Identity,
     has_taken_name: bool,
 }
 
@@ -84,6 +88,7 @@ impl<'a> Staged<'a> {
                     dir,
                     name,
                     file,
+                    own,
                     has_taken_name: false,
                 });
             }
@@ -108,11 +113,37 @@ impl<'a> Staged<'a> {
         self.has_taken_name = true;
         Ok(())
     }
+
+    /// Ends an exchange of names: what had the name before goes if it is still the file that was opened, with the content
+    /// that was read. Otherwise, and if that cannot be told or brought to the disk, the names change back.
+    pub(crate) fn settle(mut self, name: &OsStr, old: &mut File, bytes: &[u8]) -> Tried<()> {
+        let settled = is_still(self.dir, &self.name, old, bytes).and_then(|is_still| {
+            if is_still {
+                self.dir.sync()?;
+                self.own = identity(&old.metadata()?);
+            }
+            Ok(is_still)
+        });
+        if let Ok(true) = settled {
+            return Ok(());
+        }
+        let changed_back = self.dir.exchange(&self.name, name);
+        if changed_back.is_err() || !self.has_temporary_name() {
+            put_back(self.dir, &self.name, name)?;
+        }
+        Err(settled.map_or_else(Fault::System, |_| Fault::Refused(CHANGED)))
+    }
+
+    /// Returns whether the temporary name is that of what goes with it.
+    fn has_temporary_name(&self) -> bool {
+        let found = self.dir.look(&self.name).ok().flatten();
+        found.is_some_and(|found| found.identity == self.own)
+    }
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        if !self.has_taken_name {
+        if !self.has_taken_name && self.has_temporary_name() {
             _ = self.dir.remove(&self.name);
         }
     }
@@ -140,8 +171,12 @@ fn remove_leftovers(dir: &Dir) {
 
 /// Returns a name that was not there before.
 pub(crate) fn temporary_name() -> OsString {
+    random_name(PREFIX)
+}
+
+pub(crate) fn random_name(prefix: &str) -> OsString {
     let random = RandomState::new().build_hasher().finish();
-    format!("{PREFIX}{random:016x}").into()
+    format!("{prefix}{random:016x}").into()
 }
 
 pub(crate) fn is_temporary(name: &OsStr) -> bool {

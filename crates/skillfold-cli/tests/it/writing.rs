@@ -251,15 +251,16 @@ fn settings_that_are_made_at_once_are_all_kept() {
 }
 
 #[test]
-fn wait_for_another_change_ends_with_a_word() {
+fn link_in_the_place_of_the_lock_is_refused_with_a_word() {
     let world = World::new("//- app/README.md\n");
     world.run(&["config", "set", "links", "refuse"]);
-    let lock = File::open(world.path("person/.local/state/skillfold/lock")).unwrap();
-    lock.lock().unwrap();
+    let lock = world.path("person/.local/state/skillfold/lock");
+    fs::remove_file(&lock).unwrap();
+    symlink(world.path("elsewhere"), &lock).unwrap();
     let shown = world.run(&["config", "set", "links", "follow"]);
     insta::assert_snapshot!(shown, @"
     ! error: Refused to write `ROOT/person/.local/state/skillfold/lock`
-    ! hint: Another `skillfold` is changing what this one would change; try again when it is done
+    ! hint: A link, or something else than a file, is where the lock should be; remove it and try again
     exit 4
     ");
     assert!(
@@ -318,7 +319,7 @@ fn list_that_others_may_write_trusts_nothing() {
     insta::assert_snapshot!(world.run(&["list"]), @"
     pdf  project, untrusted  Fills in forms
     ! warning[SF709]: List of trusted folders is not used: others may write the folder (mode 0777) (ROOT/person/.local/state/skillfold/trusted.toml:1)
-    ! hint: Make it yours alone with `chown` and `chmod go-w`, the folder and the file; then look at what is in it
+    ! hint: Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file
     ! 1 skill, 1 untrusted; `skillfold doctor` says why
     exit 0
     ");

@@ -10,7 +10,7 @@ use crate::read::field::Field;
 use crate::read::frontmatter::{self, Extent, Outcome, count, position};
 use crate::read::links::{self, Target};
 use crate::read::manifest;
-use crate::read::parse::{self, Reader};
+use crate::read::parse::{self, Counted, Reader};
 use crate::read::rules::{self, Profile};
 use crate::read::source::{Folder, SKILL_FILE, Source};
 use crate::read::yaml::{Entry, Kind, Node};
@@ -21,6 +21,9 @@ pub const DESCRIPTION_PLACEHOLDER: &str =
 
 /// What a new skill has in place of its instructions.
 pub const BODY_PLACEHOLDER: &str = "Write here what the agent should do, step by step.";
+
+/// Findings of one file that are counted, as a multiple of those that are listed: each dead link is a look at the disk.
+const COUNTED: usize = 10;
 
 const BODY_LINES: usize = 500;
 const DESCRIPTION_CHARACTERS: usize = 500;
@@ -113,9 +116,10 @@ pub fn lint_skill(
             message,
         ));
     }
+    let mut counted = Counted::All;
     if let Outcome::Found(cut) = frontmatter::cut(&bytes, Extent::Whole, limits) {
         let body = String::from_utf8_lossy(&bytes[cut.body..]);
-        broken_links(
+        counted = broken_links(
             &body,
             1 + newlines(&bytes[..cut.body]),
             source,
@@ -125,7 +129,7 @@ pub fn lint_skill(
         );
     }
     findings.sort_by_key(|finding| finding.span);
-    parse::cap(&mut findings, limits);
+    parse::cap(&mut findings, counted, limits);
     Ok(findings)
 }
 
@@ -303,34 +307,41 @@ fn broken_links(
     folder: &Folder,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
-) {
-    let (mut offset, mut line) = (0, first_line);
+) -> Counted {
+    let (mut offset, mut line, mut column) = (0, first_line, 1);
+    let most = limits.findings.saturating_mul(COUNTED);
+    let mut counted = Counted::All;
     for link in links::links(body) {
         let (code, what) = match &link.target {
             Target::Folder => continue,
-            Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
+            // However many are dead, one that may deceive is found.
             Target::Outside => (Code::LinkOutside, "Link leads out of the folder"),
+            Target::Inside(_) | Target::Nowhere if findings.len() >= most => {
+                counted = Counted::AtLeast;
+                continue;
+            }
+            Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
             Target::Inside(_) | Target::Nowhere => {
                 (Code::BrokenLink, "Link leads to no file that can be read")
             }
         };
         // Links come in the order of the text; only what lies between two of them is counted.
-        if link.range.start >= offset {
-            line += newlines(&body.as_bytes()[offset..link.range.start]);
+        if let Some(between) = body.get(offset..link.range.start) {
+            line += newlines(between.as_bytes());
+            let last = between.rsplit('\n').next().unwrap_or_default();
+            let before = if last == between { column } else { 1 };
+            column = before + count(last.chars().count());
             offset = link.range.start;
         }
-        let start = body[..offset].rfind('\n').map_or(0, |at| at + 1);
-        let span = Span::at(Position::new(
-            line,
-            count(body[start..offset].chars().count()) + 1,
-        ));
+        let span = Span::at(Position::new(line, column));
         findings.push(Diagnostic::new(
             code,
             span,
             format!("{what}: {}", quoted(&link.text)),
         ));
-        if findings.len() > limits.findings {
-            break;
+        if findings.len() > most {
+            return Counted::AtLeast;
         }
     }
+    counted
 }

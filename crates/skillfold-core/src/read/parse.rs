@@ -117,7 +117,7 @@ pub(crate) fn with_fields(
         return refused(findings);
     };
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
-    cap(&mut findings, limits);
+    cap(&mut findings, Counted::All, limits);
     Parsed {
         manifest,
         body: None,
@@ -185,9 +185,16 @@ fn fields<'a>(
     Some(root)
 }
 
+/// Whether what is wrong with a file was looked for to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    All,
+    AtLeast,
+}
+
 /// Keeps as many findings of one file as are reported one by one, and counts the rest. What may deceive is kept first, then
 /// the errors.
-pub(crate) fn cap(findings: &mut Vec<Diagnostic>, limits: &Limits) {
+pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Counted, limits: &Limits) {
     let Some(more) = findings
         .len()
         .checked_sub(limits.findings)
@@ -198,7 +205,10 @@ pub(crate) fn cap(findings: &mut Vec<Diagnostic>, limits: &Limits) {
     findings.sort_by_key(|finding| Reverse((finding.code.is_about_safety(), finding.severity)));
     findings.truncate(limits.findings);
     findings.sort_by_key(|finding| finding.span);
-    let message = format!("{more} more findings are not listed");
+    let message = match counted {
+        Counted::All => format!("{more} more findings are not listed"),
+        Counted::AtLeast => format!("At least {more} more findings are not listed"),
+    };
     findings.push(Diagnostic::new(
         Code::MoreFindings,
         Span::at(Position::START),

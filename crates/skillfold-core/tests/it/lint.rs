@@ -241,20 +241,36 @@ fn emoji_and_joined_letters_are_no_hidden_text() {
 
 #[test]
 fn findings_over_the_limit_are_counted() {
-    let body = "[a](b)\n".repeat(5_000);
+    let check = |body: String| {
+        let source = MemorySource::new([(
+            "a/SKILL.md",
+            format!("---\nname: a\ndescription: b\n---\n{body}"),
+        )]);
+        let folder = Folder::new("a").unwrap();
+        let limits = Limits::default();
+        let findings = lint_skill(&source, &folder, Profile::Spec, &limits).unwrap();
+        assert_eq!(findings.len(), 1_001);
+        findings[1_000].to_string()
+    };
+    let links = |count: usize| check("[a](b) ".repeat(count));
+    insta::assert_snapshot!(links(4_000), @"warning[SF514]: 3000 more findings are not listed");
+    insta::assert_snapshot!(links(50_000), @"warning[SF514]: At least 9000 more findings are not listed");
+}
+
+#[test]
+fn link_out_of_the_folder_is_listed_whatever_number_of_dead_ones_comes_before() {
+    let body = format!("{}é [a](../c)\n", "[a](b)\n[a](b) ".repeat(20_000));
     let source = MemorySource::new([(
         "a/SKILL.md",
         format!("---\nname: a\ndescription: b\n---\n{body}"),
     )]);
-    let findings = lint_skill(
-        &source,
-        &Folder::new("a").unwrap(),
-        Profile::Spec,
-        &Limits::default(),
-    )
-    .unwrap();
-    assert_eq!(findings.len(), 1_001);
-    assert_eq!(findings[1_000].code, skillfold_core::Code::MoreFindings);
+    let folder = Folder::new("a").unwrap();
+    let findings = lint_skill(&source, &folder, Profile::Spec, &Limits::default()).unwrap();
+    let outside = findings
+        .iter()
+        .find(|finding| finding.code == Code::LinkOutside);
+    let span = outside.unwrap().span.unwrap();
+    assert_eq!((span.start.line, span.start.column), (20_005, 10));
 }
 
 #[test]

@@ -243,7 +243,8 @@ impl DiskIndex {
     /// # Errors
     ///
     /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index is damaged, or turns out to be: of what is
-    /// damaged nothing is answered, rather than that there is nothing. The next [`sync`](Self::sync) makes it again.
+    /// damaged nothing is answered, rather than that there is nothing. [`NotFound`](skillfold_core::ErrorKind::NotFound) if
+    /// there is none. The next [`sync`](Self::sync) makes it.
     pub fn search<T: Ord + Copy>(
         &self,
         query: &Query,
@@ -256,10 +257,7 @@ impl DiskIndex {
                 answer.map_err(|damage| self.damaged(&opened, damage))
             }
             State::Damaged(damage) => Err(self.unreadable(&damage)),
-            State::Absent => Ok(Answer {
-                hits: Vec::new(),
-                documents: 0,
-            }),
+            State::Absent => Err(self.absent()),
         }
     }
 
@@ -279,7 +277,7 @@ impl DiskIndex {
                 candidates.map_err(|damage| self.damaged(&opened, damage))
             }
             State::Damaged(damage) => Err(self.unreadable(&damage)),
-            State::Absent => Ok(Vec::new()),
+            State::Absent => Err(self.absent()),
         }
     }
 
@@ -326,6 +324,10 @@ impl DiskIndex {
     fn unreadable(&self, damage: &Damage) -> Error {
         let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
         Error::read(self.folder.to_string_lossy(), cause)
+    }
+
+    fn absent(&self) -> Error {
+        Error::not_found(self.folder.to_string_lossy())
     }
 
     /// Says what of the skills is not covered.

@@ -1,7 +1,6 @@
 //! One at a time.
 
-use std::thread;
-use std::time::Instant;
+use std::{fs, thread};
 
 use skillfold_core::ErrorKind;
 use skillfold_store::{Access, Base};
@@ -36,18 +35,20 @@ fn changes_under_a_lock_lose_nothing() {
 }
 
 #[test]
-fn wait_for_a_lock_ends() {
+#[cfg(unix)]
+fn link_or_folder_in_the_place_of_a_lock_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let base = Base::make(&folder.path().join("state"), Access::Private).unwrap();
-    let lock = base.lock("lock").unwrap();
-    let start = Instant::now();
-    let error = base.lock("lock").unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Refused);
-    assert_eq!(
-        error.hint(),
-        "Another `skillfold` is changing what this one would change; try again when it is done"
-    );
-    assert!((5..60).contains(&start.elapsed().as_secs()));
-    drop(lock);
-    base.lock("lock").unwrap();
+    let base = Base::open(folder.path()).unwrap();
+    let target = folder.path().join("target");
+    std::os::unix::fs::symlink(&target, folder.path().join("link")).unwrap();
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    for name in ["link", "folder"] {
+        let error = base.lock(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{name}: {error}");
+        assert_eq!(
+            error.hint(),
+            "A link, or something else than a file, is where the lock should be; remove it and try again"
+        );
+    }
+    assert!(!target.exists());
 }

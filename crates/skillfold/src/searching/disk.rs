@@ -17,6 +17,9 @@ use crate::searching::heal::{Healing, Turn};
 /// The folder of these indexes among other caches.
 const FOLDER: &str = "search";
 
+/// Why the index is not searched while another snapshot has it.
+const BUSY: &str = "the index on disk is being made for other skills";
+
 /// The skills of a snapshot in an index on disk.
 pub(super) struct OnDisk {
     index: Arc<DiskIndex>,
@@ -33,8 +36,8 @@ pub(super) struct OnDisk {
     /// What is searched meanwhile.
     stopgap: OnceLock<SearchIndex>,
     healing: Healing,
-    /// The right to bring the index in step, which the newest snapshot has.
-    turn: Turn,
+    /// The right to bring the index in step.
+    turn: Arc<Turn>,
 }
 
 impl OnDisk {
@@ -44,6 +47,7 @@ impl OnDisk {
         caches: &Path,
         catalog: &Arc<Catalog>,
         earlier: Option<&Self>,
+        turn: &Arc<Turn>,
     ) -> Result<(Self, Option<String>), String> {
         let name = name_of(catalog);
         let earlier = earlier.filter(|earlier| earlier.name == name);
@@ -55,7 +59,6 @@ impl OnDisk {
             |earlier| Arc::clone(&earlier.index),
         );
         let keys = keys_of(catalog, earlier);
-        let turn = earlier.map_or_else(Turn::default, |earlier| earlier.turn.next());
         let disk = Self {
             places: keys.iter().copied().zip(0..).collect(),
             ids: catalog.entries().map(|entry| entry.id().into()).collect(),
@@ -66,12 +69,17 @@ impl OnDisk {
             damage: Mutex::default(),
             stopgap: OnceLock::new(),
             healing: Healing::default(),
-            turn,
+            turn: Arc::clone(turn),
         };
-        let problem = disk
+        // What is known of an earlier snapshot says what changed only if no other one wrote since.
+        let wrote = |last| move |earlier: &&Self| earlier.turn.number() == last;
+        let synced = disk
             .turn
-            .taken(|| disk.sync(earlier))
-            .unwrap_or_else(|| Err("a newer snapshot is searched".into()))?;
+            .taken_soon(|last| disk.sync(earlier.filter(wrote(last))));
+        let problem = synced.transpose()?.unwrap_or_else(|| {
+            disk.set_damage(Some(BUSY.into()));
+            None
+        });
         if earlier.is_none() {
             disk.tidy(&caches.join(FOLDER));
         }
@@ -94,7 +102,7 @@ impl OnDisk {
     pub(super) fn heal(self: &Arc<Self>) {
         let disk = Arc::clone(self);
         self.healing.begin(move || {
-            let Some(synced) = disk.turn.taken(|| disk.sync_all()) else {
+            let Some(synced) = disk.turn.taken(|_| disk.sync_all()) else {
                 return Ok(());
             };
             match synced {
@@ -116,7 +124,6 @@ impl OnDisk {
 
     /// Deletes the indexes of other roots that nobody uses any more. One that stays does no harm.
     fn tidy(&self, folder: &Path) {
-        #[cfg(feature = "trace")]
         match tidy_indexes(folder, &self.name) {
             Ok(deleted) if deleted.is_empty() => {}
             Ok(deleted) => {
@@ -125,8 +132,6 @@ impl OnDisk {
             }
             Err(error) => tracing::warn!(%error, "old search indexes could not be deleted"),
         }
-        #[cfg(not(feature = "trace"))]
-        drop(tidy_indexes(folder, &self.name));
     }
 
     /// Writes what changed; by what is known of an earlier snapshot if that is all that there is to know.
@@ -268,4 +273,114 @@ fn key_of(entry: &Entry<'_>) -> Key {
     let mut half = [0; 16];
     half.copy_from_slice(&Digest::of(&bytes).as_bytes()[..16]);
     Key::new(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, OnceLock, mpsc};
+    use std::thread;
+    use std::time::Duration;
+
+    use skillfold_core::{Catalog, MemorySource, Root, Rules, Scope};
+    use tempfile::TempDir;
+
+    use super::OnDisk;
+    use crate::searching::{Index, MANY, Means, Searching};
+
+    /// Returns many skills, one of which has a word of its own.
+    fn catalog(word: &str) -> Arc<Catalog> {
+        let files = (0..MANY).map(|number| {
+            let word = if number == 7 { word } else { "things" };
+            let text =
+                format!("---\nname: skill-{number}\ndescription: Handles {word}\n---\nBody\n");
+            (format!("skill-{number}/SKILL.md"), text)
+        });
+        let root = Root::new(Scope::User, "made", MemorySource::new(files));
+        Arc::new(Catalog::discover(vec![root], Rules::default(), i64::MAX))
+    }
+
+    fn means(cache: &TempDir) -> Arc<Means> {
+        Arc::new(Means {
+            cache: Some(cache.path().to_owned()),
+            given: None,
+            model: None,
+            opened: OnceLock::new(),
+        })
+    }
+
+    fn next(searching: &Searching, word: &str) -> Searching {
+        searching.next(&catalog(word), Arc::clone(&searching.means))
+    }
+
+    fn on_disk(searching: &Searching) -> &Arc<OnDisk> {
+        let Index::Disk(disk) = &searching.made().index else {
+            panic!("it is in memory: {:?}", searching.problem());
+        };
+        disk
+    }
+
+    /// Returns how many skills have a word, and whether the index on disk says so.
+    fn found(searching: &Searching, word: &str) -> (usize, bool) {
+        let hits = searching.search(&searching.query(word), 10, &|_| true);
+        (hits.best.len(), !hits.is_stopgap)
+    }
+
+    /// Waits until the index on disk is searched again.
+    fn wait(searching: &Searching, word: &str) {
+        while found(searching, word) != (1, true) {
+            assert_eq!(found(searching, word).0, 1, "never silence");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn index_is_that_of_the_newest_snapshot_in_whatever_order_they_are_searched() {
+        let cache = tempfile::tempdir().unwrap();
+        let first = Searching::new(&catalog("zebras"), means(&cache));
+        assert_eq!(found(&first, "zebras"), (1, true));
+        let second = next(&first, "okapis");
+        let third = next(&second, "giraffes");
+        assert_eq!(found(&third, "giraffes"), (1, true));
+        assert_eq!(found(&second, "okapis"), (1, false));
+        assert_eq!(found(&third, "giraffes"), (1, true));
+        // What is known of the third does not tell what the fourth left.
+        let fourth = next(&third, "okapis");
+        let fifth = next(&fourth, "giraffes");
+        assert_eq!(found(&fourth, "okapis"), (1, true));
+        assert_eq!(found(&fifth, "giraffes"), (1, true));
+    }
+
+    #[test]
+    fn search_after_a_reload_does_not_wait_for_an_index_that_is_made_again() {
+        let cache = tempfile::tempdir().unwrap();
+        let first = Searching::new(&catalog("zebras"), means(&cache));
+        let disk = Arc::clone(on_disk(&first));
+        let (go_on, wait_for) = mpsc::channel::<()>();
+        let (begun, is_begun) = mpsc::channel();
+        let healing = thread::spawn(move || {
+            disk.turn.taken(|_| {
+                begun.send(()).unwrap();
+                wait_for.recv().unwrap();
+            })
+        });
+        is_begun.recv().unwrap();
+        let second = next(&first, "okapis");
+        assert_eq!(found(&second, "okapis"), (1, false));
+        go_on.send(()).unwrap();
+        healing.join().unwrap();
+        wait(&second, "okapis");
+        assert_eq!(second.problem(), None);
+    }
+
+    #[test]
+    fn index_that_is_gone_is_made_again_and_not_taken_for_an_empty_one() {
+        let cache = tempfile::tempdir().unwrap();
+        let searching = Searching::new(&catalog("zebras"), means(&cache));
+        assert_eq!(found(&searching, "zebras"), (1, true));
+        let disk = on_disk(&searching);
+        std::fs::remove_dir_all(disk.index.folder()).unwrap();
+        disk.index.refresh();
+        assert_eq!(found(&searching, "zebras"), (1, false));
+        wait(&searching, "zebras");
+    }
 }

@@ -1,8 +1,9 @@
 //! An index that turned out to be damaged is made again in the background, by one thread, and only for the newest snapshot.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// How often it may fail in one snapshot: a disk that is full stays full.
 const FAILURES: usize = 3;
@@ -44,33 +45,76 @@ struct UnderWay(Arc<State>);
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.failures.fetch_add(1, Ordering::Relaxed);
+        }
         self.0.is_under_way.store(false, Ordering::Release);
     }
 }
 
-/// The right to bring an index in step with a snapshot. Snapshots share the index, and only the newest may write: an older
-/// one would take out what is new.
+/// How long a search waits for another snapshot that brings the index in step. To make it again may take minutes.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long that wait sleeps.
+const NAP: Duration = Duration::from_millis(5);
+
+/// The right to bring an index in step with a snapshot. Snapshots share the index, and none may write after a newer one: it
+/// would take out what is new.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    newest: Arc<Mutex<u64>>,
+    shared: Arc<Shared>,
     number: u64,
 }
 
+#[derive(Debug, Default)]
+struct Shared {
+    /// The number of the newest snapshot.
+    newest: AtomicU64,
+    /// That of the one that wrote last; held by the one that writes.
+    last: Mutex<u64>,
+}
+
 impl Turn {
-    /// Returns the right of the next snapshot. From then on this one's is gone.
+    /// Returns the right of the next snapshot. To be called in the order of the snapshots.
     pub(super) fn next(&self) -> Self {
-        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        *newest += 1;
         Self {
-            newest: Arc::clone(&self.newest),
-            number: *newest,
+            shared: Arc::clone(&self.shared),
+            number: self.shared.newest.fetch_add(1, Ordering::Relaxed) + 1,
         }
     }
 
-    /// Does something that no other snapshot does meanwhile; nothing, if there is a newer one.
-    pub(super) fn taken<T>(&self, act: impl FnOnce() -> T) -> Option<T> {
-        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
-        (*newest == self.number).then(act)
+    /// Returns the snapshot's number.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Does something that no other snapshot does meanwhile, however long that takes; nothing, if a newer one did. What is
+    /// done learns the number of the one that did last.
+    pub(super) fn taken<T>(&self, act: impl FnOnce(u64) -> T) -> Option<T> {
+        let last = self.shared.last.lock();
+        self.act(last.unwrap_or_else(PoisonError::into_inner), act)
+    }
+
+    /// The same, and nothing too if another one takes long.
+    pub(super) fn taken_soon<T>(&self, act: impl FnOnce(u64) -> T) -> Option<T> {
+        let start = Instant::now();
+        let last = loop {
+            match self.shared.last.try_lock() {
+                Ok(last) => break last,
+                Err(TryLockError::Poisoned(last)) => break last.into_inner(),
+                Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(NAP),
+            }
+        };
+        self.act(last, act)
+    }
+
+    fn act<T>(&self, mut last: MutexGuard<'_, u64>, act: impl FnOnce(u64) -> T) -> Option<T> {
+        if *last > self.number {
+            return None;
+        }
+        let before = std::mem::replace(&mut *last, self.number);
+        Some(act(before))
     }
 }
 
@@ -81,13 +125,31 @@ mod tests {
     use super::{FAILURES, Healing, Turn};
 
     #[test]
-    fn older_snapshot_does_not_write() {
+    fn snapshot_does_not_write_after_a_newer_one_whichever_is_made_first() {
         let first = Turn::default();
-        assert_eq!(first.taken(|| 1), Some(1));
         let second = first.next();
-        assert_eq!((first.taken(|| 1), second.taken(|| 2)), (None, Some(2)));
-        let third = first.next();
-        assert_eq!((second.taken(|| 2), third.taken(|| 3)), (None, Some(3)));
+        let third = second.next();
+        assert_eq!(first.taken(|last| last), Some(0));
+        assert_eq!(third.taken(|last| last), Some(0));
+        assert_eq!((first.taken(|_| ()), second.taken(|_| ())), (None, None));
+        assert_eq!(third.taken_soon(|last| last), Some(2));
+        assert_eq!(second.next().taken(|last| last), Some(2));
+    }
+
+    #[test]
+    fn work_that_panics_is_a_failure() {
+        let healing = Healing::default();
+        let (done, count) = mpsc::channel();
+        for _ in 0..1_000 {
+            let done = done.clone();
+            healing.begin(move || {
+                done.send(()).unwrap();
+                panic!("a fault of the index");
+            });
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        drop(done);
+        assert_eq!(count.iter().count(), FAILURES);
     }
 
     #[test]

@@ -19,6 +19,8 @@ use skillfold_index::Vectors;
 
 #[cfg(feature = "index")]
 use crate::searching::disk::OnDisk;
+#[cfg(feature = "index")]
+use crate::searching::heal::Turn;
 pub(crate) use crate::searching::means::Means;
 use crate::searching::means::Remembering;
 
@@ -44,6 +46,9 @@ pub(crate) struct Searching {
     made: OnceLock<Arc<Made>>,
     /// That of an earlier snapshot, from which this one's is made for less, until it is.
     earlier: ArcSwapOption<Made>,
+    /// The place of the snapshot among others.
+    #[cfg(feature = "index")]
+    turn: Arc<Turn>,
 }
 
 /// What was made to search a snapshot.
@@ -78,6 +83,8 @@ impl Searching {
             means,
             made: OnceLock::new(),
             earlier: ArcSwapOption::empty(),
+            #[cfg(feature = "index")]
+            turn: Arc::default(),
         }
     }
 
@@ -86,13 +93,18 @@ impl Searching {
         // What is made is looked at last: nothing takes it away again.
         let earlier = self.earlier.load_full();
         let made = self.made.get().cloned().or(earlier);
-        if !means.is_like(&self.means) {
-            return Self::new(catalog, means);
-        }
+        let is_like = means.is_like(&self.means);
+        // A model that is open stays open.
+        let means = if is_like {
+            Arc::clone(&self.means)
+        } else {
+            means
+        };
         Self {
-            earlier: ArcSwapOption::new(made),
-            // A model that is open stays open.
-            ..Self::new(catalog, Arc::clone(&self.means))
+            earlier: ArcSwapOption::new(made.filter(|_| is_like)),
+            #[cfg(feature = "index")]
+            turn: Arc::new(self.turn.next()),
+            ..Self::new(catalog, means)
         }
     }
 
@@ -179,7 +191,7 @@ impl Searching {
             }) => Some(&**disk),
             _ => None,
         };
-        match OnDisk::synced(folder, &self.catalog, earlier) {
+        match OnDisk::synced(folder, &self.catalog, earlier, &self.turn) {
             Ok((disk, problem)) => Made {
                 index: Index::Disk(Arc::new(disk)),
                 problem: problem.or(self.too_many()).map(Into::into),

@@ -5,7 +5,7 @@ use std::path::Path;
 use skillfold_core::{Code, Error};
 use toml::de::DeTable;
 
-use crate::environment::{Environment, SETTINGS_VARIABLE, is_there, read_settings};
+use crate::environment::{Environment, SETTINGS_VARIABLE, is_there, other_writer, read_settings};
 use crate::settings::layer::Layer;
 use crate::settings::lines::Lines;
 use crate::settings::value::{Place, Written, entries};
@@ -24,7 +24,13 @@ pub(super) fn user(environment: &Environment) -> Layer {
         layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
         return layer;
     }
-    read(environment, &path, base, origin)
+    let mut layer = read(environment, &path, base, origin);
+    if layer.trusts()
+        && let Some(why) = other_writer(&path)
+    {
+        layer.trust_nothing(&why);
+    }
+    layer
 }
 
 /// Reads the project's file. Relative paths in it start at the project.

@@ -145,6 +145,26 @@ impl Layer {
         }
     }
 
+    /// Returns whether it trusts a project.
+    pub(super) fn trusts(&self) -> bool {
+        !self.trusted.is_empty() || self.trust_project.as_ref().is_some_and(|one| one.value)
+    }
+
+    /// Leaves out what trusts a project, and reports why.
+    pub(super) fn trust_nothing(&mut self, why: &str) {
+        let folder = self
+            .trusted
+            .first()
+            .map(|one| ("trusted", one.origin.clone()));
+        let project = self.trust_project.take_if(|one| one.value);
+        let project = project.map(|one| ("trust_project", one.origin));
+        self.trusted.clear();
+        for (name, origin) in folder.into_iter().chain(project) {
+            let message = format!("Setting `{name}` is not used: {why}");
+            self.report(finding(Code::TrustListUnsafe, &origin, None, message));
+        }
+    }
+
     pub(super) fn report(&mut self, finding: SettingFinding) {
         if self.findings.len() < FINDINGS {
             self.findings.push(finding);

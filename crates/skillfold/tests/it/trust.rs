@@ -350,3 +350,33 @@ fn list_that_others_may_write_is_looked_at_and_not_refreshed_for_every_answer() 
     mode(0o600);
     assert_eq!(ways(&skills).len(), 6);
 }
+
+#[test]
+#[cfg(unix)]
+fn settings_that_others_may_write_trust_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let world = world();
+    world.write("//- person/.config/skillfold/config.toml\ntrusted = [\"~/app\"]\ntrust_project = true\nlinks = \"refuse\"\n");
+    let file = world.path("person/.config/skillfold/config.toml");
+    let folder = file.parent().unwrap();
+    let set = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    set(folder, 0o755);
+    set(&file, 0o644);
+    assert_eq!(standing(&world), Standing::Active);
+    set(&file, 0o666);
+    assert_eq!(standing(&world), Standing::Untrusted);
+    let settings = world.skills().report().settings.clone();
+    assert_eq!(settings.links.value, skillfold::core::Links::Refuse);
+    let lines = settings.findings.iter();
+    let lines = lines.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
+    insta::assert_snapshot!(world.shown(&lines.collect::<String>()), @"
+    /person/.config/skillfold/config.toml:1 warning[SF709]: Setting `trusted` is not used: others may write the file (mode 0666)
+    /person/.config/skillfold/config.toml:2 warning[SF709]: Setting `trust_project` is not used: others may write the file (mode 0666)
+    ");
+    set(&file, 0o644);
+    set(folder, 0o777);
+    assert_eq!(standing(&world), Standing::Untrusted);
+}

@@ -67,6 +67,25 @@ fn an_index_of_another_version_is_made_again() {
 }
 
 #[test]
+fn an_index_that_is_not_there_does_not_answer_that_there_is_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("index");
+    let index = DiskIndex::open(&folder, "1");
+    let answer = |index: &DiskIndex| {
+        let query = Query::new("forms");
+        let searched = index.search(&query, 10, |_| Some(0)).map(drop);
+        let looked_at = index.candidates(&query, |_| Some(0)).map(drop);
+        [searched, looked_at].map(|done| done.map_err(|error| error.kind()))
+    };
+    assert_eq!(answer(&index), [Err(ErrorKind::NotFound); 2]);
+    sync(&index, &office());
+    assert_eq!(answer(&index), [Ok(()); 2]);
+    fs::remove_dir_all(&folder).unwrap();
+    index.refresh();
+    assert_eq!(answer(&index), [Err(ErrorKind::NotFound); 2]);
+}
+
+#[test]
 fn each_file_that_is_gone_is_noticed() {
     let names: Vec<String> = files(made().path())
         .into_iter()
