@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
     Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root,
-    Session as Remembered, SkillFile, Trust, Turn, Verdict,
+    Session as Remembered, SkillFile, Turn, Verdict,
 };
 
 use crate::counters::{Counters, Counting};
@@ -420,7 +420,7 @@ impl Skills {
         // What nobody trusted is not followed: it could be anything, and no model is told of it. That it comes, goes or is
         // trusted is seen from above.
         let roots = now.catalog.roots().iter();
-        let roots = roots.filter(|root| root.trust() != Trust::Untrusted);
+        let roots = roots.filter(|root| root.trust() != skillfold_core::Trust::Untrusted);
         let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
         let roots: Vec<_> = roots.collect();
         let searched = now.report.roots.iter().map(|root| root.path.clone());

@@ -116,7 +116,6 @@ impl OnDisk {
 
     /// Deletes the indexes of other roots that nobody uses any more. One that stays does no harm.
     fn tidy(&self, folder: &Path) {
-        #[cfg(feature = "trace")]
         match tidy_indexes(folder, &self.name) {
             Ok(deleted) if deleted.is_empty() => {}
             Ok(deleted) => {
@@ -125,8 +124,6 @@ impl OnDisk {
             }
             Err(error) => tracing::warn!(%error, "old search indexes could not be deleted"),
         }
-        #[cfg(not(feature = "trace"))]
-        drop(tidy_indexes(folder, &self.name));
     }
 
     /// Writes what changed; by what is known of an earlier snapshot if that is all that there is to know.
