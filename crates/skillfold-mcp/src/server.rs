@@ -208,7 +208,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = run_tool(&self.shared, &offer, &self.conversation, tool, arguments)
+        let (answer, _) = run_tool(&self.shared, &self.conversation, tool, arguments)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let metrics = &self.shared.metrics;
