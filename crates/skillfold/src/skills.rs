@@ -257,7 +257,7 @@ impl Skills {
     }
 
     /// Returns the text that an agent of the settings begins with: the prompt, the skills that it uses, its own
-    /// instructions, in this order. Nothing is given if one of the skills cannot be loaded.
+    /// instructions, in this order; see [`AgentSkills::compose`](crate::AgentSkills::compose).
     pub fn compose(&self, agent: &str, prompt: &str, inline: &str) -> Result<Composed, Error> {
         self.bound_to(self.agent(agent)?).compose(prompt, inline)
     }
