@@ -448,7 +448,8 @@ impl Skills {
     }
 
     /// Returns the state of now, after a look at whether the person still trusts what it gives out. Every answer goes
-    /// through here: no setting can keep a revoked folder in use, and a host need not watch the files.
+    /// through here: no setting can keep a folder in use that was taken out of the list of trusted folders, and a host
+    /// need not watch the files. Trust by settings ends when they are read again.
     fn now(&self) -> Guard<Arc<State>> {
         let shared = &*self.shared;
         let is_current = |state: &State| {
