@@ -59,7 +59,7 @@ impl AgentSkills {
     /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host: a model
     /// is told of none of them.
     pub fn left_out(&self) -> Vec<LeftOut> {
-        self.look(|seen| seen.left_out())
+        self.with(|seen, _| seen.left_out())
     }
 
     /// Returns the text that the agent begins with: the prompt, the skills that it uses, its own instructions, in this

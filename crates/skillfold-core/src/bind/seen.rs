@@ -141,7 +141,7 @@ impl<'a> Seen<'a> {
             if place < SEARCHED
                 && let Some(meant) = self.meant(id)
             {
-                why += &format!(", {} may be meant", whole(meant));
+                why.extend([", ", &*whole(meant), " may be meant"]);
             }
             let id = id.clone();
             LeftOut { id, why }
