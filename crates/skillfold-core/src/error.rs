@@ -44,11 +44,6 @@ enum Repr {
         id: Box<str>,
         nearest: Box<[Box<str>]>,
     },
-    Unbound {
-        agent: Box<str>,
-        why: Box<str>,
-        nearest: Box<[Box<str>]>,
-    },
     Malformed {
         what: Box<str>,
         diagnostics: Box<[Diagnostic]>,
@@ -104,8 +99,7 @@ impl Error {
             Repr::Invalid { .. }
             | Repr::Setting { .. }
             | Repr::Model { .. }
-            | Repr::Malformed { .. }
-            | Repr::Unbound { .. } => ErrorKind::Invalid,
+            | Repr::Malformed { .. } => ErrorKind::Invalid,
             Repr::Exists { .. } => ErrorKind::Exists,
             Repr::Write { .. } => ErrorKind::Unwritable,
         }
@@ -126,7 +120,6 @@ impl Error {
             Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
             Repr::NoSkill { .. } => "Check the id; the list of skills has them all",
             Repr::NoAgent { .. } => "Check the id; `skillfold config` lists the agents",
-            Repr::Unbound { .. } => "Correct `uses_skills` of the agent, or add the skills",
             Repr::Malformed { .. } => "Correct its `SKILL.md`",
             Repr::Refused { rule, .. }
             | Repr::RefusedWrite { rule, .. }
@@ -147,9 +140,7 @@ impl Error {
     /// Returns the ids that may have been meant, the nearest first.
     pub fn nearest(&self) -> &[Box<str>] {
         match &*self.repr {
-            Repr::NoSkill { nearest, .. }
-            | Repr::NoAgent { nearest, .. }
-            | Repr::Unbound { nearest, .. } => nearest,
+            Repr::NoSkill { nearest, .. } | Repr::NoAgent { nearest, .. } => nearest,
             _ => &[],
         }
     }
@@ -187,19 +178,6 @@ impl Error {
         let nearest = nearest.into_iter().map(Into::into).collect();
         let id = id.into();
         Repr::NoAgent { id, nearest }.into()
-    }
-
-    /// Creates an error for an agent that uses skills that it cannot have; `why` says of each what is wrong with it, and
-    /// `nearest` are those that may have been meant.
-    pub(crate) fn unbound(agent: &str, why: String, nearest: Vec<&str>) -> Self {
-        let nearest = nearest.into_iter().map(Into::into).collect();
-        let (agent, why) = (agent.into(), why.into());
-        Repr::Unbound {
-            agent,
-            why,
-            nearest,
-        }
-        .into()
     }
 
     /// Creates an error for a skill that is not read as its file stands; `what` is the whole sentence.
@@ -305,13 +283,6 @@ impl fmt::Display for Error {
             Repr::NotFound { what } => write!(formatter, "Could not find {}", whole(what)),
             Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", whole(id)),
             Repr::NoAgent { id, .. } => write!(formatter, "There is no agent {}", whole(id)),
-            Repr::Unbound { agent, why, .. } => {
-                let agent = whole(agent);
-                write!(
-                    formatter,
-                    "Agent {agent} uses skills that it cannot have: {why}"
-                )
-            }
             Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
@@ -353,7 +324,6 @@ impl std::error::Error for Error {
             Repr::NotFound { .. }
             | Repr::NoSkill { .. }
             | Repr::NoAgent { .. }
-            | Repr::Unbound { .. }
             | Repr::Malformed { .. }
             | Repr::Refused { .. }
             | Repr::Invalid { .. }

@@ -70,7 +70,7 @@ pub mod view;
 
 pub use bind::agent::{Agent, Sees};
 pub use bind::compose::{Composed, Section, SectionKind, compose_instructions};
-pub use bind::seen::Seen;
+pub use bind::seen::{LeftOut, Seen};
 pub use catalog::enablement::{Choice, Enablement};
 pub use catalog::entry::{Entry, Lookup, Standing};
 pub use catalog::filter::{Filter, Page};

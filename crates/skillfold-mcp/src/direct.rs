@@ -42,8 +42,8 @@ pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> 
         Went::Ok,
     );
     if result.is_none() {
-        let run = run_tool(shared, &offer, &conversation, tool, call.arguments);
-        let answer = run.await.ok()?;
+        let run = run_tool(shared, &conversation, tool, call.arguments);
+        let (answer, offer) = run.await.ok()?;
         went = answer.went();
         result = Some(remember(&offer, tool, &arguments, answer));
     }

@@ -28,14 +28,14 @@ use crate::metrics::add;
 use crate::offer::Shared;
 use crate::origin::{Origins, is_preflight, open_to, preflight};
 use crate::room::{Place, Summed};
-use crate::sending::{Budget, InFlight};
+use crate::sending::{Budget, InFlight, Turn};
 use crate::sessions::NO_ROOM;
 
 /// Seconds after which a client for whom there was no room may try again.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
 
-/// Requests for whole files that are answered at once. Each takes several times the size of its file until its length is
-/// known.
+/// Requests for whole files that are answered at once. Each takes several times the size of its file until its answer is
+/// counted.
 pub(crate) const WHOLE_FILES: usize = 4;
 
 /// What is asked of every request.
@@ -49,7 +49,7 @@ pub(crate) struct Door {
     pub(crate) origins: Origins,
     /// What answers may hold until they are sent.
     pub(crate) budget: Budget,
-    pub(crate) whole_files: Semaphore,
+    pub(crate) whole_files: Arc<Semaphore>,
     pub(crate) no_session: Arc<Summed>,
     pub(crate) too_slow: Arc<Summed>,
     pub(crate) shared: Arc<Shared>,
@@ -128,7 +128,7 @@ impl Door {
     async fn within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
         let method = request.method().clone();
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let is_json = parts
             .headers
             .get(CONTENT_TYPE)
@@ -142,19 +142,20 @@ impl Door {
         let asked = method_of(&sent);
         let is_whole_file = matches!(asked.as_deref(), Some("resources/read" | "prompts/get"));
         let answer = NO_ROOM.scope(Cell::new(false), async {
-            let _turn = if is_whole_file {
-                self.whole_files.acquire().await.ok()
-            } else {
-                None
-            };
             if let Some(answer) = direct::answer(&self.shared, &parts, &body).await {
-                return (answer, false);
+                return (answer, None, false);
+            }
+            let mut turn = None;
+            // In a session the file is read after the SDK has answered with a stream.
+            if is_whole_file && let Some(own) = Turn::wait(&self.whole_files).await {
+                parts.extensions.insert(own.clone());
+                turn = Some(own);
             }
             let request = Request::from_parts(parts, Body::from(body));
             let answer = next.run(request).await;
-            (answer, NO_ROOM.with(Cell::get))
+            (answer, turn, NO_ROOM.with(Cell::get))
         });
-        let Ok((answer, no_room)) = timeout(self.limits.answer, answer).await else {
+        let Ok((answer, turn, no_room)) = timeout(self.limits.answer, answer).await else {
             return busy("The answer took too long");
         };
         if no_room {
@@ -175,7 +176,7 @@ impl Door {
         let is_endless = method == Method::GET || (is_stream(&answer) && is_subscription);
         let in_flight = (!is_endless).then_some(in_flight);
         let (parts, body) = answer.into_parts();
-        let Some(body) = self.budget.send(body, in_flight) else {
+        let Some(body) = self.budget.send(body, turn, in_flight) else {
             self.too_slow
                 .warn("an answer was refused, as too much is on its way to slow clients");
             return busy("Too much is on its way to slow clients");

@@ -139,7 +139,7 @@ async fn serve(
         hosts: names.hosts,
         origins: names.origins.with_own(address.port()),
         budget: Budget::new(limits.answer_bytes),
-        whole_files: Semaphore::new(WHOLE_FILES),
+        whole_files: Arc::new(Semaphore::new(WHOLE_FILES)),
         no_session: Arc::default(),
         too_slow: Arc::default(),
         shared: Arc::clone(&shared),

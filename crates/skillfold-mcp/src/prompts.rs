@@ -52,7 +52,8 @@ pub(crate) fn get(
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };
-    // Why one is not there is not said: a host may show the answer to a model.
+    // Why one is not there is not said: a host may show the answer to a model. What may be meant is among the prompts that
+    // the same client can list, those that only people may start too: prompts are for people.
     let entry = offer
         .catalog
         .look_up_among(name, is_for_people)

@@ -10,19 +10,25 @@ use crate::conversation::Conversation;
 use crate::offer::{Offer, Shared};
 use crate::tools::Tool;
 
-/// Runs a tool; an error if it panicked.
+/// Runs a tool, and returns what was offered when it ran too; an error if it panicked.
 pub(crate) async fn run_tool(
     shared: &Arc<Shared>,
-    offer: &Arc<Offer>,
     conversation: &Arc<Conversation>,
     tool: Tool,
     arguments: JsonObject,
-) -> Result<Answer, JoinError> {
-    if tool.is_quick(shared, offer) {
-        return Ok(tool.call(shared, offer, conversation, arguments));
+) -> Result<(Answer, Arc<Offer>), JoinError> {
+    let offer = shared.offer();
+    if tool.is_quick(shared, &offer) {
+        let answer = tool.call(shared, &offer, conversation, arguments);
+        return Ok((answer, offer));
     }
-    let (offer, conversation) = (Arc::clone(offer), Arc::clone(conversation));
-    let call = move |shared: &Shared| tool.call(shared, &offer, &conversation, arguments);
+    let conversation = Arc::clone(conversation);
+    let call = move |shared: &Shared| {
+        // Not before: what was offered before the wait may have been taken back.
+        let offer = shared.offer();
+        let answer = tool.call(shared, &offer, &conversation, arguments);
+        (answer, offer)
+    };
     match tool {
         Tool::Load | Tool::Alias | Tool::Read => shared.reading(call).await,
         // The first search may take long, and its answer is short.

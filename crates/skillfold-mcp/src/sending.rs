@@ -1,4 +1,5 @@
-//! Answers on their way: how many there are, and how many bytes of them are held for clients that read slowly.
+//! Answers on their way: how many there are, how many whole files become one at once, and how many bytes of them are held for
+//! clients that read slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -7,7 +8,9 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
+use axum::http::request::Parts;
 use hyper::body::{Frame, SizeHint};
+use rmcp::model::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::metrics::add;
@@ -46,17 +49,42 @@ impl Budget {
     /// Returns an answer that counts until its last byte is sent; nothing if too much is on its way already.
     ///
     /// A stream is counted event by event, and ends where one does not fit.
-    pub(crate) fn send(&self, body: Body, in_flight: Option<InFlight>) -> Option<Body> {
+    pub(crate) fn send(
+        &self,
+        body: Body,
+        turn: Option<Turn>,
+        in_flight: Option<InFlight>,
+    ) -> Option<Body> {
         let held = match body.size_hint().exact() {
             Some(bytes) => Some(self.take(bytes)?),
             None => None,
         };
         Some(Body::new(Sending {
             body,
+            turn: turn.filter(|_| held.is_none()),
             held,
+            is_begun: false,
             budget: self.clone(),
             _in_flight: in_flight,
         }))
+    }
+}
+
+/// A turn to read a whole file, shared by what reads it and what sends it. The next may begin when both let go of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
+
+impl Turn {
+    /// Waits for a turn.
+    pub(crate) async fn wait(turns: &Arc<Semaphore>) -> Option<Self> {
+        // It is never closed.
+        let turn = Arc::clone(turns).acquire_owned().await.ok()?;
+        Some(Self(Arc::new(turn)))
+    }
+
+    /// Returns the turn of a request of HTTP.
+    pub(crate) fn of(request: &Extensions) -> Option<Self> {
+        request.get::<Parts>()?.extensions.get().cloned()
     }
 }
 
@@ -82,6 +110,10 @@ struct Sending {
     body: Body,
     /// What was taken for the whole of it, if its length is known.
     held: Option<Held>,
+    /// Held until the answer is counted.
+    turn: Option<Turn>,
+    /// Whether the first event is out. It says only how to take the stream up again.
+    is_begun: bool,
     budget: Budget,
     _in_flight: Option<InFlight>,
 }
@@ -107,6 +139,12 @@ impl HttpBody for Sending {
             let full = io::Error::other("too much is on its way to slow clients");
             return Poll::Ready(Some(Err(axum::Error::new(full))));
         };
+        // An answer that never comes, as another request had the same id, holds it no longer than until the first sign of
+        // life, 15 seconds.
+        if self.is_begun {
+            self.turn = None;
+        }
+        self.is_begun = true;
         Poll::Ready(Some(Ok(Frame::data(match held {
             Held(None) => data,
             held => Bytes::from_owner(Counted { data, _held: held }),
@@ -131,5 +169,55 @@ struct Counted {
 impl AsRef<[u8]> for Counted {
     fn as_ref(&self) -> &[u8] {
         &self.data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// A stream of so many events.
+    struct Events(usize);
+
+    impl HttpBody for Events {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            let rest = self.0.checked_sub(1);
+            self.0 = rest.unwrap_or_default();
+            Poll::Ready(rest.map(|_| Ok(Frame::data(Bytes::from_static(b"event")))))
+        }
+    }
+
+    #[tokio::test]
+    async fn turn_lasts_until_the_file_is_read_and_its_answer_is_counted() {
+        let (turns, budget) = (Arc::new(Semaphore::new(1)), Budget::new(1));
+        let reader = Turn::wait(&turns).await.unwrap();
+        let mut stream = budget
+            .send(Body::new(Events(3)), Some(reader.clone()), None)
+            .unwrap();
+        drop(reader);
+        stream.frame().await.unwrap().unwrap();
+        assert_eq!(turns.available_permits(), 0);
+        stream.frame().await.unwrap().unwrap();
+        assert_eq!(turns.available_permits(), 1);
+        // The client of this one is gone, and its file is still read.
+        let reader = Turn::wait(&turns).await.unwrap();
+        drop(budget.send(Body::new(Events(3)), Some(reader.clone()), None));
+        assert_eq!(turns.available_permits(), 0);
+        // What has a length is counted at once.
+        drop(reader);
+        let reader = Turn::wait(&turns).await;
+        let whole = budget.send(Body::from("whole"), reader, None);
+        assert_eq!(turns.available_permits(), 1);
+        drop(whole);
     }
 }

@@ -25,6 +25,7 @@ use crate::offer::Shared;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
 use crate::run_tool::run_tool;
+use crate::sending::Turn;
 use crate::tools::Tool;
 use crate::{prompts, resources, sep2640};
 
@@ -99,6 +100,22 @@ impl Server {
     ) -> Result<T, ErrorData> {
         let done = self.shared.reading(act).await;
         done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Does something that reads a whole file, in the turn of its request.
+    async fn reading_whole<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        act: impl FnOnce(&Shared) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let turn = Turn::of(&context.extensions);
+        let act = move |shared: &Shared| {
+            let done = act(shared);
+            // Not before: nobody may wait for the answer any more, and it is made all the same.
+            drop(turn);
+            done
+        };
+        self.reading(act).await
     }
 }
 
@@ -191,7 +208,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let answer = run_tool(&self.shared, &offer, &self.conversation, tool, arguments)
+        let (answer, _) = run_tool(&self.shared, &self.conversation, tool, arguments)
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let metrics = &self.shared.metrics;
@@ -216,12 +233,12 @@ impl ServerHandler for Server {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, given) = (request.name, request.arguments.unwrap_or_default());
         self.counted(Asked::GetPrompt, async {
             let result = self
-                .reading(move |shared| prompts::get(shared, &name, &given))
+                .reading_whole(&context, move |shared| prompts::get(shared, &name, &given))
                 .await??;
             Ok(result.into())
         })
@@ -253,11 +270,13 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.counted(Asked::ReadResource, async {
             let result = self
-                .reading(move |shared| resources::read(shared, &request.uri))
+                .reading_whole(&context, move |shared| {
+                    resources::read(shared, &request.uri)
+                })
                 .await??;
             Ok(result.into())
         })

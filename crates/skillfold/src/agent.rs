@@ -4,8 +4,8 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, Lives,
-    LoadedText, Loader, Policy, Seen, Session as Remembered, compose_instructions,
+    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, LeftOut,
+    Lives, LoadedText, Loader, Policy, Seen, Session as Remembered, compose_instructions,
 };
 
 use crate::session::Session;
@@ -51,17 +51,26 @@ impl AgentSkills {
         narrower
     }
 
-    /// Looks at the skills that the agent sees. The error names all skills that it uses and cannot have.
-    pub fn look<T>(&self, look: impl FnOnce(&Seen<'_>) -> T) -> Result<T, Error> {
-        self.with(|seen, _| Ok(look(seen)))
+    /// Looks at the skills that the agent sees.
+    pub fn look<T>(&self, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+        self.with(|seen, _| look(seen))
+    }
+
+    /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host: a model
+    /// is told of none of them.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        self.with(|seen, _| seen.left_out())
     }
 
     /// Returns the text that the agent begins with: the prompt, the skills that it uses, its own instructions, in this
-    /// order. Nothing is given if one of the skills cannot be loaded.
+    /// order. What the agent cannot have is left out and named in [`left_out`](Composed::left_out). Nothing is given if one
+    /// of the others cannot be loaded.
     pub fn compose(&self, prompt: &str, inline: &str) -> Result<Composed, Error> {
         self.with(|seen, loader| {
             let contents = seen.contents(loader)?;
-            Ok(compose_instructions(prompt, &contents, inline))
+            let mut composed = compose_instructions(prompt, &contents, inline);
+            composed.left_out = seen.left_out();
+            Ok(composed)
         })
     }
 
@@ -70,9 +79,9 @@ impl AgentSkills {
     ///
     /// The skills that it uses are taken to stand in the text that it [begins with](Self::compose), and are not given
     /// again while their files are the same.
-    pub fn session(&self, policy: Policy, lives: Lives) -> Result<Session, Error> {
-        let remembered = self.look(|seen| Remembered::of_agent(lives, seen))?;
-        Ok(self.skills.resume(policy, remembered))
+    pub fn session(&self, policy: Policy, lives: Lives) -> Session {
+        let remembered = self.look(|seen| Remembered::of_agent(lives, seen));
+        self.skills.resume(policy, remembered)
     }
 
     /// Returns the instructions of a skill; see [`Skills::load`].
@@ -121,15 +130,12 @@ impl AgentSkills {
             .noted(self.with(|seen, loader| act(&seen.usable(id)?, loader)))
     }
 
-    fn with<T>(
-        &self,
-        act: impl FnOnce(&Seen<'_>, &Loader) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn with<T>(&self, act: impl FnOnce(&Seen<'_>, &Loader) -> T) -> T {
         self.skills.with_now(|catalog, loader| {
             // An agent without a word sees all, and all others are inside of that.
-            let mut seen = catalog.seen_by(&Agent::new(""))?;
+            let mut seen = catalog.seen_by(&Agent::new(""));
             for agent in &self.line {
-                seen = seen.narrow(agent)?;
+                seen = seen.narrow(agent);
             }
             act(&seen, loader)
         })

@@ -257,7 +257,7 @@ impl Skills {
     }
 
     /// Returns the text that an agent of the settings begins with: the prompt, the skills that it uses, its own
-    /// instructions, in this order. Nothing is given if one of the skills cannot be loaded.
+    /// instructions, in this order; see [`AgentSkills::compose`](crate::AgentSkills::compose).
     pub fn compose(&self, agent: &str, prompt: &str, inline: &str) -> Result<Composed, Error> {
         self.bound_to(self.agent(agent)?).compose(prompt, inline)
     }
@@ -448,7 +448,8 @@ impl Skills {
     }
 
     /// Returns the state of now, after a look at whether the person still trusts what it gives out. Every answer goes
-    /// through here: no setting can keep a revoked folder in use, and a host need not watch the files.
+    /// through here: no setting can keep a folder in use that was taken out of the list of trusted folders, and a host
+    /// need not watch the files. Trust by settings ends when they are read again.
     fn now(&self) -> Guard<Arc<State>> {
         let shared = &*self.shared;
         let is_current = |state: &State| {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::bind::seen::LeftOut;
 use crate::diagnostic::Diagnostic;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::instructions::Instructions;
@@ -17,6 +18,8 @@ pub struct Composed {
     pub sections: Vec<Section>,
     /// What there is to say about the loads of the skills.
     pub notes: Vec<Diagnostic>,
+    /// Skills that the agent uses and does not have. Nothing of them is in the text.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// A part of the text that an agent begins with.
@@ -69,7 +72,7 @@ impl Composed {
 /// let catalog = Catalog::discover(vec![root], Rules::default(), 0);
 /// let loader = Loader::new(Loading::default(), || 0);
 ///
-/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]))?;
+/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]));
 /// let composed = compose_instructions("You are a clerk.", &clerk.contents(&loader)?, "Be brief.");
 /// assert_eq!(composed.text, "You are a clerk.\n\nSkill: pdf\n\nFill in forms.\n\nBe brief.");
 /// # Ok::<(), skillfold_core::Error>(())
@@ -79,6 +82,7 @@ pub fn compose_instructions(prompt: &str, skills: &[Arc<Instructions>], inline: 
         text: String::new(),
         sections: Vec::new(),
         notes: Vec::new(),
+        left_out: Vec::new(),
     };
     composed.add(SectionKind::Prompt, prompt);
     for instructions in skills {

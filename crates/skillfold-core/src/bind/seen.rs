@@ -9,12 +9,12 @@ use crate::catalog::entry::{Entry, Lookup, Standing};
 use crate::catalog::look_up::MEANT;
 use crate::catalog::nearest::nearest;
 use crate::catalog::snapshot::Catalog;
-use crate::diagnostic::whole;
+use crate::diagnostic::{visible, whole};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 
-/// Skills of one agent for which what may be meant is looked for, among all skills.
+/// Skills of one agent for which what may be meant is looked for.
 const SEARCHED: usize = 20;
 
 /// The skills of a catalog that an agent sees. What is outside is not there for it.
@@ -28,11 +28,10 @@ const SEARCHED: usize = 20;
 /// let source = MemorySource::new([("mail/SKILL.md", skill("mail")), ("pdf/SKILL.md", skill("pdf"))]);
 /// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], Rules::default(), 0);
 ///
-/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]).sees(Sees::Used))?;
+/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]).sees(Sees::Used));
 /// let ids: Vec<_> = clerk.entries().map(|entry| entry.id()).collect();
 /// assert_eq!(ids, ["pdf"]);
 /// assert_eq!(clerk.usable("mail").unwrap_err().to_string(), "There is no skill `mail`");
-/// # Ok::<(), skillfold_core::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Seen<'a> {
@@ -50,10 +49,19 @@ enum Sight {
     Only(BTreeSet<u32>),
 }
 
+/// A skill that an agent names as used and does not have. It is for whoever wrote the agent: a model is told of none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// What the agent names.
+    pub id: Box<str>,
+    /// Why it does not have it, with what may be meant.
+    pub why: String,
+}
+
 impl Catalog {
-    /// Returns the skills that an agent sees. The error names all skills that it uses and that are not there or not
-    /// [for models](Entry::is_for_models), with what may be meant. It says why, for whoever wrote the agent.
-    pub fn seen_by(&self, agent: &Agent) -> Result<Seen<'_>, Error> {
+    /// Returns the skills that an agent sees. What it uses and cannot have is [left out](Seen::left_out).
+    pub fn seen_by(&self, agent: &Agent) -> Seen<'_> {
         let whole = Seen {
             catalog: self,
             sight: Sight::Whole,
@@ -67,31 +75,28 @@ impl Catalog {
 impl<'a> Seen<'a> {
     /// Returns the skills that another agent sees inside of these, such as one that this agent started.
     ///
-    /// Skills that it uses and that are outside are [left out](Self::left_out). Those that are not in the catalog at all,
-    /// or are not for models, are an error as in [`Catalog::seen_by`].
-    pub fn narrow(&self, agent: &Agent) -> Result<Self, Error> {
-        let (mut used, mut left_out, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    /// Skills that it uses and that are outside, are not there or are not [for models](Entry::is_for_models) are
+    /// [left out](Self::left_out).
+    #[must_use]
+    pub fn narrow(&self, agent: &Agent) -> Self {
+        let (mut used, mut left_out) = (Vec::new(), Vec::new());
         for id in agent.uses_skills() {
-            match self.catalog.get(id).filter(Entry::is_for_models) {
-                None => missing.push(&**id),
-                Some(entry) if !self.sees(&entry) => left_out.push(id.clone()),
+            match self.catalog.get(id).filter(|entry| self.sees(entry)) {
+                None => left_out.push(id.clone()),
                 Some(entry) if used.contains(&entry) => {}
                 Some(entry) => used.push(entry),
             }
-        }
-        if !missing.is_empty() {
-            return Err(self.unbound(agent, &missing));
         }
         let sight = match agent.seeing() {
             Sees::All => self.sight.clone(),
             Sees::Used => Sight::Only(used.iter().map(Entry::at).collect()),
         };
-        Ok(Self {
+        Self {
             catalog: self.catalog,
             sight,
             used,
             left_out,
-        })
+        }
     }
 
     /// Returns the skills, ordered by id.
@@ -127,9 +132,21 @@ impl<'a> Seen<'a> {
         &self.used
     }
 
-    /// Returns what the agent names as used and the one that it was narrowed from does not see. It is for the host.
-    pub fn left_out(&self) -> &[Box<str>] {
-        &self.left_out
+    /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host, and
+    /// not for a model.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let left_out = self.left_out.iter().enumerate();
+        let left_out = left_out.map(|(place, id)| {
+            let mut why = self.why_not(id);
+            if place < SEARCHED
+                && let Some(meant) = self.meant(id)
+            {
+                why.extend([", ", &*whole(meant), " may be meant"]);
+            }
+            let id = id.clone();
+            LeftOut { id, why }
+        });
+        left_out.collect()
     }
 
     /// Returns the instructions of a skill among these, without arguments; [`body`](Instructions::body) is the whole text
@@ -139,8 +156,15 @@ impl<'a> Seen<'a> {
     }
 
     /// Returns the instructions of all skills that the agent has from the start, in their order. If one cannot be loaded,
-    /// none is.
+    /// none is. What is [left out](Self::left_out) is logged.
     pub fn contents(&self, loader: &Loader) -> Result<Vec<Arc<Instructions>>, Error> {
+        for LeftOut { id, why } in self.left_out() {
+            tracing::warn!(
+                skill = &*visible(&id),
+                why,
+                "an agent does not have a skill that it uses"
+            );
+        }
         let used = self.used.iter();
         used.map(|entry| loader.load(entry, "")).collect()
     }
@@ -149,22 +173,8 @@ impl<'a> Seen<'a> {
         nearest(id, self.entries().map(|entry| entry.id()), limit)
     }
 
-    /// Creates the error for skills that an agent uses and cannot have.
-    fn unbound(&self, agent: &Agent, missing: &[&str]) -> Error {
-        let mut all_meant = Vec::new();
-        let searched = missing.iter().take(SEARCHED);
-        let mut reasons: Vec<String> = searched
-            .map(|id| self.why_not(id, &mut all_meant))
-            .collect();
-        if let Some(rest @ [_, ..]) = missing.get(SEARCHED..) {
-            let rest: Vec<_> = rest.iter().map(|id| whole(id)).collect();
-            reasons.push(format!("{} more: {}", rest.len(), rest.join(", ")));
-        }
-        Error::unbound(agent.id(), reasons.join("; "), all_meant)
-    }
-
-    /// Says why a skill cannot be had, and notes what may be meant.
-    fn why_not(&self, id: &str, all_meant: &mut Vec<&'a str>) -> String {
+    /// Says why a skill cannot be had.
+    fn why_not(&self, id: &str) -> String {
         let shown = whole(id);
         match self.catalog.find(id) {
             Lookup::Skill(entry) if entry.standing() == Standing::Untrusted => {
@@ -173,16 +183,22 @@ impl<'a> Seen<'a> {
             Lookup::Skill(entry) if entry.standing() == Standing::Disabled => {
                 format!("{shown} is switched off")
             }
+            Lookup::Skill(entry) if entry.is_for_models() => {
+                format!("{shown} is not seen by who started the agent")
+            }
             Lookup::Skill(_) => format!("{shown} is only for people to start"),
             Lookup::Refused(_) => format!("{shown} holds no skill"),
-            Lookup::Nothing => match self.nearest(id, 1).first() {
-                Some(meant) => {
-                    all_meant.push(meant);
-                    format!("{shown} is not there, {} may be meant", whole(meant))
-                }
-                None => format!("{shown} is not there"),
-            },
+            Lookup::Nothing => format!("{shown} is not there"),
         }
+    }
+
+    /// Returns what may be meant by an id that leads to nothing.
+    fn meant(&self, id: &str) -> Option<&'a str> {
+        let Lookup::Nothing = self.catalog.find(id) else {
+            return None;
+        };
+        let all = self.catalog.entries().filter(Entry::is_for_models);
+        nearest(id, all.map(|entry| entry.id()), 1).pop()
     }
 }
 

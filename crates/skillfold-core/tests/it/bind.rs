@@ -35,6 +35,13 @@ const MINE: &str = "
     description: Is switched off
     ---
     Draft.
+    //- secret/SKILL.md
+    ---
+    name: secret
+    description: Is only for people
+    disable-model-invocation: true
+    ---
+    Secret.
     //- silent/SKILL.md
     ---
     name: silent
@@ -94,7 +101,7 @@ fn ids<'a>(seen: &Seen<'a>) -> Vec<&'a str> {
 #[test]
 fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
     let catalog = catalog();
-    let seen = catalog.seen_by(&Agent::new("any")).unwrap();
+    let seen = catalog.seen_by(&Agent::new("any"));
     assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
     assert!(seen.used().is_empty());
     for id in ["pdf", "PDF", "user:pdf", "draft", "trap", "broken", "mial"] {
@@ -112,28 +119,26 @@ fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
 fn specialist_sees_its_skills_and_orchestrator_sees_all() {
     let catalog = catalog();
     let clerk = specialist("clerk", &["user:pdf", "Mail"]);
-    let seen = catalog.seen_by(&clerk).unwrap();
+    let seen = catalog.seen_by(&clerk);
     assert_eq!(ids(&seen), ["mail", "user:pdf"]);
     assert!(!seen.sees(&catalog.get("pdf").unwrap()));
     // A skill of another snapshot is another skill.
     assert!(!seen.sees(&self::catalog().get("mail").unwrap()));
 
     let planner = Agent::new("planner").uses(["mail"]);
-    let seen = catalog.seen_by(&planner).unwrap();
+    let seen = catalog.seen_by(&planner);
     assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
     let used: Vec<_> = seen.used().iter().map(Entry::id).collect();
     assert_eq!(used, ["mail"]);
 
-    let none = catalog.seen_by(&specialist("none", &[])).unwrap();
+    let none = catalog.seen_by(&specialist("none", &[]));
     assert!(ids(&none).is_empty());
 }
 
 #[test]
 fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
     let catalog = catalog();
-    let seen = catalog
-        .seen_by(&specialist("clerk", &["user:pdf", "mail"]))
-        .unwrap();
+    let seen = catalog.seen_by(&specialist("clerk", &["user:pdf", "mail"]));
     for id in ["pdf", "notes", "draft", "trap", "broken", "zebra"] {
         let error = seen.usable(id).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -159,52 +164,79 @@ fn narrowing_never_widens() {
         places.map(|place| all[place]).collect()
     };
     for parent in 0..1 << all.len() {
-        let outer = catalog
-            .seen_by(&specialist("outer", &chosen(parent)))
-            .unwrap();
-        assert_eq!(ids(&outer.narrow(&Agent::new("any")).unwrap()), ids(&outer));
+        let outer = catalog.seen_by(&specialist("outer", &chosen(parent)));
+        assert_eq!(ids(&outer.narrow(&Agent::new("any"))), ids(&outer));
         for child in 0..1 << all.len() {
-            let inner = outer.narrow(&specialist("inner", &chosen(child))).unwrap();
+            let inner = outer.narrow(&specialist("inner", &chosen(child)));
             assert_eq!(ids(&inner), chosen(parent & child));
-            let left_out: Vec<_> = inner.left_out().iter().map(|id| &**id).collect();
-            assert_eq!(left_out, chosen(child & !parent));
+            let left_out = inner.left_out().into_iter().map(|left_out| left_out.id);
+            assert!(left_out.eq(chosen(child & !parent).into_iter().map(Box::from)));
             let used: Vec<_> = inner.used().iter().map(Entry::id).collect();
             assert_eq!(used, chosen(parent & child));
         }
     }
 }
 
+/// Returns why an agent does not have some of the skills that it uses.
+fn left_out(seen: &Seen<'_>) -> String {
+    let left_out = seen.left_out().into_iter();
+    left_out.map(|left_out| left_out.why + "\n").collect()
+}
+
 #[test]
-fn all_skills_that_cannot_be_had_are_reported() {
+fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     let catalog = catalog();
     let agent = specialist(
         "clerk",
-        &["mial", "pdf", "zebra", "draft", "trap", "broken"],
+        &[
+            "mial", "pdf", "zebra", "draft", "trap", "broken", "secret", "mail",
+        ],
     );
-    let error = catalog.seen_by(&agent).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Invalid);
-    assert_eq!(error.nearest(), ["mail".into()]);
+    let seen = catalog.seen_by(&agent);
+    assert_eq!(ids(&seen), ["mail", "pdf"]);
+    insta::assert_snapshot!(left_out(&seen), @"
+    `mial` is not there, `mail` may be meant
+    `zebra` is not there
+    `draft` is switched off
+    `trap` is not trusted
+    `broken` holds no skill
+    `secret` is only for people to start
+    ");
+    let composed = compose_instructions("", &seen.contents(&loader()).unwrap(), "");
     assert_eq!(
-        error.to_string(),
-        "Agent `clerk` uses skills that it cannot have: `mial` is not there, `mail` may be meant; `zebra` is not there; \
-         `draft` is switched off; `trap` is not trusted; `broken` holds no skill"
+        composed.text,
+        "Skill: pdf\n\nOurs.\n\nSkill: mail\n\n# Mail\nWrite to .\n"
     );
     let many = Agent::new("many").uses((0..30).map(|number| format!("zebra-{number}")));
-    let error = catalog.seen_by(&many).unwrap_err().to_string();
-    for number in 0..30 {
-        assert!(error.contains(&format!("`zebra-{number}`")), "{error}");
+    assert_eq!(catalog.seen_by(&many).left_out().len(), 30);
+    let outer = catalog.seen_by(&specialist("outer", &["pdf"]));
+    let inner = outer.narrow(&Agent::new("inner").uses(["mail"]));
+    assert_eq!(
+        left_out(&inner),
+        "`mail` is not seen by who started the agent\n"
+    );
+}
+
+#[test]
+fn model_is_told_the_same_of_a_skill_that_cannot_be_had_and_of_one_that_is_not_there() {
+    let catalog = catalog();
+    for sees in Sees::ALL {
+        let agent = Agent::new("clerk").uses(["pdf", "draft", "trap", "broken", "secret"]);
+        let seen = catalog.seen_by(&agent.sees(sees));
+        for id in ["draft", "trap", "broken", "secret", "zebra"] {
+            let error = seen.usable(id).unwrap_err();
+            assert_eq!(error.to_string(), format!("There is no skill `{id}`"));
+            assert!(error.nearest().is_empty(), "{error:?}");
+        }
+        assert!(seen.usable("pdf").is_ok());
     }
-    // What may be meant is looked for among what the agent could see.
-    let outer = catalog.seen_by(&specialist("outer", &["pdf"])).unwrap();
-    let error = outer.narrow(&Agent::new("inner").uses(["mial"]));
-    assert!(error.unwrap_err().nearest().is_empty());
 }
 
 #[test]
 fn prompt_comes_first_then_skills_then_own_text() {
     let catalog = catalog();
     let agent = Agent::new("clerk").uses(["user:pdf", "silent", "mail", "MAIL"]);
-    let contents = catalog.seen_by(&agent).unwrap();
+    let contents = catalog.seen_by(&agent);
     let contents = contents.contents(&loader()).unwrap();
     let composed = compose_instructions("You are a clerk.", &contents, "Be brief.\n");
     assert_eq!(
@@ -247,9 +279,7 @@ fn sections_are_parted_by_one_blank_line_and_nothing_is_taken_away() {
 fn bound_skill_needs_no_load_and_its_files_are_read_on_demand() {
     let catalog = catalog();
     let loader = loader();
-    let clerk = catalog
-        .seen_by(&specialist("clerk", &["user:pdf"]))
-        .unwrap();
+    let clerk = catalog.seen_by(&specialist("clerk", &["user:pdf"]));
     let body = clerk.content(&loader, "user:pdf").unwrap();
     assert_eq!(body.body(), "Fill in forms as `templates/form.md` says.\n");
     let composed = compose_instructions("", &clerk.contents(&loader).unwrap(), "");
@@ -286,9 +316,7 @@ fn bodies_are_given_whole_or_not_at_all() {
         ..Loading::default()
     };
     let loader = Loader::new(loading, || i64::MAX);
-    let seen = catalog
-        .seen_by(&Agent::new("any").uses(["good", "odd"]))
-        .unwrap();
+    let seen = catalog.seen_by(&Agent::new("any").uses(["good", "odd"]));
     let error = seen.contents(&loader).unwrap_err();
     assert!(error.to_string().contains("`odd`"), "{error}");
 }

@@ -87,7 +87,7 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
     said += "\n";
     said += &world.outcome(&session, &["alpha"], Verdict::Unused);
     let agent = Agent::new("writer").uses(["beta"]).sees(Sees::All);
-    let seen = world.matcher.catalog().seen_by(&agent).unwrap();
+    let seen = world.matcher.catalog().seen_by(&agent);
     let session = Session::of_agent(Lives::History, &seen);
     said += "\n";
     said += &world.outcome(&session, &["beta"], Verdict::Used);

@@ -80,6 +80,39 @@ async fn each_request_sees_the_snapshot_of_its_time() {
     assert_eq!(loaded["isError"], false, "{loaded}");
 }
 
+#[test]
+fn request_that_had_to_wait_sees_the_snapshot_after_the_wait() {
+    for (tool, arguments) in [
+        ("list_skills", json!({})),
+        ("search_skills", json!({ "query": "project" })),
+        ("load_skill", json!({ "skill_id": "own" })),
+    ] {
+        let project = folder(OWN);
+        let host = Host::new(Environment::new(project.path())).set("trust_project", "true");
+        let skills = host.discover().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .max_blocking_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let client = Client::of(Server::new(skills.clone(), Options::default())).await;
+            // The one thread that could answer is busy until the skill is gone.
+            let (done, busy) = std::sync::mpsc::channel::<()>();
+            let waiting = tokio::task::spawn_blocking(move || busy.recv().is_err());
+            let call = tokio::spawn(async move { client.call(tool, arguments).await });
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            std::fs::remove_dir_all(project.path().join(".agents")).unwrap();
+            skills.refresh().unwrap();
+            drop(done);
+            waiting.await.unwrap();
+            let answer = call.await.unwrap().to_string();
+            assert!(!answer.contains("Came with"), "{tool}: {answer}");
+            assert!(!answer.contains("Do it"), "{tool}: {answer}");
+        });
+    }
+}
+
 /// A client that notes what it is told.
 struct Ear(UnboundedSender<&'static str>);
 

@@ -1,6 +1,9 @@
 //! The promises of the server, asked by the SDK's own client in the same process.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+// The one allocator that counts.
+#[path = "../../../../bench/src/allocator.rs"]
+mod allocator;
 mod client;
 
 mod crowd;

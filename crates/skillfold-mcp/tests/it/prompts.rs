@@ -118,3 +118,21 @@ async fn prompt_that_is_not_there_names_the_nearest() {
         assert_eq!(client.refused("prompts/get", params).await.code.0, -32602);
     }
 }
+
+#[tokio::test]
+async fn hints_at_a_prompt_name_only_prompts_that_are_listed() {
+    let skills = skills(TREE, &[("disable", "compare")]);
+    let client = Client::of(Server::new(skills, Options::default())).await;
+    for (asked, nearest) in [
+        ("relaese", json!(["release"])),
+        ("backgruond", json!([])),
+        ("background", json!([])),
+        ("comparre", json!([])),
+    ] {
+        let error = client
+            .refused("prompts/get", json!({ "name": asked }))
+            .await;
+        let named = error.data.unwrap().get("nearest").cloned();
+        assert_eq!(named.unwrap_or(json!([])), nearest, "{asked}");
+    }
+}

@@ -76,7 +76,8 @@ impl Skills {
     /// the skills stay as they were.
     ///
     /// Whether and how often is looked is said by the settings `watch` and `poll_seconds`. With both off nothing is
-    /// followed but the list of trusted folders.
+    /// followed but the list of trusted folders: trust that was given by settings, and is taken out of them, lasts until
+    /// the next [`refresh`](Skills::refresh).
     pub fn watch(
         &self,
         news: impl FnMut(Result<&Changes, &Error>) + Send + 'static,

@@ -52,8 +52,7 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
     let composed = skills.compose("builder", PROMPT, "").unwrap();
     let mut session = skills
         .bound_to(agent.clone())
-        .session(bullets(), Lives::History)
-        .unwrap();
+        .session(bullets(), Lives::History);
     let request = "Create an extension that watches RSS feeds";
     let told = format!("{}{}", composed.text, told(&mut session, request));
     // The request matches the skill, and what the agent begins with is not repeated.
@@ -122,7 +121,7 @@ fn every_agent_of_a_host_gets_the_catalog() {
     let skills = world.skills();
     let all = skills.session(bullets(), Lives::History).listing().text;
     let listing = |agent: AgentSkills| {
-        let mut session = agent.session(bullets(), Lives::History).unwrap();
+        let mut session = agent.session(bullets(), Lives::History);
         session.listing().text
     };
     // An orchestrator, one that uses skills and sees all, and those that these start.
@@ -152,23 +151,25 @@ fn session_of_an_agent_sees_what_the_agent_sees() {
         .uses(["code-review"])
         .sees(Sees::Used);
     let reviewer = skills.bound_to(reviewer);
-    let mut session = reviewer.session(bullets(), Lives::History).unwrap();
+    let mut session = reviewer.session(bullets(), Lives::History);
     // Others are not there; its own is known.
     assert_eq!(session.turn("Say bonjour to Alice").text, None);
     assert_eq!(session.turn("Do a code review").text, None);
     assert!(session.load("hello-extended", "").is_err());
     assert_eq!(session.remembered().spent(), 0);
     // What it begins with stays there, also where the host drops what was said after it.
-    let mut transient = reviewer.session(bullets(), Lives::Transient).unwrap();
+    let mut transient = reviewer.session(bullets(), Lives::Transient);
     assert_eq!(transient.turn("Do a code review").text, None);
     // One that sees all hears of what comes later.
     let all = skills.bound_to(Agent::new("all"));
-    let mut session = all.session(bullets(), Lives::History).unwrap();
+    let mut session = all.session(bullets(), Lives::History);
     world.write(&crate::world::skill("person/.agents/skills/later"));
     skills.refresh().unwrap();
     assert!(session.listing().text.contains("later"));
     let missing = skills.bound_to(Agent::new("a").uses(["nothing"]));
-    assert!(missing.session(bullets(), Lives::History).is_err());
+    let mut session = missing.session(bullets(), Lives::History);
+    assert!(session.load("nothing", "").is_err());
+    assert!(session.load("code-review", "").is_ok());
 }
 
 #[test]

@@ -226,13 +226,21 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
 }
 
 #[test]
-fn agent_cannot_be_bound_to_what_only_people_may_start() {
-    let (_, tree) = hidden_skills().swap_remove(0);
-    let world = world(&tree);
-    let clerk = skills(&world).bound_to(Agent::new("clerk").uses([HIDDEN]));
-    let error = clerk.compose("", "").unwrap_err();
-    assert!(
-        error.to_string().contains("only for people to start"),
-        "{error}"
-    );
+fn agent_bound_to_a_hidden_skill_has_the_others_and_its_model_learns_nothing() {
+    for (why, tree) in hidden_skills() {
+        let world = world(&tree);
+        for sees in Sees::ALL {
+            let agent = Agent::new("clerk").uses([HIDDEN, "plover"]).sees(sees);
+            let clerk = skills(&world).bound_to(agent);
+            let composed = clerk.compose("", "").unwrap();
+            assert!(composed.text.starts_with("Skill: plover\n"), "{why}");
+            assert!(!composed.text.contains(CANARY), "{why}");
+            assert!(clerk.load("plover", "").is_ok(), "{why}");
+            let error = clerk.load(HIDDEN, "").unwrap_err();
+            assert_eq!(error.with_cause(), format!("There is no skill `{HIDDEN}`"));
+            // Whoever wrote the agent learns the reason.
+            assert_eq!(clerk.left_out(), composed.left_out);
+            assert_eq!(&*composed.left_out[0].id, HIDDEN);
+        }
+    }
 }
