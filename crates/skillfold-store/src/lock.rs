@@ -20,7 +20,8 @@ const NAP: Duration = Duration::from_millis(5);
 
 const HELD: &str =
     "Another `skillfold` is changing what this one would change; try again when it is done";
-const NO_FILE: &str = "A link, or something else than a file, is where the lock should be; remove it and try again";
+const NO_FILE: &str =
+    "A link, or something else than a file, is where the lock should be; remove it and try again";
 
 /// A lock that is free again when this is dropped, or when the process ends.
 #[derive(Debug)]

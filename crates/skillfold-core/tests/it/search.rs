@@ -338,7 +338,76 @@ fn document(name: &str, description: &str, body: &str) -> Document {
     })
 }
 
+/// Words that skills and requests share, and any others, between spaces of every width.
+fn text() -> impl Strategy<Value = String> {
+    let words = [
+        "forms",
+        "Fill",
+        "pdf",
+        "天气预报",
+        "ΟΔΟΣ",
+        "straße",
+        "e\u{301}té",
+        "👩‍🚀",
+    ];
+    let word = prop_oneof![
+        3 => proptest::sample::select(words.to_vec()).prop_map(str::to_owned),
+        1 => proptest::collection::vec(any::<char>(), 0..6).prop_map(String::from_iter),
+    ];
+    let space = proptest::sample::select(&[" ", "\u{a0}", "\u{3000}", "\n", ""][..]);
+    proptest::collection::vec((word, space), 0..12).prop_map(|words| {
+        words
+            .into_iter()
+            .flat_map(|(word, space)| [word, space.to_owned()])
+            .collect()
+    })
+}
+
+/// Skills, several of which may say the same.
+fn skills() -> impl Strategy<Value = Vec<(String, String)>> {
+    let skill = |(number, description, body): (usize, String, String)| {
+        let escaped = description
+            .chars()
+            .map(|one| format!("\\U{:08X}", u32::from(one)));
+        let description: String = escaped.collect();
+        skill(
+            &format!("s{number}"),
+            &format!("description: \"Forms {description}\""),
+            &body,
+        )
+    };
+    let texts = proptest::collection::vec((text(), text()), 1..4);
+    let skills =
+        proptest::collection::btree_map(0..40_usize, any::<proptest::sample::Index>(), 1..16);
+    (texts, skills).prop_map(move |(texts, skills)| {
+        let of = |(number, index): (usize, proptest::sample::Index)| {
+            let (description, body) = index.get(&texts).clone();
+            skill((number, description, body))
+        };
+        skills.into_iter().map(of).collect()
+    })
+}
+
+/// Returns the hits of a request, each by its score and its id.
+fn scored(skills: &[(String, String)], request: &str) -> Vec<(f32, String)> {
+    let index = SearchIndex::new(&catalog(skills), Covers::Bodies);
+    let found = index.search(&Query::new(request), 100, |_| true);
+    let hit = |hit: &skillfold_core::SearchHit<'_>| (hit.score, hit.entry.id().to_owned());
+    found.hits.iter().map(hit).collect()
+}
+
 proptest! {
+    #[test]
+    fn hits_of_any_skills_are_in_one_order_by_score_and_then_by_id(skills in skills(), request in text()) {
+        let hits = scored(&skills, &request);
+        for two in hits.windows(2) {
+            let order = two[1].0.total_cmp(&two[0].0).then(two[0].1.cmp(&two[1].1));
+            prop_assert!(order.is_lt(), "{:?}", two);
+        }
+        let reversed: Vec<_> = skills.iter().rev().cloned().collect();
+        prop_assert_eq!(scored(&reversed, &request), hits);
+    }
+
     #[test]
     fn a_document_is_read_as_it_was_written(name in "[a-z-]{1,20}", description in "\\PC{0,80}", body in "\\PC{0,200}") {
         let document = document(&name, &description, &body);
