@@ -144,24 +144,21 @@ def broken_skills(ground, outside):
 
 
 def make_path(rng, ground, traps):
-    """Returns a path that leads out, or tries to."""
-    kind = rng.randrange(5)
-    outside = ["outside/secret.txt", "secret.txt", "outside/SKILL.md", "etc/passwd", "proc/self/environ"]
+    """Returns a path that leads out, or tries to: half of them plain, half with something around it."""
+    before, after = (rng.choice(BEFORE), rng.choice(AFTER)) if rng.random() < 0.5 else ("", "")
+    outside = rng.choice(["outside/secret.txt", "secret.txt", "outside/SKILL.md", "etc/passwd", "proc/self/environ"])
+    kind = rng.randrange(4)
     if kind == 0:
-        return (
-            rng.choice(BEFORE)
-            + rng.choice(traps)
-            + rng.choice(["", "/secret.txt", "/SKILL.md", "/etc/passwd", "/outside/secret.txt", *AFTER])
-        )
+        below = rng.choice(["", "", "/secret.txt", "/SKILL.md", "/etc/passwd", "/outside/secret.txt"])
+        return before + rng.choice(["", "references/"]) + rng.choice(traps) + below + after
     if kind == 1:
-        return rng.choice(BEFORE) + str(ground.folder / rng.choice(outside)) + rng.choice(AFTER)
+        return before + str(ground.folder / outside) + after
     if kind == 2:
-        return "/" * rng.randrange(1, 4) + rng.choice(
-            ["etc/passwd", "proc/self/environ", "dev/zero", "dev/stdin", "proc/self/fd/0"]
-        )
-    up = rng.choice(UP)
+        device = rng.choice(["etc/passwd", "proc/self/environ", "dev/zero", "dev/stdin", "proc/self/fd/0"])
+        return "/" * rng.randrange(1, 4) + device
+    up = rng.choice(["../", rng.choice(UP)])
     deep = up if up.endswith(("/", "\\", "f")) else up + rng.choice(["/", "\\", "%2f", "//"])
-    return rng.choice(BEFORE) + deep * rng.choice([1, 2, 3, 4, 5, 8, 40]) + rng.choice(outside) + rng.choice(AFTER)
+    return before + deep * rng.choice([1, 2, 3, 4, 5, 8, 40]) + outside + after
 
 
 def leaked(*texts):
@@ -181,7 +178,7 @@ def by_model(row, ground, rng, traps, broken):
         if number % 200 == 0:
             for name, ask in allowed.items():
                 row.control(INSIDE in (ask() or b""), f"{name}: a file of the skill is given")
-        path, who = make_path(rng, ground, traps), rng.choice([*["pdf"] * 6, *IDS, *broken])
+        path, who = make_path(rng, ground, traps), rng.choice(["pdf", "pdf", rng.choice([*IDS, *broken])])
         way = rng.randrange(6)
         server.seen.clear()
         if way < 2:
@@ -206,12 +203,30 @@ def by_model(row, ground, rng, traps, broken):
     )
 
 
+def plain(row, ground, traps):
+    """Each of them by its plain name, in every way."""
+    server = Server(ground)
+    for path in [
+        f"{place}{trap}{below}" for place in ("", "references/") for trap in traps for below in ("", "/secret.txt")
+    ]:
+        ways = {
+            "tool": lambda: server.call("read_skill_resource", skill_id="pdf", path=path),
+            "resource": lambda: server.ask("resources/read", {"uri": f"skill://pdf/{path}"}),
+            "folder": lambda: server.ask("resources/directory/read", {"uri": f"skill://pdf/{path}"}),
+        }
+        for way, ask in ways.items():
+            answer = ask()
+            row.try_one(leaked(answer) if answer else "no answer", f"{way} {path}")
+        done = ground.run("read", "pdf", path)
+        refused = None if done.code in (3, 4) else f"exit {done.code}"
+        row.try_one(crashed(done) or leaked(done.out, done.err) or refused, f"read pdf {path}")
+    row.control(not crashed(server.close()), "the server ended well")
+
+
 def by_command(row, ground, rng, traps, broken):
     for number in range(row.amount(LONG_COMMAND)):
-        path, who = (
-            make_path(rng, ground, traps).replace("\0", ""),
-            rng.choice(["pdf", "pdf", *IDS, *broken]).replace("\0", ""),
-        )
+        path = make_path(rng, ground, traps).replace("\0", "")
+        who = rng.choice(["pdf", rng.choice([*IDS, *broken])]).replace("\0", "")
         command = rng.choice(
             [
                 ["read", "--", who, path],
@@ -226,7 +241,6 @@ def by_command(row, ground, rng, traps, broken):
         )
         done = ground.run(*command)
         wrong = crashed(done) or leaked(done.out, done.err)
-        # `link` and the others are in the skill and are listed by name; they are not read.
         row.try_one(wrong, f"command {command}")
         if number % 100 == 0:
             row.control(
@@ -239,6 +253,7 @@ def by_command(row, ground, rng, traps, broken):
 def attack(row, ground, _):
     traps, broken = lay_out(ground)
     rng = random.Random(2)
+    plain(row, ground, traps)
     by_model(row, ground, rng, traps, broken)
     by_command(row, ground, rng, traps, broken)
     for command in ["list", "doctor", "check", "search forms", "prompt forms"]:
