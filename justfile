@@ -102,6 +102,11 @@ fuzz:
 race seconds="60":
     RACE_SECONDS={{seconds}} bash .ci/deep races
 
+# Attack the command and the server as processes, and count what did not hold; `just attack 1` is the long form
+attack part="0.1" *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/attack/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" --part {{part}} {{options}}
+
 # Everything that CI runs
 ci:
     bash .ci/run
