@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
@@ -17,9 +18,10 @@ use tantivy::HasLen as _;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
+use tantivy::directory::footer::Footer;
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, TerminatingWrite, WatchCallback,
-    WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, FileSlice, Lock, TerminatingWrite,
+    WatchCallback, WatchHandle, WritePtr,
 };
 use tempfile::Builder;
 
@@ -27,6 +29,8 @@ use crate::disk::handle::Handle;
 
 /// The engine's list of segments, which is what a commit replaces.
 pub(super) const LIST: &str = "meta.json";
+/// The sums of the files, each with its name: a file knows its own sum, but not which file it is.
+const SUMS: &str = "sums";
 /// Who holds it writes.
 pub(super) const WRITER_LOCK: &str = "writer.lock";
 /// Bytes of a list at most: thousands of segments.
@@ -107,11 +111,53 @@ impl Files {
 
     /// Removes everything that an index consists of; what else is in the folder stays.
     pub(super) fn clear(folder: &Path) -> io::Result<()> {
-        for (name, _) in Self::list(folder)? {
-            if is_ours(&name) {
-                fs::remove_file(folder.join(name))?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the folder is the cache's own and holds no skills"
+        )]
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if is_ours(&entry.file_name().to_string_lossy()) {
+                remove(&entry.path())?;
             }
         }
+        Ok(())
+    }
+
+    /// Returns the sums that the files were written with, by their names.
+    pub(super) fn sums(&self) -> Result<BTreeMap<PathBuf, u32>, OpenReadError> {
+        let bytes = self.atomic_read(Path::new(SUMS))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let sum = |line: &str| {
+            let (sum, name) = line.split_once(' ')?;
+            Some((name.into(), u32::from_str_radix(sum, 16).ok()?))
+        };
+        Ok(text.lines().filter_map(sum).collect())
+    }
+
+    /// Writes the sums of all files that are there; what a commit is about to name is among them.
+    fn write_sums(&self) -> io::Result<()> {
+        let mut text = String::new();
+        for (name, _) in Self::list(&self.folder)? {
+            if !is_segment(&name) {
+                continue;
+            }
+            let file = Handle::open(&self.folder.join(&name))?;
+            // One without a footer is being written, or was when its process was killed: no commit names it.
+            if let Ok((footer, _)) = Footer::extract_footer(FileSlice::new(Arc::new(file))) {
+                let _ = writeln!(text, "{:08x} {name}", footer.crc);
+            }
+        }
+        self.replace(Path::new(SUMS), text.as_bytes())
+    }
+
+    fn replace(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path(name)?;
+        let mut file = Builder::new()
+            .prefix(UNFINISHED)
+            .tempfile_in(&self.folder)?;
+        file.write_all(bytes)?;
+        file.persist(path)?;
         Ok(())
     }
 
@@ -127,7 +173,12 @@ impl Files {
     fn check_size(&self, name: &Path, least: u64, most: u64) -> Result<(), OpenReadError> {
         let failed = |cause: io::Error| unread(cause, name);
         let path = self.path(name).map_err(failed)?;
-        let bytes = fs::metadata(path).map_err(failed)?.len();
+        let found = fs::symlink_metadata(path).map_err(failed)?;
+        if !found.is_file() {
+            let what = "not a file";
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)));
+        }
+        let bytes = found.len();
         if (least..=most).contains(&bytes) {
             return Ok(());
         }
@@ -179,13 +230,10 @@ impl Directory for Files {
     }
 
     fn atomic_write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path(name)?;
-        let mut file = Builder::new()
-            .prefix(UNFINISHED)
-            .tempfile_in(&self.folder)?;
-        file.write_all(bytes)?;
-        file.persist(path)?;
-        Ok(())
+        if name == Path::new(LIST) {
+            self.write_sums()?;
+        }
+        self.replace(name, bytes)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
@@ -233,6 +281,10 @@ impl Drop for Held {
 }
 
 fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
+    // To open a pipe would wait for whoever reads it.
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        remove(path)?;
+    }
     let mut options = OpenOptions::new();
     let file = options
         .write(true)
@@ -269,19 +321,32 @@ impl TerminatingWrite for Unhurried {
     }
 }
 
+/// Removes what is there, unless it is a folder with something in it.
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() {
+        fs::remove_dir(path)
+    } else {
+        fs::remove_file(path)
+    }
+}
+
 fn is_plain(name: &Path) -> bool {
     let mut parts = name.components();
     matches!(parts.next(), Some(Component::Normal(first)) if first == OsStr::new(name))
         && parts.next().is_none()
 }
 
-/// Returns whether a file is one that an index consists of: a list, or part of a segment, whose name is a number.
+/// Returns whether a file is one that an index consists of.
 fn is_ours(name: &str) -> bool {
-    let is_segment = || {
-        let (number, ending) = name.split_at_checked(32).unwrap_or_default();
-        ending.starts_with('.') && number.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    name == LIST || name == ".managed.json" || name.starts_with(UNFINISHED) || is_segment()
+    [LIST, SUMS, ".managed.json"].contains(&name)
+        || name.starts_with(UNFINISHED)
+        || is_segment(name)
+}
+
+/// Returns whether a file is part of a segment: its name is a number.
+fn is_segment(name: &str) -> bool {
+    let (number, ending) = name.split_at_checked(32).unwrap_or_default();
+    ending.starts_with('.') && number.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

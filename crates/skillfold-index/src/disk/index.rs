@@ -293,10 +293,12 @@ impl DiskIndex {
 
     fn reopen(&self, checked: &mut Checked) {
         let last = Opened::last(&self.folder, &self.version, checked);
-        self.set(match last {
-            Ok(Some(opened)) => State::Ready(Arc::new(opened)),
-            Ok(None) => State::Absent,
-            Err(damage) => State::Damaged(damage),
+        self.set(match (last, self.state()) {
+            (Ok(Some(opened)), _) => State::Ready(Arc::new(opened)),
+            (Err(damage), _) => State::Damaged(damage),
+            // It was given up, and still is why there is none.
+            (Ok(None), State::Damaged(damage)) => State::Damaged(damage),
+            (Ok(None), _) => State::Absent,
         });
     }
 
@@ -314,6 +316,12 @@ impl DiskIndex {
         let error = self.unreadable(&damage);
         // What was compared may have changed since.
         lock(&self.checked).clear();
+        // Its sums may still be right: who opens it next would be deceived again. Where it stays, the next search tells.
+        if let Ok(Some(_lock)) = writer_lock(&self.folder)
+            && opened.is_last(&self.folder)
+        {
+            let _ = Files::clear(&self.folder);
+        }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if matches!(&*state, State::Ready(now) if Arc::ptr_eq(now, opened)) {
             *state = State::Damaged(damage);

@@ -322,6 +322,7 @@ fn list(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
 fn check_sums(files: &Files, metas: &IndexMeta, checked: &mut Checked) -> Result<(), Damage> {
     let names: BTreeSet<PathBuf> = metas.segments.iter().flat_map(files_of).collect();
     checked.retain(|name, _| names.contains(name));
+    let sums = files.sums()?;
     for name in names {
         let handle = files.handle(&name)?;
         let state = handle.state();
@@ -329,7 +330,8 @@ fn check_sums(files: &Files, metas: &IndexMeta, checked: &mut Checked) -> Result
             continue;
         }
         let unread = |cause| OpenReadError::wrap_io_error(cause, name.clone());
-        if !has_its_sum(FileSlice::new(handle)).map_err(unread)? {
+        let file = FileSlice::new(handle);
+        if !has_sum(file, sums.get(&name).copied()).map_err(unread)? {
             let what = format!("`{}` has another sum", name.display());
             return Err(Damage::Content(what.into()));
         }
@@ -338,8 +340,8 @@ fn check_sums(files: &Files, metas: &IndexMeta, checked: &mut Checked) -> Result
     Ok(())
 }
 
-/// Returns whether a file is as it was written; it is read in parts, as it may be large.
-fn has_its_sum(file: FileSlice) -> io::Result<bool> {
+/// Returns whether a file is the one that was written with a sum; it is read in parts, as it may be large.
+fn has_sum(file: FileSlice, written: Option<u32>) -> io::Result<bool> {
     let (footer, content) = Footer::extract_footer(file)?;
     let mut sum = crc32fast::Hasher::new();
     let mut start = 0;
@@ -348,7 +350,7 @@ fn has_its_sum(file: FileSlice) -> io::Result<bool> {
         sum.update(&content.read_bytes_slice(start..end)?);
         start = end;
     }
-    Ok(sum.finalize() == footer.crc)
+    Ok(written == Some(footer.crc) && sum.finalize() == footer.crc)
 }
 
 fn files_of(segment: &SegmentMeta) -> impl Iterator<Item = PathBuf> {

@@ -3,7 +3,7 @@
 use skillfold_core::Statistics;
 
 /// How documents are kept. A change of the fields, of the tokens or of this text is another number.
-const FORMAT: &str = "skillfold-search-1";
+const FORMAT: &str = "skillfold-search-2";
 
 /// Why a stamp does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -103,6 +103,65 @@ fn each_file_that_is_gone_is_noticed() {
     }
 }
 
+#[test]
+fn files_that_change_places_are_noticed_though_each_has_its_own_sum() {
+    let count = files(made().path()).len();
+    for (one, other) in (0..count).flat_map(|one| (0..one).map(move |other| (one, other))) {
+        let folder = made();
+        let names = files(folder.path());
+        let [one, other] = [one, other].map(|file| folder.path().join(&names[file].0));
+        let is_segment = |path: &Path| path.file_stem().is_some_and(|stem| stem.len() >= 32);
+        if !is_segment(&one)
+            || !is_segment(&other)
+            || fs::read(&one).unwrap() == fs::read(&other).unwrap()
+        {
+            continue;
+        }
+        let between = folder.path().join("between");
+        fs::rename(&one, &between).unwrap();
+        fs::rename(&other, &one).unwrap();
+        fs::rename(&between, &other).unwrap();
+        assert!(!is_whole(folder.path()), "{one:?} and {other:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_stands_in_the_place_of_a_file_is_removed_and_not_waited_for() {
+    let harms: [(&str, Harm); 3] = [
+        ("a pipe", |path| {
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }),
+        ("a folder", |path| fs::create_dir(path).unwrap()),
+        ("a link", |path| {
+            std::os::unix::fs::symlink("/dev/zero", path).unwrap()
+        }),
+    ];
+    let names = files(made().path()).into_iter().map(|(name, _)| name);
+    let names: Vec<String> = names
+        .map(|name| name.get(32..).unwrap_or(&name).to_owned())
+        .collect();
+    assert!(
+        names.iter().any(|name| name == "writer.lock")
+            && names.iter().any(|name| name == "meta.json")
+    );
+    for ending in names {
+        for (what, harm) in harms {
+            let folder = made();
+            let (name, _) = files(folder.path())
+                .into_iter()
+                .find(|(name, _)| name.ends_with(&ending))
+                .unwrap();
+            let path = folder.path().join(&name);
+            fs::remove_file(&path).unwrap();
+            harm(&path);
+            is_whole(folder.path());
+            assert!(is_whole(folder.path()), "{what} in the place of `{name}`");
+        }
+    }
+}
+
 /// What is done to a file.
 type Harm = fn(&Path);
 
