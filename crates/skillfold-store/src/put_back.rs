@@ -67,7 +67,8 @@ pub(crate) fn has_content(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
     Ok(now == bytes)
 }
 
-#[cfg(all(test, any(target_os = "linux", target_vendor = "apple")))]
+#[cfg(test)]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[expect(
     clippy::disallowed_methods,
     reason = "a test looks at the disk behind the store's back"
