@@ -141,7 +141,7 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
         until(is_empty);
         println!("start: {} bytes held, {} of the system", held(), resident());
         // The tables of sessions stay as large as they were; a session itself takes some 100,000 bytes.
-        let bound = held() + 128 * count.cast_signed() + SLACK;
+        let bound = held() + 256 * count.cast_signed() + SLACK;
         for round in 1..=rounds {
             (0..count).for_each(|_| drop(begin(address)));
             assert!(!is_empty());
