@@ -31,17 +31,22 @@ mod stats;
 mod trust;
 mod why;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::{FAILED, Failure};
-use crate::output::Output;
+use crate::failure::{FAILED, Failure, USAGE};
+use crate::output::{Output, printable};
 use crate::report::report;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => return refuse(&error),
+        Err(help) => help.exit(),
+    };
     arguments.global.color.write_global();
     let mut output = Output::new(&arguments);
     match run(&arguments, &mut output).and_then(|code| output.finish().map(|()| code)) {
@@ -49,6 +54,13 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => report(&failure, &mut output),
     }
+}
+
+/// Says what is wrong with the arguments. They may come from names of files, so they are not printed as they are.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let message = error.render().ansi().to_string();
+    let _ = write!(anstream::stderr(), "{}", printable(&message));
+    ExitCode::from(USAGE)
 }
 
 fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {

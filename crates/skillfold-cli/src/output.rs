@@ -131,7 +131,7 @@ impl Output {
 
 /// Returns a text as it may go to a terminal, whoever forgot to ask what is in it: control and invisible characters are
 /// escaped but for line ends, tabs, and the colours that the command paints with.
-fn printable(text: &str) -> Cow<'_, str> {
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_own = |(offset, c): &(usize, char)| match c {
         '\n' | '\t' => true,
         '\u{1b}' => is_colour(&text[*offset..]),
@@ -150,14 +150,14 @@ fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether an escape sets what the command sets: a colour of letters, bold, dim, or none. Nothing of it moves the
+/// Returns whether an escape sets what the command sets: a colour of letters, bold, dim, underlined, or none. Nothing of it moves the
 /// cursor or hides text.
 fn is_colour(text: &str) -> bool {
     let code = text
         .strip_prefix("\u{1b}[")
         .and_then(|rest| rest.split_once('m'));
     let code = code.and_then(|(code, _)| code.parse::<u8>().ok());
-    matches!(code, Some(0..=2 | 31..=37 | 91..=97))
+    matches!(code, Some(0..=2 | 4 | 31..=37 | 91..=97))
 }
 
 /// Returns a text in a style.

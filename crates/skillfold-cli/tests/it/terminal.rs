@@ -62,6 +62,35 @@ fn text_of_a_skill_cannot_act_on_a_terminal() {
 }
 
 #[test]
+fn argument_cannot_act_on_a_terminal() {
+    let world = world();
+    for hostile in [
+        "--a\u{202e}b",
+        "--c\u{9b}31m",
+        "check\r",
+        "--\u{200b}",
+        "--x\u{1b}[2J",
+    ] {
+        for arguments in [
+            vec![hostile],
+            vec!["list", "--scope", hostile],
+            vec!["setup", hostile],
+        ] {
+            let (app, person) = (world.path("app"), world.path("person"));
+            let run = skillfold(&app, &person).args(&arguments).output().unwrap();
+            assert_eq!(run.status.code(), Some(2), "{arguments:?}");
+            let said = String::from_utf8(run.stderr).unwrap();
+            let is_bad = |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{200b}".contains(c));
+            assert!(!said.contains(is_bad), "{said:?}");
+            assert!(
+                said.starts_with("error: ") && said.contains("--help"),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
 fn reader_that_leaves_early_is_no_failure() {
     let world = World::new("//- app/README.md\n");
     let tree: String = (0..2_000)

@@ -22,12 +22,11 @@ pub(super) fn insert(
     entry: &Entry,
 ) -> Result<String, Wrong> {
     let Some(root) = parse(text)? else {
-        if text
-            .trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
-            .is_empty()
-        {
+        let (mark, blank) = text.split_at(if text.starts_with('\u{feff}') { 3 } else { 0 });
+        if blank.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             let whole = member(path, name, entry, UNIT, UNIT);
-            return Ok(format!("{{\n{UNIT}{whole}\n}}\n"));
+            let end = if blank.contains('\n') { "" } else { "\n" };
+            return Ok(format!("{mark}{{\n{UNIT}{whole}\n}}{end}{blank}"));
         }
         return Err(Wrong::new(0, "There is nothing but comments"));
     };

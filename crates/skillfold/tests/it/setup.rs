@@ -532,8 +532,20 @@ fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
         plan.write().unwrap();
         assert_eq!(read(&world, file(client)), None, "{client}");
     }
-    check(Client::Cursor, "");
-    check(Client::Cursor, "\n");
+    for client in [Client::Cursor, Client::ClaudeCode] {
+        for blank in [
+            "",
+            "\n",
+            "\n\n",
+            " ",
+            "\t",
+            "\r\n",
+            "\u{feff}",
+            "\u{feff} \n",
+        ] {
+            check(client, blank);
+        }
+    }
 }
 
 #[test]
