@@ -295,9 +295,8 @@ impl DiskIndex {
         let last = Opened::last(&self.folder, &self.version, checked);
         self.set(match (last, self.state()) {
             (Ok(Some(opened)), _) => State::Ready(Arc::new(opened)),
-            (Err(damage), _) => State::Damaged(damage),
-            // It was given up, and still is why there is none.
-            (Ok(None), State::Damaged(damage)) => State::Damaged(damage),
+            // What was given up before still is why there is none.
+            (Err(damage), _) | (Ok(None), State::Damaged(damage)) => State::Damaged(damage),
             (Ok(None), _) => State::Absent,
         });
     }

@@ -135,7 +135,7 @@ fn what_stands_in_the_place_of_a_file_is_removed_and_not_waited_for() {
         }),
         ("a folder", |path| fs::create_dir(path).unwrap()),
         ("a link", |path| {
-            std::os::unix::fs::symlink("/dev/zero", path).unwrap()
+            std::os::unix::fs::symlink("/dev/zero", path).unwrap();
         }),
     ];
     let names = files(made().path()).into_iter().map(|(name, _)| name);
