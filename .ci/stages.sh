@@ -9,7 +9,7 @@ export PATH="$cache/tools/bin:$PATH"
 export CARGO_TERM_COLOR=never
 # Every checkout is compiled once; what incremental builds keep for a second time takes gigabytes.
 export CARGO_INCREMENTAL=0
-export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail NEXTEST_NO_FAIL_FAST=1
+export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail
 
 # Test data beside the checkout.
 corpus="../shared/data/skills_corpus.jsonl.zst"
@@ -72,7 +72,7 @@ ignored_tests() {
     local select="all()"
     has_data "$corpus" "tests over the corpus" || select+=" - test(corpus)"
     has_data "$reference" "the wording of the requirements" || select+=" - test(by_the_reference)"
-    env "${runner[@]}" cargo nextest run --workspace --run-ignored only "$@" -E "$select"
+    env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }
 
 # All fuzz targets, or those named: each for so many runs or seconds, whichever comes first.

@@ -441,6 +441,15 @@ impl Root {
             let mut session = world.skills.session(policy.clone(), Lives::History);
             let turn = session.turn(request);
             let text = turn.text.as_deref().unwrap_or_default();
+            // Who asks what there is gets the listing in front, which has a budget of its own.
+            let listing = Policy::catalog(policy.catalog);
+            let listing = Policy { style, ..listing };
+            let listing = || world.skills.session(listing, Lives::History).listing();
+            let is_over = bodies.measure(text, &*policy.counter) > bodies.limit;
+            let listing = is_over
+                .then(listing)
+                .map_or_else(String::new, |listing| listing.text);
+            let text = text.strip_prefix(&listing).unwrap_or(text);
             let decisions = format!("{:?}", turn.decisions.len());
             Answer::new().within(&policy, bodies, text).text(&decisions)
         });

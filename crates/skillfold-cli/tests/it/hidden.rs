@@ -231,7 +231,7 @@ fn thousand_findings_of_one_long_line_are_drawn_in_bounds() {
         .filter(|line| line.contains(" more "))
         .collect();
     insta::assert_snapshot!(last.join("\n"), @"
-    warning[SF514]: 1 more findings are not listed
+    warning[SF514]: At least 9000 more findings are not listed
       901 more warning[SF405]: A link leads to a file that the skill does not have
     ");
 }
