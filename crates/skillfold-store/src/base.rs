@@ -13,6 +13,7 @@ use skillfold_core::{Content, Error};
 
 use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, Fault, Tried};
+use crate::flock::keep_out_others;
 use crate::put_back::{has_content, remove_aside};
 use crate::staged::{Rights, Staged, is_temporary, temporary_name};
 
@@ -196,6 +197,7 @@ impl Base {
             // While it has the temporary name for a moment, no other writer may take it for a leftover.
             _ = opened.try_lock();
             let staged = Staged::write(&dir, bytes, &rights)?;
+            keep_out_others(&dir);
             match dir.exchange(staged.name(), name) {
                 Ok(()) => return staged.settle(name, &mut opened, &old.bytes),
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -224,6 +226,7 @@ impl Base {
             let mut opened = unchanged(&dir, name, old)?;
             let aside = temporary_name();
             _ = opened.try_lock();
+            keep_out_others(&dir);
             // The new name is free: it is random.
             dir.rename(name, &aside)?;
             remove_aside(&dir, &aside, name, &mut opened, &old.bytes)?;

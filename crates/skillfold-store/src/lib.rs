@@ -36,6 +36,8 @@ mod fault;
 
 mod dir;
 
+mod flock;
+
 mod put_back;
 
 mod staged;

@@ -1,25 +1,16 @@
 //! One process at a time.
 
 use std::ffi::OsStr;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use skillfold_core::Error;
 
 use crate::base::Base;
 use crate::dir::Kind;
 use crate::fault::{Fault, Tried};
+use crate::flock::wait_for;
 
-/// How long another process may hold a lock. What is done under one takes milliseconds.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
-
-/// How long a wait for a lock sleeps.
-const NAP: Duration = Duration::from_millis(5);
-
-const HELD: &str =
-    "Another `skillfold` is changing what this one would change; try again when it is done";
 const NO_FILE: &str =
     "A link, or something else than a file, is where the lock should be; remove it and try again";
 
@@ -45,17 +36,8 @@ impl Base {
                 return Err(Fault::Refused(NO_FILE));
             }
             let file = self.dir.open_or_make(OsStr::new(name), 0o600)?;
-            let start = Instant::now();
-            loop {
-                match file.try_lock() {
-                    Ok(()) => return Ok(Lock { _file: file }),
-                    Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                        thread::sleep(NAP);
-                    }
-                    Err(TryLockError::WouldBlock) => return Err(Fault::Refused(HELD)),
-                    Err(TryLockError::Error(error)) => return Err(error.into()),
-                }
-            }
+            wait_for(&file)?;
+            Ok(Lock { _file: file })
         };
         lock().map_err(|fault| fault.at(&self.shown(Path::new(name))))
     }
@@ -74,7 +56,7 @@ mod tests {
         let lock = base.lock("lock").unwrap();
         let error = base.lock("lock").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
-        assert_eq!(error.hint(), super::HELD);
+        assert_eq!(error.hint(), crate::flock::HELD);
         drop(lock);
         base.lock("lock").unwrap();
     }

@@ -146,6 +146,18 @@ impl World {
         }
     }
 
+    /// Returns the folder, and the one that links on the way lead to: that is where a system sees a write.
+    fn told(&self, root: usize, folder: usize) -> Vec<(usize, &'static str)> {
+        let named = (root, FOLDERS[folder]);
+        let real = self.path(root).join(FOLDERS[folder]).canonicalize().ok();
+        let all = (0..ROOTS).flat_map(|root| FOLDERS.map(|folder| (root, folder)));
+        let is_real = |other: &(usize, &str)| {
+            let path = self.path(other.0).canonicalize().unwrap().join(other.1);
+            *other != named && Some(path) == real
+        };
+        [named].into_iter().chain(all.filter(is_real)).collect()
+    }
+
     /// Does it, and returns the folders that changed.
     fn act(&mut self, act: &Act) -> Vec<(usize, &'static str)> {
         match *act {
@@ -155,11 +167,11 @@ impl World {
                     "---\nname: '{name}'\ndescription: LONGER\ntriggers: [say {name}]\n---\n"
                 );
                 self.put(&self.path(root).join(FOLDERS[folder]), &text);
-                vec![(root, FOLDERS[folder])]
+                self.told(root, folder)
             }
             Act::Break { root, folder } => {
                 self.put(&self.path(root).join(FOLDERS[folder]), "LONGER");
-                vec![(root, FOLDERS[folder])]
+                self.told(root, folder)
             }
             Act::Remove { root, folder } => {
                 let _ = fs::remove_dir_all(self.path(root).join(FOLDERS[folder]));
@@ -173,7 +185,7 @@ impl World {
             Act::Beside { root, folder } => {
                 let references = self.path(root).join(FOLDERS[folder]).join("references");
                 self.put(&references, "not one LONGER");
-                vec![(root, FOLDERS[folder])]
+                self.told(root, folder)
             }
             Act::Hidden { root } => {
                 let _ = fs::create_dir_all(self.path(root).join(".hidden/pdf"));
@@ -304,6 +316,23 @@ proptest! {
     ) {
         follow(&acts);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn write_through_a_link_inside_a_skill_is_followed() {
+    let write = |root, folder| Act::Write {
+        root,
+        folder,
+        name: 0,
+    };
+    let link = Act::Link {
+        root: 1,
+        folder: 5,
+        to: (1, 7),
+        tells: Tells::Folder,
+    };
+    follow(&[link, write(0, 0), write(1, 7), write(1, 6), write(1, 5)]);
 }
 
 #[test]

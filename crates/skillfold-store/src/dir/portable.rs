@@ -128,6 +128,12 @@ impl Dir {
         Ok(())
     }
 
+    /// Returns what can be locked: nothing.
+    #[expect(clippy::unused_self, reason = "the same call as elsewhere")]
+    pub(crate) fn handle(&self) -> Option<&File> {
+        None
+    }
+
     /// Leaves it to the system when names come to the disk.
     #[expect(
         clippy::unused_self,

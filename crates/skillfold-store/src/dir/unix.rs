@@ -169,6 +169,12 @@ impl Dir {
         self.handle.set_permissions(Permissions::from_mode(mode))
     }
 
+    /// Returns what can be locked.
+    #[expect(clippy::unnecessary_wraps, reason = "not every system has it")]
+    pub(crate) fn handle(&self) -> Option<&File> {
+        Some(&self.handle)
+    }
+
     /// Brings the names in the folder to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match self.handle.sync_all() {
