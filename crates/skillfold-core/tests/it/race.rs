@@ -48,6 +48,29 @@ fn read_gives_nothing_from_outside() {
 }
 
 #[test]
+fn file_that_is_replaced_all_the_time_is_read_each_time() {
+    let arena = Arena::new();
+    let (source, folder) = found(&arena);
+    let (file, new) = (
+        arena.at("root/pdf/inner/file.txt"),
+        arena.at("root/new.txt"),
+    );
+    fs::write(&file, "whole").unwrap();
+    std::thread::scope(|scope| {
+        let replacing = scope.spawn(|| {
+            for _ in 0..20_000 {
+                fs::write(&new, "whole").unwrap();
+                fs::rename(&new, &file).unwrap();
+            }
+        });
+        while !replacing.is_finished() {
+            let read = source.read(&folder, &path("inner/file.txt"), 0..100);
+            assert_eq!(read.unwrap().bytes, b"whole");
+        }
+    });
+}
+
+#[test]
 fn head_gives_nothing_from_outside() {
     for (swapped, outside) in [
         ("root/pdf", "outside/skill"),

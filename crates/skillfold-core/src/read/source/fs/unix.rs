@@ -122,6 +122,9 @@ impl UnixTree {
     }
 }
 
+/// How often a file is opened that is replaced between a look at it and its opening, as editors and installers do.
+const OPENINGS: usize = 32;
+
 /// Bytes of a path that is put together on the stack, its end included.
 const SHORT_PATH: usize = 128;
 
@@ -261,20 +264,22 @@ impl Tree for UnixTree {
         range: &Range<u64>,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
-        let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-        Rule::on(self.state(&looked_at).kind)?;
-        let handle = self.inside(folder, path.as_str(), READ)?;
-        let opened = fstat(&handle)?;
-        if inode(&opened) != inode(&looked_at) {
-            return Err(io::Error::other(
-                "the file was replaced while it was opened",
-            ));
+        for _ in 0..OPENINGS {
+            // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
+            let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
+            Rule::on(self.state(&looked_at).kind)?;
+            let handle = self.inside(folder, path.as_str(), READ)?;
+            let opened = fstat(&handle)?;
+            if inode(&opened) != inode(&looked_at) {
+                continue;
+            }
+            let opened = self.state(&opened);
+            Rule::on(opened.kind)?;
+            let before = opened.revision;
+            return Ok((before, read(&handle, before, range, into)?));
         }
-        let opened = self.state(&opened);
-        Rule::on(opened.kind)?;
-        let before = opened.revision;
-        Ok((before, read(&handle, before, range, into)?))
+        let what = "the file was replaced again and again while it was opened";
+        Err(io::Error::other(what))
     }
 
     fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
