@@ -75,19 +75,19 @@ ignored_tests() {
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }
 
-# All fuzz targets, or those named: each for so many runs or seconds, whichever comes first.
+# All fuzz targets, or those named, compiled as `--dev` or `--release`: each for so many runs or seconds, whichever comes first.
 fuzz() {
-    local runs="$1" seconds="$2" target targets dict
-    shift 2
+    local profile="$1" runs="$2" seconds="$3" target targets dict
+    shift 3
     targets="${*:-$(cargo +nightly fuzz list)}"
     if [ -z "$targets" ]; then echo "error: there is no fuzz target" >&2; exit 1; fi
-    cargo +nightly fuzz build -s none --no-trace-compares --target-dir "$cache/fuzz-target"
+    cargo +nightly fuzz build "$profile" -s none --no-trace-compares --target-dir "$cache/fuzz-target"
     for target in $targets; do
         dict=yaml
         if [ -f "fuzz/$target.dict" ]; then dict="$target"; fi
         mkdir -p "$cache/fuzz/$target"
         echo "--- $target"
-        cargo +nightly fuzz run -s none --no-trace-compares --target-dir "$cache/fuzz-target" \
+        cargo +nightly fuzz run "$profile" -s none --no-trace-compares --target-dir "$cache/fuzz-target" \
             "$target" "$cache/fuzz/$target" "fuzz/seeds/$target" -- -runs="$runs" -max_total_time="$seconds" \
             -timeout=2 -rss_limit_mb=512 -max_len=512 -dict="fuzz/$dict.dict" -verbosity=0 -print_final_stats=1
     done
