@@ -19,7 +19,7 @@ use crate::remembered::check_remembered;
 use crate::told::{self, Told};
 
 /// Calls `check` with the folder and text of every file.
-fn for_each_file(mut check: impl FnMut(&str, &str)) {
+pub(crate) fn for_each_file(mut check: impl FnMut(&str, &str)) {
     let path: PathBuf = [
         env!("CARGO_MANIFEST_DIR"),
         "..",

@@ -1,16 +1,10 @@
 //! No correction of a real file changes what another client reads of it.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the corpus is a file beside the checkout"
-)]
-
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 
 use skillfold_core::{
     ClientField, FieldLevel, Fields, Limits, Profile, Scalar, Value, fix, frontmatter, parse,
 };
+
+use crate::corpus::for_each_file;
 
 /// Returns what a client reads that knows YAML, and repairs nothing but line ends and a byte-order mark.
 fn read(text: &str) -> Option<Fields> {
@@ -95,28 +89,8 @@ fn change_of_a_field_that_a_client_reads_is_seen() {
 #[test]
 #[ignore = "needs the corpus"]
 fn no_fix_changes_what_a_known_client_reads_of_a_real_file() {
-    let path: PathBuf = [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "..",
-        "shared",
-        "data",
-        "skills_corpus.jsonl.zst",
-    ]
-    .iter()
-    .collect();
-    let file = File::open(path).expect("the corpus stands beside the checkout");
-    let mut decoder = zstd::Decoder::new(file).unwrap();
-    decoder.window_log_max(27).unwrap();
     let (mut files, mut corrected, mut wrong) = (0, 0, Vec::new());
-    for line in BufReader::new(decoder).lines() {
-        let entry: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
-        let (path, text) = (
-            entry["path"].as_str().unwrap(),
-            entry["text"].as_str().unwrap(),
-        );
-        let folder = path.rsplit('/').nth(1).unwrap_or("skill");
+    for_each_file(|folder, text| {
         files += 1;
         for profile in [Profile::Lenient, Profile::Spec] {
             let Some(bytes) = fix(text.as_bytes(), folder, profile).bytes else {
@@ -127,10 +101,10 @@ fn no_fix_changes_what_a_known_client_reads_of_a_real_file() {
             wrong.extend(
                 changes
                     .into_iter()
-                    .map(|change| format!("{path}: {change}")),
+                    .map(|change| format!("{folder}: {change}")),
             );
         }
-    }
+    });
     eprintln!("{corrected} corrections of {files} files");
     assert!(
         files > 10_000 && corrected > 1_000,
