@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use skillfold::Skills;
-use skillfold::core::{Lives, Mode, Outcome, Policy};
+use skillfold::core::{ContextLifetime, Mode, Outcome, Policy};
 
 use crate::labelled::{Labelled, Request, Triggers, pool_id};
 use crate::measure::rounded;
@@ -111,7 +111,9 @@ impl<'a> Given<'a> {
     /// Returns whether the instructions of a skill that a request names, or of a copy of it, are given in the first turn.
     fn is_given(&self, request: &Request) -> bool {
         let meant = self.data.meant(request);
-        let mut session = self.installed.session(self.policy.clone(), Lives::History);
+        let mut session = self
+            .installed
+            .session(self.policy.clone(), ContextLifetime::History);
         let turn = session.turn(&request.text);
         let mut given = turn
             .decisions

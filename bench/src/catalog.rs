@@ -10,8 +10,9 @@ use std::thread;
 
 use serde_json::json;
 use skillfold::core::{
-    Catalog, Content, Cursor, Error as EngineError, Filter, Folder, Limits, Listed, Listing,
-    ResourceKind, ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State, Walk,
+    Catalog, CatalogOptions, Cursor, Error as EngineError, FileBytes, FileState, Filter, Folder,
+    FolderPage, Limits, ListedFolder, ResourceKind, ResourcePath, Resources, Revision, Root, Scope,
+    Source, WalkOptions,
 };
 use skillfold::{Environment, Host};
 
@@ -78,7 +79,7 @@ impl Costs {
     fn of(skills: usize) -> Self {
         let source = Generations::new(skills);
         let roots = vec![Root::new(Scope::User, "made", source)];
-        let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
         // The same number of different skills from all over the catalog, so that both are asked for as much memory.
         let ids: Vec<String> = (0..ASKED)
             .map(|number| name(number * skills / ASKED))
@@ -201,18 +202,23 @@ impl Generations {
 }
 
 impl Source for Generations {
-    fn list(&self, _: &Walk, _: Option<&Cursor>) -> Result<Listing, EngineError> {
-        let mut listing = Listing::default();
+    fn list(&self, _: &WalkOptions, _: Option<&Cursor>) -> Result<FolderPage, EngineError> {
+        let mut listing = FolderPage::default();
         let folders = (0..self.skills).map(|number| {
             let folder =
                 Folder::new(name(number)).map_err(|_| EngineError::not_found("a made folder"))?;
-            Ok(Listed::new(folder, self.revision(number)))
+            Ok(ListedFolder::new(folder, self.revision(number)))
         });
         listing.folders = folders.collect::<Result<_, EngineError>>()?;
         Ok(listing)
     }
 
-    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<State, EngineError> {
+    fn head(
+        &self,
+        folder: &Folder,
+        _: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<FileState, EngineError> {
         let number = folder.name().trim_start_matches("made-skill-").parse();
         let number: usize = number.map_err(|_| EngineError::not_found(folder.path()))?;
         write!(
@@ -222,7 +228,7 @@ impl Source for Generations {
             self.generation_of(number)
         )
         .map_err(|error| EngineError::read(folder.path(), error))?;
-        Ok(State::steady(self.revision(number)))
+        Ok(FileState::stable(self.revision(number)))
     }
 
     fn read(
@@ -230,7 +236,7 @@ impl Source for Generations {
         folder: &Folder,
         _: &ResourcePath,
         _: Range<u64>,
-    ) -> Result<Content, EngineError> {
+    ) -> Result<FileBytes, EngineError> {
         Err(EngineError::not_found(folder.path()))
     }
 

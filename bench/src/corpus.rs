@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
     writeln!(out, "findings by code:")?;
     for (code, count) in &counts.codes {
-        writeln!(out, "{count:>7}  {code}  {}", code.meaning())?;
+        writeln!(out, "{count:>7}  {code}  {}", code.description())?;
     }
     let share = 100.0 * ratio(counts.loaded_with_description, counts.with_description);
     writeln!(

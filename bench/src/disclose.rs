@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skillfold::core::{Budget, Lives, Matcher, Mode, Outcome, Policy, Signal, Style};
+use skillfold::core::{Budget, ContextLifetime, Matcher, Mode, Outcome, Policy, Signal, Style};
 use skillfold::{O200k, Skills};
 
 use crate::labelled::{Labelled, Triggers};
@@ -163,7 +163,7 @@ struct Costs {
 impl Costs {
     /// Asks each request in a conversation of its own. The listing is a part of the cost where the mode has one.
     fn of(installed: &Skills, policy: &Policy, requests: &[&str]) -> Self {
-        let fresh = || installed.session(policy.clone(), Lives::History);
+        let fresh = || installed.session(policy.clone(), ContextLifetime::History);
         let listing = fresh().listing().tokens;
         let fixed = match policy.mode {
             Mode::Triggered => 0,
@@ -220,7 +220,7 @@ fn mean(values: &[u64]) -> f64 {
 
 /// Returns whether the listing of one conversation is the same bytes before and after every turn, whatever is asked.
 fn is_identical(installed: &Skills, policy: &Policy, data: &Labelled, turns: usize) -> bool {
-    let mut session = installed.session(policy.clone(), Lives::History);
+    let mut session = installed.session(policy.clone(), ContextLifetime::History);
     let first = session.listing().text;
     let requests = data.requests.iter().cycle().take(turns);
     requests.fold(true, |is_same, request| {

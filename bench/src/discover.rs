@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Catalog, Reader, Reading, Remembered, Rules};
-use skillfold_index::MetadataCache;
+use skillfold_core::{CachedScan, Catalog, CatalogOptions, FrontmatterReader, ReadOptions};
+use skillfold_index::BlobCache;
 use tempfile::TempDir;
 
 use crate::allocator::held_by;
@@ -45,16 +45,16 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let folder = tempfile::tempdir()?;
     let files = lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
     let reader = if arguments.yaml_only {
-        Reader::Yaml
+        FrontmatterReader::Yaml
     } else {
-        Reader::Lines
+        FrontmatterReader::Lines
     };
-    let rules = Rules {
-        reading: Reading {
+    let rules = CatalogOptions {
+        read: ReadOptions {
             reader,
-            ..Reading::default()
+            ..ReadOptions::default()
         },
-        ..Rules::default()
+        ..CatalogOptions::default()
     };
     // Opening the root again is part of the work, as it is for a host.
     let snapshot = || {
@@ -165,8 +165,8 @@ struct Runs {
 /// A start from what is kept on disk, as a host makes it.
 struct Start<'a> {
     folder: &'a Path,
-    rules: &'a Rules,
-    cache: MetadataCache,
+    rules: &'a CatalogOptions,
+    cache: BlobCache,
     _cache_folder: TempDir,
     name: String,
     mark: String,
@@ -176,14 +176,18 @@ struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    fn new(folder: &'a Path, rules: &'a Rules, catalog: &Catalog) -> Result<Self, Box<dyn Error>> {
+    fn new(
+        folder: &'a Path,
+        rules: &'a CatalogOptions,
+        catalog: &Catalog,
+    ) -> Result<Self, Box<dyn Error>> {
         let cache_folder = tempfile::tempdir()?;
-        let cache = MetadataCache::new(cache_folder.path().join("metadata"));
-        let mark = Remembered::mark(&rules.reading);
+        let cache = BlobCache::new(cache_folder.path().join("metadata"));
+        let mark = CachedScan::options_key(&rules.read);
         let name = catalog.roots()[0].source().lasting_name();
         let name = name.ok_or("the folder has no name")?.to_owned();
         let (bytes, written) = measure(|| {
-            let bytes = catalog.remember(0).ok_or("nothing can be kept")?;
+            let bytes = catalog.to_scan_bytes(0).ok_or("nothing can be kept")?;
             cache.write(&name, &mark, &bytes)?;
             Ok::<_, Box<dyn Error>>(bytes.len())
         });
@@ -206,11 +210,16 @@ impl<'a> Start<'a> {
                 .cache
                 .read(&self.name, &self.mark)?
                 .ok_or("nothing is kept")?;
-            let remembered = Remembered::new(kept.bytes(), &self.rules.reading);
+            let remembered = CachedScan::new(kept.bytes(), &self.rules.read);
             let remembered = remembered.ok_or("what is kept is not usable")?;
             let roots = roots(self.folder)?;
             let rules = self.rules.clone();
-            Ok::<_, Box<dyn Error>>(Catalog::discover_from(roots, rules, NOW_NS, &[remembered]))
+            Ok::<_, Box<dyn Error>>(Catalog::discover_cached(
+                roots,
+                rules,
+                NOW_NS,
+                &[remembered],
+            ))
         });
         match black_box(found?).roots[0].read {
             read if read == changed => Ok(sample),
@@ -263,7 +272,7 @@ mod tests {
     use crate::allocator::held_by;
     use crate::layout::{NOW_NS, made, roots};
     use crate::measure::measure;
-    use skillfold_core::{Catalog, Rules};
+    use skillfold_core::{Catalog, CatalogOptions};
 
     #[cfg(target_os = "linux")]
     #[test]
@@ -274,8 +283,13 @@ mod tests {
             .collect();
         let runs = (0..5).map(|_| {
             crate::layout::forget(&files);
-            let discover =
-                || Catalog::discover(roots(folder.path()).unwrap(), Rules::default(), NOW_NS);
+            let discover = || {
+                Catalog::discover(
+                    roots(folder.path()).unwrap(),
+                    CatalogOptions::default(),
+                    NOW_NS,
+                )
+            };
             let (catalog, sample) = measure(discover);
             assert_eq!(catalog.len(), 100);
             sample.wall_ms
@@ -291,8 +305,13 @@ mod tests {
         for number in 0..100 {
             made(folder.path(), number).unwrap();
         }
-        let discover =
-            || Catalog::discover(roots(folder.path()).unwrap(), Rules::default(), NOW_NS);
+        let discover = || {
+            Catalog::discover(
+                roots(folder.path()).unwrap(),
+                CatalogOptions::default(),
+                NOW_NS,
+            )
+        };
         let ((catalog, held), sample) = measure(|| held_by(discover));
         assert_eq!(catalog.len(), 100);
         assert!(sample.cpu_ms < 100.0, "{} ms of CPU time", sample.cpu_ms);

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Catalog, Freshness, Loader, Loading, Rules};
+use skillfold_core::{Catalog, CatalogOptions, Freshness, LoadOptions, Loader};
 
 use crate::layout::{NOW_NS, lay_out, roots};
 use crate::measure::{Sample, measure, median, ratio_of, rounded};
@@ -44,7 +44,7 @@ const HIT_RATE: f64 = 0.95;
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
-    let catalog = Catalog::discover(roots(folder.path())?, Rules::default(), NOW_NS);
+    let catalog = Catalog::discover(roots(folder.path())?, CatalogOptions::default(), NOW_NS);
     let skills = Skills::of(&catalog)?;
 
     let mut first = Pairs::default();
@@ -137,9 +137,9 @@ fn measured(run: impl FnOnce() -> Result<usize, Box<dyn Error>>) -> Result<Sampl
 }
 
 fn loader(freshness: Freshness) -> Loader {
-    let loading = Loading {
+    let loading = LoadOptions {
         freshness,
-        ..Loading::default()
+        ..LoadOptions::default()
     };
     Loader::new(loading, || NOW_NS)
 }
@@ -180,7 +180,10 @@ fn loads(
 ) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     for id in (0..repeats).flat_map(|_| ids) {
-        bytes += loader.load(&catalog.look_up(id)?, "")?.text().len();
+        bytes += loader
+            .load(&catalog.resolve_or_suggest(id)?, "")?
+            .text()
+            .len();
     }
     Ok(bytes)
 }
@@ -201,7 +204,7 @@ fn replay(catalog: &Catalog, ids: &[String]) -> Result<f64, Box<dyn Error>> {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let at = f64::from(state) / f64::from(u32::MAX) * sum;
         let rank = sums.partition_point(|sum| *sum < at).min(IN_USE - 1);
-        loader.load(&catalog.look_up(&ids[rank])?, "")?;
+        loader.load(&catalog.resolve_or_suggest(&ids[rank])?, "")?;
     }
     Ok(loader.stats().hit_rate())
 }
@@ -296,11 +299,15 @@ mod tests {
     use super::{IN_USE, Skills, loader, loads, replay};
     use crate::layout::{NOW_NS, lay_out, roots};
     use crate::measure::{measure, median};
-    use skillfold_core::{Catalog, Freshness, Rules};
+    use skillfold_core::{Catalog, CatalogOptions, Freshness};
 
     fn catalog(folder: &tempfile::TempDir) -> Catalog {
         lay_out(folder.path(), IN_USE, None).unwrap();
-        Catalog::discover(roots(folder.path()).unwrap(), Rules::default(), NOW_NS)
+        Catalog::discover(
+            roots(folder.path()).unwrap(),
+            CatalogOptions::default(),
+            NOW_NS,
+        )
     }
 
     #[test]
@@ -323,12 +330,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = lay_out(folder.path(), IN_USE, None).unwrap();
         let roots = roots(folder.path()).unwrap();
-        let catalog = Catalog::discover(roots, Rules::default(), NOW_NS);
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), NOW_NS);
         let skills = Skills::of(&catalog).unwrap();
         crate::layout::forget(&files);
         let loader = loader(Freshness::Checked);
         let runs = skills.ids.iter().map(|id| {
-            let load = || loader.load(&catalog.look_up(id).unwrap(), "a.pdf").unwrap();
+            let load = || {
+                loader
+                    .load(&catalog.resolve_or_suggest(id).unwrap(), "a.pdf")
+                    .unwrap()
+            };
             let (given, sample) = measure(load);
             assert!(given.text().contains("Base directory") && given.text().contains("a.pdf"));
             sample.wall_ms

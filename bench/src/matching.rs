@@ -6,7 +6,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use serde_json::json;
-use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope};
+use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 
 use crate::measure::rounded;
 
@@ -115,7 +115,7 @@ fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "made", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     let start = Instant::now();
     let matcher = Matcher::new(&catalog);
     (matcher, start.elapsed().as_secs_f64() * 1_000.0)
@@ -148,16 +148,16 @@ fn times(messages: &[String], mut run: impl FnMut(&str) -> usize) -> Vec<f64> {
 /// much that it would take too many bytes.
 fn recall_times(matcher: &Matcher, messages: &[String]) -> Vec<f64> {
     let is_remembered = |message: &&String| {
-        matcher.recall(message);
+        matcher.matches_cached(message);
         let before = matcher.stats().hits;
-        matcher.recall(message);
+        matcher.matches_cached(message);
         matcher.stats().hits > before
     };
     let mut best = Vec::new();
     for message in messages.iter().filter(is_remembered) {
         let runs = (0..ROUNDS).map(|_| {
             let start = Instant::now();
-            black_box(matcher.recall(message).candidates.len());
+            black_box(matcher.matches_cached(message).candidates.len());
             start.elapsed().as_secs_f64() * 1e6
         });
         best.push(runs.fold(f64::MAX, f64::min));
@@ -239,7 +239,7 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use skillfold::core::{Lives, MemorySource};
+    use skillfold::core::{ContextLifetime, MemorySource};
     use skillfold::{Environment, Host};
 
     use super::{Arguments, Random, built, messages, skills, vocabulary};
@@ -274,7 +274,8 @@ mod tests {
             let host = Host::new(Environment::new("/nowhere")).set("matching", matching);
             let host = host.bundled("made", MemorySource::new(files.clone()));
             let skills = host.discover().unwrap();
-            let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+            let mut session =
+                skills.session(skills.report().settings.policy(), ContextLifetime::History);
             session.listing();
             // The first request makes what the others are answered by.
             session.turn("What is 2+2?");

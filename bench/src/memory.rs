@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Catalog, Loader, Loading, Rules};
+use skillfold_core::{Catalog, CatalogOptions, LoadOptions, Loader};
 
 use crate::allocator::held_by;
 use crate::layout::{NOW_NS, lay_out, roots};
@@ -68,8 +68,13 @@ struct Held {
 
 impl Held {
     fn of(folder: &Path, files: &[PathBuf], in_use: usize) -> Result<Self, Box<dyn Error>> {
-        let discover =
-            || Ok::<_, Box<dyn Error>>(Catalog::discover(roots(folder)?, Rules::default(), NOW_NS));
+        let discover = || {
+            Ok::<_, Box<dyn Error>>(Catalog::discover(
+                roots(folder)?,
+                CatalogOptions::default(),
+                NOW_NS,
+            ))
+        };
         let (catalog, metadata) = held_by(discover);
         let catalog = catalog?;
         // As many ways to use a tenth as there are, so that the sizes of those in use are those of all.
@@ -102,7 +107,7 @@ fn bytes_in_use(
     in_use: usize,
 ) -> Result<isize, Box<dyn Error>> {
     let (loader, texts) = held_by(|| {
-        let loader = Loader::new(Loading::default(), || NOW_NS);
+        let loader = Loader::new(LoadOptions::default(), || NOW_NS);
         for entry in catalog.entries().skip(first).step_by(every).take(in_use) {
             loader.load(&entry, "")?;
         }
@@ -127,7 +132,7 @@ fn read_all(files: &[PathBuf]) -> std::io::Result<Vec<Vec<u8>>> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use skillfold::core::{FsSource, Lives, Root, Scope};
+    use skillfold::core::{ContextLifetime, FsSource, Root, Scope};
     use skillfold::{Environment, Host, Skills};
 
     use super::{Held, METADATA, SAVING, TEN_LOADED, read_all};
@@ -171,7 +176,8 @@ mod tests {
                 .set("matching", matching)
                 .discover()
                 .unwrap();
-            let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+            let mut session =
+                skills.session(skills.report().settings.policy(), ContextLifetime::History);
             session.turn("What is 2+2?");
             for number in 0..loaded {
                 skills.load(&format!("made-{number}"), "").unwrap();

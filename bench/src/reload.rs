@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use skillfold::core::{
-    Content, Cursor, Error as EngineError, Finding, Folder, FsSource, Limits, Listed, Listing,
-    Matcher, ResourceKind, ResourcePath, Resources, Revision, Root, Scanned, Scope, Source, State,
-    Walk,
+    Cursor, Error as EngineError, FileBytes, FileState, Finding, Folder, FolderPage, FsSource,
+    Limits, ListedFolder, Matcher, ResourceKind, ResourcePath, Resources, Revision, Root,
+    ScannedFolder, Scope, Source, WalkOptions,
 };
-use skillfold::{Environment, Host, Skills, Watching};
+use skillfold::{Environment, Host, Skills, Watcher};
 
 use crate::measure::{measure, rounded};
 
@@ -127,7 +127,7 @@ fn discover(
 }
 
 /// Follows the files, from when the first look is over.
-fn watch(skills: &Skills) -> Result<Watching, Box<dyn Error>> {
+fn watch(skills: &Skills) -> Result<Watcher, Box<dyn Error>> {
     let watching = skills.watch(|_| {})?;
     let is_ready = || {
         let status = watching.status();
@@ -325,7 +325,7 @@ struct Counting {
 }
 
 impl Source for Counting {
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, EngineError> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, EngineError> {
         self.source.list(walk, cursor)
     }
 
@@ -334,16 +334,16 @@ impl Source for Counting {
         folder: &Folder,
         bytes: usize,
         into: &mut Vec<u8>,
-    ) -> Result<State, EngineError> {
+    ) -> Result<FileState, EngineError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         self.source.head(folder, bytes, into)
     }
 
     fn scan(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         bytes: usize,
-        found: &mut dyn FnMut(Scanned<'_>),
+        found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<Vec<Finding>, EngineError> {
         self.source.scan(walk, bytes, &mut |scanned| {
             self.reads.fetch_add(1, Ordering::SeqCst);
@@ -353,17 +353,17 @@ impl Source for Counting {
 
     fn survey(
         &self,
-        walk: &Walk,
-        found: &mut dyn FnMut(Listed),
+        walk: &WalkOptions,
+        found: &mut dyn FnMut(ListedFolder),
     ) -> Result<Vec<Finding>, EngineError> {
         self.source.survey(walk, found)
     }
 
     fn survey_at(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         path: &str,
-        found: &mut dyn FnMut(Listed),
+        found: &mut dyn FnMut(ListedFolder),
     ) -> Option<Vec<Finding>> {
         self.source.survey_at(walk, path, found)
     }
@@ -377,7 +377,7 @@ impl Source for Counting {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, EngineError> {
+    ) -> Result<FileBytes, EngineError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         self.source.read(folder, path, range)
     }

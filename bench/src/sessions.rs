@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use skillfold::core::{
-    Budget, Catalog, FsSource, Lives, Outcome, Policy, Root, Rules, Scope, Turn,
+    Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Outcome, Policy, Root, Scope, Turn,
 };
 use skillfold::{Environment, Host, Session, Skills};
 
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
             let place = waiting(&home, generation);
             lay_out(&place, generation)?;
             let root = Root::new(Scope::User, "by itself", FsSource::open(&place)?);
-            let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+            let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
             listings.push(catalog.listing(&policy).text);
         }
         fs::create_dir_all(home.join("app"))?;
@@ -190,7 +190,9 @@ impl<'a> Run<'a> {
     fn use_once(&self) -> Result<(), Box<dyn Error>> {
         thread::scope(|scope| {
             let say = || {
-                let mut session = self.skills.session(self.policy.clone(), Lives::History);
+                let mut session = self
+                    .skills
+                    .session(self.policy.clone(), ContextLifetime::History);
                 (0..ALL).for_each(|skill| drop(session.turn(&message(&[skill]))));
             };
             let threads = [(); THREADS].map(|()| scope.spawn(say));
@@ -239,7 +241,10 @@ impl<'a> Run<'a> {
     /// Runs some conversations, all of them at once, some turns of each before the next.
     fn converse(&self, first: usize, notes: &mut [Note]) -> (Vec<Session>, Told) {
         let mut told = Told::default();
-        let begin = |_: &Note| self.skills.session(self.policy.clone(), Lives::History);
+        let begin = |_: &Note| {
+            self.skills
+                .session(self.policy.clone(), ContextLifetime::History)
+        };
         let mut sessions: Vec<Session> = notes.iter().map(begin).collect();
         for start in (0..self.arguments.turns).step_by(BURST) {
             for (number, session) in sessions.iter_mut().enumerate() {
@@ -452,7 +457,7 @@ mod tests {
         let run = Run::new(&arguments).unwrap();
         let mut session = run
             .skills
-            .session(run.policy.clone(), super::Lives::History);
+            .session(run.policy.clone(), super::ContextLifetime::History);
         let turn = session.turn(&super::message(&[3, 4]));
         let mut note = super::Note::default();
         assert!(note.agrees(&turn, &[3, 4], 0));

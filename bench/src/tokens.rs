@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use skillfold::O200k;
-use skillfold_core::{Estimate, TokenCounter};
+use skillfold_core::{TokenCounter, TokenEstimate};
 
 use crate::corpus::entries;
 use crate::measure::rounded;
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             continue;
         };
         let start = Instant::now();
-        let estimate = black_box(Estimate.count(black_box(text)));
+        let estimate = black_box(TokenEstimate.count(black_box(text)));
         seconds += start.elapsed().as_secs_f64();
         counted.push(Counted {
             bytes: text.len(),

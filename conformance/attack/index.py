@@ -73,7 +73,7 @@ def answer(ground, request, *options, **more):
     if crashed(done) or done.code != 0:
         return {"wrong": crashed(done) or f"exit {done.code}: {done.err[-200:]!r}"}
     view = json.loads(done.out)
-    return {"covers": view["covers"], "found": [one["id"] for one in view["found"]]}
+    return {"coverage": view["coverage"], "found": [one["id"] for one in view["found"]]}
 
 
 def compare(truth, seen, is_first):
@@ -81,7 +81,7 @@ def compare(truth, seen, is_first):
     for wanted, got in zip(truth, seen):
         if "wrong" in got:
             return got["wrong"]
-        if got != wanted and not (is_first and got["covers"] != wanted["covers"]):
+        if got != wanted and not (is_first and got["coverage"] != wanted["coverage"]):
             return f"{got} is not {wanted}"[:400]
     return None
 

@@ -126,7 +126,7 @@ def rows(document):
 
 def mine(document):
     """Returns the person's skills and how they stand."""
-    return [(one["id"], one["standing"], one["root"]) for one in document["skills"] if one["scope"] != "project"]
+    return [(one["id"], one["status"], one["root"]) for one in document["skills"] if one["scope"] != "project"]
 
 
 def judge(ground, before):
@@ -146,7 +146,7 @@ def judge(ground, before):
     trusted = [
         one["id"]
         for one in catalog["skills"]
-        if one["scope"] == "project" and one["standing"] not in ("untrusted", "disabled")
+        if one["scope"] == "project" and one["status"] not in ("untrusted", "disabled")
     ]
     if trusted:
         return f"trusted: {trusted}"

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Envelope, Failure, Parts};
+use skillfold_core::{Envelope, LoadFailure, EnvelopeParts};
 use skillfold_testkit::envelope::{Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped};
 
 const CONTEXT: &[&str] = &["skill_context", "instructions", "active_resources", "skill_root", "execution_directive"];
@@ -11,18 +11,18 @@ const CONTENT: &[&str] = &["skill_content", "skill_resources"];
 fuzz_target!(|text: &str| {
     // What follows a unit separator is every value; without one the text is a body alone.
     let Some((body, value)) = text.split_once('\x1f') else {
-        let parts = Parts { id: "a", body: text, ..Parts::default() };
+        let parts = EnvelopeParts { id: "a", body: text, ..EnvelopeParts::default() };
         return check_all(&parts);
     };
-    check_all(&Parts {
+    check_all(&EnvelopeParts {
         id: value,
         body,
         base_dir: Some(value),
         requires: &[value.into()],
         files: &[value, "a"],
-        ..Parts::default()
+        ..EnvelopeParts::default()
     });
-    let failure = Failure { id: value, message: body, hint: value, nearest: &[value] };
+    let failure = LoadFailure { id: value, message: body, hint: value, nearest: &[value] };
     for (envelope, names) in [(Envelope::SkillContext, CONTEXT), (Envelope::SkillContent, CONTENT)] {
         let rendered = envelope.render_error(&failure);
         assert_eq!(tags(&rendered, names), [names[0], &format!("/{}", names[0])], "a forged tag");
@@ -30,12 +30,12 @@ fuzz_target!(|text: &str| {
     }
 });
 
-fn check_all(parts: &Parts<'_>) {
+fn check_all(parts: &EnvelopeParts<'_>) {
     check(Envelope::SkillContext, CONTEXT, open_skill_context, parts);
     check(Envelope::SkillContent, CONTENT, open_skill_content, parts);
 }
 
-fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, parts: &Parts<'_>) {
+fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, parts: &EnvelopeParts<'_>) {
     let rendered = envelope.render(parts);
     assert_eq!(tags(&rendered.text, names), own_tags(envelope, parts), "a forged tag");
     let opened = open(&rendered.text).expect("an envelope can be opened");
@@ -52,7 +52,7 @@ fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, p
     assert_eq!(own, rendered.neutralised, "a body that is changed without need");
 }
 
-fn own_tags(envelope: Envelope, parts: &Parts<'_>) -> &'static [&'static str] {
+fn own_tags(envelope: Envelope, parts: &EnvelopeParts<'_>) -> &'static [&'static str] {
     match (envelope, parts.base_dir) {
         (Envelope::SkillContext, Some(_)) => &[
             "skill_context",

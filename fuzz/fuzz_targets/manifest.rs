@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Limits, Reader, parse_with};
+use skillfold_core::{Limits, FrontmatterReader, parse_with};
 
 fuzz_target!(|text: &str| {
     let file = format!("---\nname: a\ndescription: b\n{text}\n---\n");
     let read = |reader| parse_with(file.as_bytes(), "a", reader, &Limits::default());
-    let (lines, yaml) = (read(Reader::Lines), read(Reader::Yaml));
+    let (lines, yaml) = (read(FrontmatterReader::Lines), read(FrontmatterReader::Yaml));
     assert_eq!(lines.manifest, yaml.manifest, "the readers differ");
     assert_eq!((lines.body, lines.repaired), (yaml.body, yaml.repaired), "the readers differ");
     let Some(manifest) = lines.manifest else { return };

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Covers, Query, SearchIndex};
+use skillfold_core::{SearchCoverage, Query, SearchIndex};
 use skillfold_fuzz::{BETWEEN, of_files};
 
 fuzz_target!(|input: &str| {
@@ -18,9 +18,9 @@ fuzz_target!(|input: &str| {
         None => format!("---\ndescription: {}\n---\n", serde_json::json!(text)),
     });
     let catalog = of_files(files);
-    for covers in [Covers::Metadata, Covers::Bodies] {
+    for coverage in [SearchCoverage::Metadata, SearchCoverage::Bodies] {
         let found = |limit| {
-            let index = SearchIndex::new(&catalog, covers);
+            let index = SearchIndex::new(&catalog, coverage);
             let found = index.search(&Query::new(request), limit, |_| true);
             let hits = found.hits.iter();
             hits.map(|hit| (hit.entry.id().to_owned(), hit.score, hit.confidence)).collect::<Vec<_>>()

@@ -50,5 +50,5 @@ fn check(settings: &Settings, text: &str) {
             assert!(text.get(bytes).is_some(), "a place outside of the file");
         }
     }
-    let _ = (settings.rules(), settings.loading(), settings.policy(), settings.explain());
+    let _ = (settings.catalog_options(), settings.load_options(), settings.policy(), settings.explain());
 }

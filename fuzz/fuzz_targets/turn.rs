@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use skillfold_core::{
-    Budget, Catalog, Covers, Entry, Fallback, Finder, Lives, Loader, Loading, Matcher, Mode, Policy, Query, SearchIndex,
-    Session, Style, Suggesting, Suggestion,
+    Budget, Catalog, SearchCoverage, Entry, Fallback, Finder, ContextLifetime, Loader, LoadOptions, Matcher, Mode, Policy, Query, SearchIndex,
+    Session, Style, SuggestionThresholds, Suggestion,
 };
 use skillfold_fuzz::{Skill, catalog};
 
@@ -50,7 +50,7 @@ fuzz_target!(|input: Input<'_>| {
         fallback: [Fallback::None, Fallback::ShowAll, Fallback::AskUser][usize::from(input.fallback) % 3],
         catalog: budget(input.listing),
         bodies: budget(input.bodies),
-        suggesting: Some(Suggesting { give_from: 0.1, show_from: 0.0 }),
+        suggesting: Some(SuggestionThresholds { give_from: 0.1, show_from: 0.0 }),
         ..policy
     };
     assert_eq!(said(&catalog, &policy, &input), said(&catalog, &policy, &input), "another conversation");
@@ -58,10 +58,10 @@ fuzz_target!(|input: Input<'_>| {
 
 /// Has the conversation, and returns everything that was said.
 fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
-    let index = SearchIndex::new(catalog, Covers::Bodies);
+    let index = SearchIndex::new(catalog, SearchCoverage::Bodies);
     let matcher = Matcher::new(catalog).suggesting(Arc::new(Likely(index)));
-    let loader = Loader::new(Loading::default(), || i64::MAX);
-    let mut session = Session::new(Lives::History);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let mut session = Session::new(ContextLifetime::History);
     let listing = session.listing(catalog, policy);
     let measure = |budget: Budget, text: &str| {
         let taken = budget.measure(text, &*policy.counter);

@@ -1,7 +1,7 @@
 //! What fuzz targets are made of: skills whose every text the fuzzer chooses.
 
 use arbitrary::Arbitrary;
-use skillfold_core::{Catalog, MemorySource, Root, Rules, Scope};
+use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope};
 
 /// What parts the texts of an input that is one text, so that seeds can be read and written by hand.
 pub const BETWEEN: char = '\x1f';
@@ -44,5 +44,5 @@ pub fn of_files(files: impl Iterator<Item = String>) -> Catalog {
     let files = files.take(SKILLS).enumerate();
     let files = files.map(|(at, text)| (format!("skill-{at}/SKILL.md"), text));
     let root = Root::new(Scope::User, "fuzz", MemorySource::new(files));
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use skillfold::core::{
-    Budget, Entry, Envelope, Lives, Mode, Policy, Profile, SKILL_FILE, Style, fix,
+    Budget, ContextLifetime, Entry, Envelope, Mode, Policy, Profile, SKILL_FILE, Style, fix,
 };
 use skillfold::view::{
-    Check as CheckView, Doctor, Document, FileListing, FilePart, Instructions, Listing, Prompt,
-    Search, Skill, Why,
+    Check as CheckView, Doctor, Document, FileListing, FilePart, InstructionsView, Prompt,
+    SearchView, SkillList, SkillView, Why,
 };
-use skillfold::{Environment, Host, Skills, Target};
+use skillfold::{CheckTarget, Environment, Host, Skills};
 use skillfold_mcp::{Options, Server};
 use tempfile::TempDir;
 
@@ -215,7 +215,7 @@ impl Root {
         self.both(worlds, "list", "all", faults, |world| {
             let catalog = world.skills.catalog();
             let page = catalog.page(&skillfold::core::Filter::default(), None, usize::MAX);
-            let listing = Listing::new(&page).with_refused(&catalog);
+            let listing = SkillList::new(&page).with_refused(&catalog);
             Answer::new().view(schema, Document::Skills(listing))
         });
         self.both(worlds, "doctor", "all", faults, |world| {
@@ -229,7 +229,7 @@ impl Root {
                         catalog,
                         ..Policy::default()
                     };
-                    let mut session = world.skills.session(policy, Lives::History);
+                    let mut session = world.skills.session(policy, ContextLifetime::History);
                     let listing = session.listing();
                     let turn = session.turn("");
                     let prompt = Prompt::new("", session.policy(), &listing, &turn, 0);
@@ -249,7 +249,7 @@ impl Root {
         faults: &mut Faults,
     ) -> Result<(), Box<dyn Error>> {
         let targets = worlds.each_ref().map(|world| {
-            let all = Target::all(&world.skills.catalog());
+            let all = CheckTarget::all_in(&world.skills.catalog());
             let files = all.into_iter().map(|target| (target.file(), target));
             files.collect::<HashMap<_, _>>()
         });
@@ -260,7 +260,7 @@ impl Root {
             faults.begin(self.size, &shown);
             for profile in [Profile::Lenient, Profile::Spec] {
                 let place = self.place("check", &shown);
-                let check = |targets: &HashMap<PathBuf, Target>| {
+                let check = |targets: &HashMap<PathBuf, CheckTarget>| {
                     let limits = skillfold::core::Limits::default();
                     let checked = targets.get(file).map(|one| one.check(profile, &limits));
                     match checked {
@@ -327,8 +327,10 @@ impl Root {
             .collect();
         install(copy.path(), entries.iter())?;
         let limits = skillfold::core::Limits::default();
-        let reading = skillfold::core::Reading::default();
-        for target in Target::at(copy.path(), &reading, skillfold::core::Links::Refuse)? {
+        let reading = skillfold::core::ReadOptions::default();
+        for target in
+            CheckTarget::at_path(copy.path(), &reading, skillfold::core::LinkPolicy::Refuse)?
+        {
             let shown = target.file().display().to_string();
             let place = self.place("fix a file", &shown);
             for is_second in [false, true] {
@@ -352,9 +354,9 @@ impl Root {
         let id = entry.id();
         self.both(worlds, "show", id, faults, |world| {
             let catalog = world.skills.catalog();
-            match catalog.look_up(id) {
+            match catalog.resolve_or_suggest(id) {
                 Ok(entry) => {
-                    Answer::new().view(schema, Document::Skill(Box::new(Skill::new(&entry))))
+                    Answer::new().view(schema, Document::Skill(Box::new(SkillView::new(&entry))))
                 }
                 Err(error) => Answer::new().text(&error.to_string()),
             }
@@ -363,7 +365,7 @@ impl Root {
             self.both(worlds, "render", id, faults, |world| {
                 match world.skills.render(id, "one \"two 三\" $3", envelope) {
                     Ok(loaded) => {
-                        let view = Instructions::new(&loaded, envelope);
+                        let view = InstructionsView::new(&loaded, envelope);
                         Answer::new().view(schema, Document::Instructions(view))
                     }
                     Err(error) => Answer::new().text(&envelope.render_failure(id, &error)),
@@ -373,7 +375,7 @@ impl Root {
         self.both(worlds, "files", id, faults, |world| {
             let catalog = world.skills.catalog();
             let (Ok(entry), Ok(page), Ok(read)) = (
-                catalog.look_up(id),
+                catalog.resolve_or_suggest(id),
                 world.skills.files(id, None, 1_000),
                 world.skills.read(id, SKILL_FILE),
             ) else {
@@ -425,7 +427,7 @@ impl Root {
     ) {
         self.both(worlds, "search", skill, faults, |world| {
             let found = world.skills.search(request, FOUND);
-            Answer::new().view(schema, Document::Search(Search::new(request, &found)))
+            Answer::new().view(schema, Document::Search(SearchView::new(request, &found)))
         });
         let arguments = json!({ "query": request }).to_string();
         self.called(worlds, "search_skills", skill, &arguments, schema, faults);
@@ -438,13 +440,20 @@ impl Root {
             ..Policy::default()
         };
         self.both(worlds, "turn", skill, faults, |world| {
-            let mut session = world.skills.session(policy.clone(), Lives::History);
+            let mut session = world
+                .skills
+                .session(policy.clone(), ContextLifetime::History);
             let turn = session.turn(request);
             let text = turn.text.as_deref().unwrap_or_default();
             // Who asks what there is gets the listing in front, which has a budget of its own.
             let listing = Policy::catalog(policy.catalog);
             let listing = Policy { style, ..listing };
-            let listing = || world.skills.session(listing, Lives::History).listing();
+            let listing = || {
+                world
+                    .skills
+                    .session(listing, ContextLifetime::History)
+                    .listing()
+            };
             let is_over = bodies.measure(text, &*policy.counter) > bodies.limit;
             let listing = is_over
                 .then(listing)
@@ -454,7 +463,9 @@ impl Root {
             Answer::new().within(&policy, bodies, text).text(&decisions)
         });
         self.both(worlds, "why", skill, faults, |world| {
-            let session = world.skills.session(policy.clone(), Lives::History);
+            let session = world
+                .skills
+                .session(policy.clone(), ContextLifetime::History);
             match session.why(request, &[]) {
                 Ok(explanation) => {
                     let why = Why::new(request, &policy, &explanation);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use skillfold::core::{Catalog, Covers, Embedder, Entry, Query, SearchIndex};
+use skillfold::core::{Catalog, Embedder, Entry, Query, SearchCoverage, SearchIndex};
 
 use crate::labelled::{Triggers, installed, pool_id};
 use crate::search::method::{Hit, Method};
@@ -29,7 +29,7 @@ impl Indexed {
         model: Arc<dyn Embedder>,
     ) -> Result<Self, Box<dyn Error>> {
         let made = Self::by(pool, |catalog, covers| {
-            SearchIndex::by_meaning(catalog, covers, model)
+            SearchIndex::with_embedder(catalog, covers, model)
         })?;
         match made.index.problem() {
             Some(problem) => Err(problem.with_cause().into()),
@@ -39,14 +39,14 @@ impl Indexed {
 
     fn by(
         pool: &Pool,
-        index: impl FnOnce(&Catalog, Covers) -> SearchIndex,
+        index: impl FnOnce(&Catalog, SearchCoverage) -> SearchIndex,
     ) -> Result<Self, Box<dyn Error>> {
         let catalog = installed(pool.skills.iter(), Triggers::Own)?.catalog();
         let has_bodies = pool.skills.iter().any(|skill| !skill.body.is_empty());
         let covers = if has_bodies {
-            Covers::Bodies
+            SearchCoverage::Bodies
         } else {
-            Covers::Metadata
+            SearchCoverage::Metadata
         };
         let ids = pool.skills.iter().map(|skill| skill.id.clone());
         Ok(Self {

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{self, Direction, Embedder};
+use skillfold::core::{self, Embedder, QuantizedVector};
 
 use crate::search::engine::{Indexed, Whole};
 use crate::search::method::{Hit, Made, Method, Options};
@@ -33,7 +33,7 @@ pub(crate) fn alone(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
     for some in texts.chunks(256) {
         let texts: Vec<&str> = some.iter().map(|text| &**text).collect();
         let vectors = model.embed(&texts)?;
-        directions.extend(vectors.iter().map(|vector| Direction::new(vector)));
+        directions.extend(vectors.iter().map(|vector| QuantizedVector::new(vector)));
     }
     Ok(Box::new(Alone { model, directions }))
 }
@@ -41,18 +41,18 @@ pub(crate) fn alone(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
 /// A model alone.
 struct Alone {
     model: Arc<dyn Embedder>,
-    directions: Vec<Option<Direction>>,
+    directions: Vec<Option<QuantizedVector>>,
 }
 
 impl Method for Alone {
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
         let vector = self.model.embed(&[request])?.into_iter().next();
-        let Some(asked) = vector.and_then(|vector| Direction::new(&vector)) else {
+        let Some(asked) = vector.and_then(|vector| QuantizedVector::new(&vector)) else {
             return Ok(Vec::new());
         };
         let directions = self.directions.iter().enumerate();
         let hits = directions.filter_map(|(place, direction)| {
-            let score = f64::from(direction.as_ref()?.closeness(&asked));
+            let score = f64::from(direction.as_ref()?.similarity(&asked));
             Some(Hit { place, score })
         });
         let mut hits: Vec<Hit> = hits.collect();

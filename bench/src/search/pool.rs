@@ -115,7 +115,7 @@ impl Pool {
 
     /// Returns the pool in parts of so many skills each, mixed by a hash of their ids.
     pub(crate) fn parts(&self, size: usize) -> Vec<Self> {
-        let mixed = |skill: &&LabelledSkill| Digest::of(skill.id.as_bytes()).to_string();
+        let mixed = |skill: &&LabelledSkill| Digest::sha256(skill.id.as_bytes()).to_string();
         let mut skills: Vec<&LabelledSkill> = self.skills.iter().collect();
         skills.sort_by_cached_key(mixed);
         let parts = skills.chunks(size.max(1)).map(|part| Self {

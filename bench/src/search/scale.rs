@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skillfold_core::{Document, Documents, Query, Texts};
+use skillfold_core::{Document, DocumentBuilder, DocumentTexts, Query};
 use skillfold_index::{DiskIndex, Key};
 
 use crate::measure::{Sample, cpu_time, measure, median, rounded};
@@ -124,7 +124,7 @@ impl Figures {
         let change = (CHANGES..2 * CHANGES).map(|change| {
             let (changed, sample) = measure(|| {
                 let number = records + change;
-                let document = || Some(pool.document(number, &mut Documents::new()));
+                let document = || Some(pool.document(number, &mut DocumentBuilder::new()));
                 index.change([(key(number), document)], [key(number - 1)])
             });
             let changed = changed?.ok_or("there is no index to change")?;
@@ -292,7 +292,7 @@ impl Pool {
         records: usize,
         change: Option<usize>,
     ) -> impl Iterator<Item = (Key, impl FnOnce() -> Option<Document>)> {
-        let documents = std::rc::Rc::new(RefCell::new(Documents::new()));
+        let documents = std::rc::Rc::new(RefCell::new(DocumentBuilder::new()));
         (0..records).map(move |number| {
             let number = match change {
                 Some(change) if number == 0 => records + change,
@@ -306,20 +306,20 @@ impl Pool {
     }
 
     fn documents(&self, records: usize) -> impl Iterator<Item = Document> {
-        let mut documents = Documents::new();
+        let mut documents = DocumentBuilder::new();
         (0..records).map(move |number| self.document(number, &mut documents))
     }
 
     /// Makes a record: one of the pool, or the first half of one and the second half of another. No two are made of the same
     /// two.
-    fn document(&self, number: usize, documents: &mut Documents) -> Document {
+    fn document(&self, number: usize, documents: &mut DocumentBuilder) -> Document {
         let count = self.records.len();
         let first = &self.records[number % count];
         let round = number / count;
         let second = &self.records[(number % count + round * 7_919) % count];
         let name = halves(&first.name, &second.name, '-');
         let description = halves(&first.description, &second.description, ' ');
-        documents.of(&Texts {
+        documents.from_texts(&DocumentTexts {
             name: &name,
             description: &description,
             tags: &[&first.tags],

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use skillfold::core::visible;
-use skillfold::view::{Document, SettingsView, Written};
-use skillfold::{Outcome, SettingFinding, SettingsFile, write_setting};
+use skillfold::view::{Document, SettingsView, WrittenFile};
+use skillfold::{RootStatus, SettingFinding, SettingsFile, write_setting};
 
 use crate::arguments::{Config, ConfigAction, Global};
 use crate::failure::{Failure, WRONG};
@@ -31,7 +31,7 @@ pub(crate) fn run(
     };
     let path = write_setting(&host::environment(global)?, file, key, value)?;
     if output.is_json() {
-        output.json(Document::Written(Written::new(&path)))?;
+        output.json(Document::Written(WrittenFile::new(&path)))?;
     } else {
         output.line(shown(&path))?;
     }
@@ -79,7 +79,7 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         }
     }
     for root in &report.roots {
-        if let Outcome::Missing(diagnostic) = &root.outcome {
+        if let RootStatus::Missing(diagnostic) = &root.outcome {
             host::say(diagnostic, &root.origin, output);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, Standing, visible};
-use skillfold::view::{Doctor, DoctorSummary, Document, MemoryState, RootState};
-use skillfold::{Report, SettingFinding, Skills};
+use skillfold::core::{Entry, Status, visible};
+use skillfold::view::{Doctor, DoctorSummary, Document, RootCacheState, RootState};
+use skillfold::{DiscoveryReport, SettingFinding, Skills};
 
 use crate::arguments::Global;
 use crate::failure::{Failure, WRONG};
@@ -38,7 +38,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
     Ok(ExitCode::from(if is_broken { WRONG } else { 0 }))
 }
 
-fn settings(report: &Report, output: &mut Output) -> Result<(), Failure> {
+fn settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), Failure> {
     let problems = report.settings.findings.iter();
     let mut problems = problems.chain(&report.trusted.findings).peekable();
     if problems.peek().is_none() {
@@ -104,7 +104,7 @@ fn roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Returns what became of what was remembered of a root.
-fn remembered(memory: &MemoryState) -> String {
+fn remembered(memory: &RootCacheState) -> String {
     let kept = format!("{} remembered, {} read", memory.kept, memory.read);
     let file = visible(&memory.file);
     match (&memory.problem, memory.written) {
@@ -162,12 +162,12 @@ fn state(entry: &Entry<'_>) -> String {
     } else {
         "parsed"
     };
-    let style = match entry.standing() {
-        Standing::Active => GOOD,
+    let style = match entry.status() {
+        Status::Active => GOOD,
         _ => WARN,
     };
-    let standing = show::standing(entry);
-    format!("found, {read}, {}", painted(style, standing))
+    let status = show::status(entry);
+    format!("found, {read}, {}", painted(style, status))
 }
 
 fn refused(skills: &Skills, output: &mut Output) -> Result<(), Failure> {

@@ -27,7 +27,7 @@ pub(crate) fn run(
     let ids: Vec<&str> = options.ids.iter().map(String::as_str).collect();
     let evaluation = skills.evaluate(&ids, &policy)?;
     if output.is_json() {
-        let view = view::Evaluation::new(&evaluation);
+        let view = view::EvaluationView::new(&evaluation);
         output.json(Document::Evaluation(view))?;
     } else {
         print(&evaluation, options, output)?;
@@ -190,7 +190,7 @@ fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
             evaluation.mode
         ));
     }
-    let summary = view::Evaluation::new(evaluation).summary;
+    let summary = view::EvaluationView::new(evaluation).summary;
     let tested = evaluation.skills.iter();
     let tested = tested.filter(|skill| !skill.queries.is_empty()).count();
     if is_idle(evaluation, options) {

@@ -24,7 +24,7 @@ pub(crate) fn run(
     let limit = options.limit.map_or(LIMIT, NonZeroUsize::get);
     let page = skills.files(&options.id, cursor.as_ref(), limit)?;
     let catalog = skills.catalog();
-    let listing = FileListing::new(&catalog.look_up(&options.id)?, &page);
+    let listing = FileListing::new(&catalog.resolve_or_suggest(&options.id)?, &page);
     if output.is_json() {
         output.json(Document::Files(listing))?;
         return Ok(ExitCode::SUCCESS);

@@ -1,9 +1,9 @@
 //! The skills that the command looks at.
 
 use skillfold::core::{
-    Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Standing, visible,
+    Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Status, visible,
 };
-use skillfold::{Environment, Host, Origin, Outcome, SearchedRoot, Skills};
+use skillfold::{Environment, Host, Origin, RootStatus, SearchedRoot, Skills};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use crate::output::{DIM, Output, counted, finding, painted};
 
 /// Returns the surroundings of the folder that is worked in.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
-    let environment = Environment::of_process(&global.directory)?;
+    let environment = Environment::from_process(&global.directory)?;
     let name = || global.directory.to_string_lossy();
     match environment.directory().metadata() {
         Ok(found) if found.is_dir() => Ok(environment),
@@ -50,10 +50,10 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
     let skills = host(global)?.discover()?;
     for root in &skills.report().roots {
         match &root.outcome {
-            Outcome::Missing(_) if root.origin == Origin::Argument => {
+            RootStatus::Missing(_) if root.origin == Origin::Argument => {
                 return Err(unusable(root).into());
             }
-            Outcome::Missing(diagnostic) | Outcome::Stale(diagnostic) => {
+            RootStatus::Missing(diagnostic) | RootStatus::Stale(diagnostic) => {
                 say(diagnostic, &root.origin, output);
             }
             _ => {}
@@ -123,7 +123,7 @@ pub(crate) fn say_search_problem(skills: &Skills, output: &mut Output) {
 /// Says that skills are held back, and the way to see them.
 pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     let untrusted = catalog.entries();
-    let untrusted = untrusted.filter(|entry| entry.standing() == Standing::Untrusted);
+    let untrusted = untrusted.filter(|entry| entry.status() == Status::Untrusted);
     match untrusted.count() {
         0 => {}
         count => output.say(format!(

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use skillfold::core::{Catalog, Cursor, Entry, Filter, Severity, Standing, visible};
-use skillfold::view::{Document, Listing};
+use skillfold::core::{Catalog, Cursor, Entry, Filter, Severity, Status, visible};
+use skillfold::view::{Document, SkillList};
 
 use crate::arguments::{Global, List};
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) fn run(
     let limit = options.limit.map_or(usize::MAX, NonZeroUsize::get);
     let page = catalog.page(&filter, cursor.as_ref(), limit);
     if output.is_json() {
-        let listing = Listing::new(&page);
+        let listing = SkillList::new(&page);
         let listing = if is_whole(options) {
             listing.with_refused(&catalog)
         } else {
@@ -93,7 +93,7 @@ fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
     let id_width = width(&|row| rows[row].0.chars().count());
     let place_width = width(&|row| rows[row].1.chars().count());
     for (id, place, entry) in &rows {
-        let style = if entry.standing() == Standing::Active {
+        let style = if entry.status() == Status::Active {
             DIM
         } else {
             WARN
@@ -112,9 +112,9 @@ fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
 /// Returns where a skill belongs, and how it stands if not as one expects.
 fn place(entry: &Entry<'_>) -> String {
     let place = entry.root().qualifier();
-    match entry.standing() {
-        Standing::Active => place.to_owned(),
-        standing => format!("{place}, {standing}"),
+    match entry.status() {
+        Status::Active => place.to_owned(),
+        status => format!("{place}, {status}"),
     }
 }
 
@@ -131,11 +131,11 @@ fn talk(catalog: &Catalog, output: &mut Output) {
         );
     }
     let mut odd = Vec::new();
-    for standing in [Standing::Untrusted, Standing::Disabled, Standing::Shadowed] {
+    for status in [Status::Untrusted, Status::Disabled, Status::Shadowed] {
         let entries = catalog.entries();
-        match entries.filter(|entry| entry.standing() == standing).count() {
+        match entries.filter(|entry| entry.status() == status).count() {
             0 => {}
-            number => odd.push(format!("{number} {standing}")),
+            number => odd.push(format!("{number} {status}")),
         }
     }
     if refused > 0 {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::{Dialect, Envelope};
-use skillfold::view::{Document, Instructions};
+use skillfold::view::{Document, InstructionsView};
 
 use crate::arguments::{Global, Load};
 use crate::failure::Failure;
@@ -21,7 +21,9 @@ pub(crate) fn run(
     let arguments = arguments(&options.arguments, dialect);
     let loaded = skills.render(&options.id, &arguments, envelope)?;
     if output.is_json() {
-        output.json(Document::Instructions(Instructions::new(&loaded, envelope)))?;
+        output.json(Document::Instructions(InstructionsView::new(
+            &loaded, envelope,
+        )))?;
     } else {
         say_all(&loaded.notes, output);
         output.foreign(loaded.text.as_bytes())?;

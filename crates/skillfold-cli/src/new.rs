@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use skillfold::view::{Document, Written};
-use skillfold::{Home, scaffold};
+use skillfold::view::{Document, WrittenFile};
+use skillfold::{SkillLocation, scaffold};
 
 use crate::arguments::{Global, New};
 use crate::failure::Failure;
@@ -18,13 +18,13 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
     let home = match &options.into {
-        Some(folder) => Home::Folder(folder.clone()),
-        None if options.user => Home::User,
-        None => Home::Project,
+        Some(folder) => SkillLocation::Folder(folder.clone()),
+        None if options.user => SkillLocation::User,
+        None => SkillLocation::Project,
     };
     let path = scaffold(&environment, &home, &options.name, &options.description)?;
     if output.is_json() {
-        output.json(Document::Written(Written::new(&path)))?;
+        output.json(Document::Written(WrittenFile::new(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
     // From where one stands; another folder's path is whole.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use skillfold::core::{Code, Diagnostic, Severity, hidden, visible};
+use skillfold::core::{Code, Diagnostic, Severity, hidden_characters, visible};
 use skillfold::view::{Document, printable_json};
 
 use crate::arguments::Arguments;
@@ -138,7 +138,7 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
         _ => false,
     };
     let (mut shown, mut copied) = (String::new(), 0);
-    for (offset, c) in hidden(text).filter(|found| !is_own(found)) {
+    for (offset, c) in hidden_characters(text).filter(|found| !is_own(found)) {
         shown.push_str(&text[copied..offset]);
         shown.extend(c.escape_unicode());
         copied = offset + c.len_utf8();
@@ -231,7 +231,10 @@ impl Unshown {
     pub(crate) fn print(&self, indent: &str, output: &mut Output) -> Result<(), Failure> {
         for ((Reverse(severity), code), number) in &self.numbers {
             let head = painted(style_of(*severity), format!("{severity}[{code}]"));
-            output.show(format!("{indent}{number} more {head}: {}", code.meaning()))?;
+            output.show(format!(
+                "{indent}{number} more {head}: {}",
+                code.description()
+            ))?;
         }
         Ok(())
     }

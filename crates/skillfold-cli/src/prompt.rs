@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Lives, visible};
-use skillfold::view::{Decision, Document, Prompt};
+use skillfold::core::{ContextLifetime, visible};
+use skillfold::view::{DecisionView, Document, Prompt};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
-    let mut session = skills.session(policy, Lives::History);
+    let mut session = skills.session(policy, ContextLifetime::History);
     let (listing, eager) = (session.listing(), session.eager_tokens());
     let turn = session.turn(&options.request);
     let prompt = Prompt::new(&options.request, session.policy(), &listing, &turn, eager);
@@ -81,7 +81,7 @@ fn say(prompt: &Prompt, output: &mut Output) {
     ));
 }
 
-fn reason(decision: &Decision) -> String {
+fn reason(decision: &DecisionView) -> String {
     let how = match (decision.signal.as_str(), decision.confidence) {
         ("search", Some(confidence)) => format!("search, {} likely", percent(confidence)),
         (signal, _) => format!("{signal} `{}`", visible(&decision.evidence)),

@@ -20,7 +20,7 @@ pub(crate) fn run(
     let content = skills.read_range(&options.id, &options.path, options.range.clone())?;
     if output.is_json() {
         let catalog = skills.catalog();
-        let part = FilePart::new(&catalog.look_up(&options.id)?, &content);
+        let part = FilePart::new(&catalog.resolve_or_suggest(&options.id)?, &content);
         output.json(Document::File(part))?;
         return Ok(ExitCode::SUCCESS);
     }

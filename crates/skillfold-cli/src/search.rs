@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use skillfold::core::visible;
-use skillfold::view::{Document, FoundSkill, Search, SnippetText};
+use skillfold::view::{Document, FoundSkill, SearchView, SnippetText};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(crate) fn run(
     } else {
         skills.search(&request, limit)
     };
-    let search = Search::new(&request, &found);
+    let search = SearchView::new(&request, &found);
     if output.is_json() {
         output.json(Document::Search(search))?;
         return Ok(ExitCode::SUCCESS);
@@ -36,7 +36,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(search: &Search, output: &mut Output) -> Result<(), Failure> {
+fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
     for found in &search.found {
         output.line(line(found))?;
         if let Some(snippet) = &found.snippet {
@@ -60,9 +60,9 @@ fn print(search: &Search, output: &mut Output) -> Result<(), Failure> {
 
 fn line(found: &FoundSkill) -> String {
     let skill = &found.skill;
-    let place = match skill.standing.as_str() {
+    let place = match skill.status.as_str() {
         "active" => painted(DIM, &skill.scope),
-        standing => painted(WARN, format!("{}, {standing}", skill.scope)),
+        status => painted(WARN, format!("{}, {status}", skill.scope)),
     };
     let sure = format!("{:.0} %", found.confidence * 100.0);
     let (rank, id) = (found.rank, painted(BOLD, visible(&skill.id)));
@@ -81,8 +81,8 @@ fn marked(snippet: &SnippetText) -> String {
     line
 }
 
-fn covers(search: &Search) -> &'static str {
-    match search.covers.as_str() {
+fn covers(search: &SearchView) -> &'static str {
+    match search.coverage.as_str() {
         "bodies" => "metadata and instructions",
         _ => "metadata only",
     }

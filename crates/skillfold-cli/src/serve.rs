@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skillfold::{Skills, Watching};
+use skillfold::{Skills, Watcher};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
@@ -85,7 +85,7 @@ fn limits(options: &Serve) -> HttpLimits {
 }
 
 /// Follows the files of the skills, and tells clients of each change.
-fn follow(skills: &Skills, server: &Server) -> Result<Watching, Failure> {
+fn follow(skills: &Skills, server: &Server) -> Result<Watcher, Failure> {
     let server = server.clone();
     let watching = skills.watch(move |news| match news {
         Ok(_) => server.changed(),

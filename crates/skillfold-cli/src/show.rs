@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, Standing, visible};
-use skillfold::view::{Document, Skill};
+use skillfold::core::{Entry, Status, visible};
+use skillfold::view::{Document, SkillView};
 
 use crate::arguments::{Global, Show};
 use crate::failure::Failure;
@@ -17,9 +17,9 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let catalog = skills.catalog();
-    let entry = catalog.look_up(&options.id)?;
+    let entry = catalog.resolve_or_suggest(&options.id)?;
     if output.is_json() {
-        output.json(Document::Skill(Box::new(Skill::new(&entry))))?;
+        output.json(Document::Skill(Box::new(SkillView::new(&entry))))?;
     } else {
         print(&entry, output)?;
     }
@@ -27,7 +27,7 @@ pub(crate) fn run(
 }
 
 fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
-    let view = Skill::new(entry);
+    let view = SkillView::new(entry);
     output.line(painted(BOLD, visible(entry.id())))?;
     for line in view.record.description.lines() {
         output.line(visible(line))?;
@@ -42,8 +42,8 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
         None => Ok(()),
     };
     let words = |words: &[String]| (!words.is_empty()).then(|| words.join(", "));
-    let standing = standing(entry);
-    row("standing", Some(standing))?;
+    let status = status(entry);
+    row("status", Some(status))?;
     row(
         "scope",
         Some(format!("{} ({})", entry.scope(), entry.root().label())),
@@ -84,13 +84,13 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Returns how a skill stands, and what shadows it.
-pub(crate) fn standing(entry: &Entry<'_>) -> String {
-    let standing = entry.standing();
+pub(crate) fn status(entry: &Entry<'_>) -> String {
+    let status = entry.status();
     match entry.shadowed_by() {
-        Some(winner) if standing == Standing::Shadowed => {
+        Some(winner) if status == Status::Shadowed => {
             format!("shadowed by {}", visible(winner.id()))
         }
-        Some(winner) => format!("{standing}, shadowed by {}", visible(winner.id())),
-        None => standing.to_string(),
+        Some(winner) => format!("{status}, shadowed by {}", visible(winner.id())),
+        None => status.to_string(),
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use skillfold::core::text::shortened;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
-use skillfold::{Every, LogLines, Tally};
+use skillfold::{LogCounts, PeriodLength, Tally};
 
 use crate::arguments::{Global, Stats as Options};
 use crate::failure::Failure;
@@ -29,10 +29,12 @@ pub(crate) fn run(
     options: &Options,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let every = options.every.map_or(Every::Day, Every::Outcomes);
+    let every = options
+        .every
+        .map_or(PeriodLength::Day, PeriodLength::Outcomes);
     let stats = read(global, &options.file, every)?;
     if output.is_json() {
-        output.json(Document::Stats(view::Stats::new(&stats, every)))?;
+        output.json(Document::Stats(view::StatsView::new(&stats, every)))?;
     } else {
         print(&stats, every, output)?;
     }
@@ -40,7 +42,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(global: &Global, file: &Path, every: Every) -> Result<skillfold::Stats, Failure> {
+fn read(global: &Global, file: &Path, every: PeriodLength) -> Result<skillfold::Stats, Failure> {
     let path = host::environment(global)?.directory().join(file);
     let name = || file.to_string_lossy();
     let log: Box<dyn BufRead> = if file.as_os_str() == INPUT {
@@ -57,13 +59,17 @@ fn read(global: &Global, file: &Path, every: Every) -> Result<skillfold::Stats, 
     Ok(stats)
 }
 
-fn print(stats: &skillfold::Stats, every: Every, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    stats: &skillfold::Stats,
+    every: PeriodLength,
+    output: &mut Output,
+) -> Result<(), Failure> {
     if stats.all == Tally::default() {
         return Ok(());
     }
     // A day says what it is; of anything else the start is told to the minute.
     let (unit, width) = match every {
-        Every::Day => ("day", 10),
+        PeriodLength::Day => ("day", 10),
         _ => ("from", 16),
     };
     let head = format!("{unit:width$}  turns  matched  used  unused  missed  precision  recall");
@@ -164,7 +170,7 @@ fn percent(share: Option<f64>) -> String {
 
 /// Says what the log has beside, and what is wrong with it.
 fn say(stats: &skillfold::Stats, output: &mut Output) {
-    let LogLines {
+    let LogCounts {
         read,
         other,
         broken,

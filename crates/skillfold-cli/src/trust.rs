@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use skillfold::core::{Diagnostic, Entry, Error, Limits, Severity, visible};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
-    Environment, Host, Skills, Target, TrustedFolders, TrustedState, distrust_folder, trust_folder,
-    trustable_folder,
+    CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, distrust_folder,
+    trust_folder, trustable_folder,
 };
 
 use crate::arguments::{Global, Trust};
@@ -100,7 +100,7 @@ fn remove(
     output.say("It is trusted no longer");
     if folder.is_dir() {
         // It is done: settings that cannot be followed are no reason to fail now.
-        let skills = Host::new(Environment::of_process(folder)?).discover_anyway();
+        let skills = Host::new(Environment::from_process(folder)?).discover_anyway();
         let report = skills.report();
         let mut rules = report
             .roots
@@ -164,7 +164,7 @@ fn add(
 
 /// Shows what would be trusted: the folder, its skills and what is wrong with them.
 fn show(folder: &Path, seen_from: &Path, output: &mut Output) -> Result<(), Failure> {
-    let seen = Environment::of_process(seen_from)?;
+    let seen = Environment::from_process(seen_from)?;
     let skills = Host::new(seen).set("trust_project", "true").discover()?;
     output.show(painted(BOLD, shown(folder)))?;
     show_skills(&skills, folder, output)?;
@@ -228,7 +228,7 @@ fn lies_in(entry: &Entry<'_>, folder: &Path) -> bool {
 
 fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
     let profile = skills.report().settings.profile.value;
-    let targets = Target::all(&skills.catalog()).into_iter();
+    let targets = CheckTarget::all_in(&skills.catalog()).into_iter();
     let mut first: Vec<(PathBuf, Diagnostic)> = Vec::new();
     let mut unshown = Unshown::default();
     for target in targets.filter(|target| target.file().starts_with(folder)) {

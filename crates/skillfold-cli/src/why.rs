@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use skillfold::core::text::shortened;
-use skillfold::core::{Lives, visible};
-use skillfold::view::{Bytes, Document, Matched, NearTrigger, Unmatched, Why};
+use skillfold::core::{ContextLifetime, visible};
+use skillfold::view::{Bytes, Document, MatchedSkill, NearTrigger, Unmatched, Why};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
-    let mut session = skills.session(policy, Lives::History);
+    let mut session = skills.session(policy, ContextLifetime::History);
     // As for a model: what it has a line of already is not shown again.
     session.listing();
     let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
@@ -97,7 +97,7 @@ fn nothing(why: &Why) -> &'static str {
 }
 
 /// Returns the line of a skill that matches.
-fn line(matched: &Matched) -> String {
+fn line(matched: &MatchedSkill) -> String {
     let decision = &matched.decision;
     let how = match (decision.signal.as_str(), decision.confidence) {
         ("mention", _) => "its name is said".to_owned(),

@@ -25,12 +25,12 @@ impl fmt::Display for Severity {
 }
 
 macro_rules! codes {
-    ($($variant:ident $number:literal $severity:ident $meaning:literal, $way_out:literal;)*) => {
+    ($($variant:ident $number:literal $severity:ident $description:literal, $hint:literal;)*) => {
         /// What a [`Diagnostic`](crate::Diagnostic) is about. The number is stable across releases.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
-            $(#[doc = $meaning] $variant,)*
+            $(#[doc = $description] $variant,)*
         }
 
         impl Code {
@@ -48,13 +48,13 @@ macro_rules! codes {
             }
 
             /// Returns what the code means, in one sentence.
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Self::$variant => $meaning,)* }
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$variant => $description,)* }
             }
 
             /// Returns what the author of the file can do about it.
-            pub const fn way_out(self) -> &'static str {
-                match self { $(Self::$variant => $way_out,)* }
+            pub const fn hint(self) -> &'static str {
+                match self { $(Self::$variant => $hint,)* }
             }
         }
     };
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn every_text_is_a_sentence_without_a_final_period() {
         for code in Code::ALL {
-            for text in [code.meaning(), code.way_out()] {
+            for text in [code.description(), code.hint()] {
                 assert!(!text.ends_with('.'), "{code}: {text}");
                 assert!(
                     text.starts_with(|c: char| c.is_uppercase() || c == '`'),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::codes::{Code, Severity};
-use crate::invisible::hidden;
+use crate::invisible::hidden_characters;
 
 /// A place in a file: line and column, both from 1, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,7 +139,7 @@ impl Diagnostic {
 
     /// Returns what the author can do about it.
     pub fn hint(&self) -> &'static str {
-        self.code.way_out()
+        self.code.hint()
     }
 }
 
@@ -164,7 +164,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let (mut shown, mut copied) = (String::new(), 0);
-    for (offset, c) in hidden(text) {
+    for (offset, c) in hidden_characters(text) {
         shown.push_str(&text[copied..offset]);
         shown.extend(c.escape_unicode());
         copied = offset + c.len_utf8();

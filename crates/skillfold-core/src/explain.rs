@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::{Entry, Status};
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
-use crate::choose::near::{Near, near};
+use crate::choose::near_miss::{NearMiss, near};
 use crate::choose::search::rank::CANDIDATES;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
@@ -26,15 +26,15 @@ pub struct Explanation {
     /// What it would add; nothing was remembered.
     pub turn: Turn,
     /// More about each decision of the turn, in the same order.
-    pub details: Vec<Details>,
+    pub details: Vec<MatchDetails>,
     /// The skills that were asked about and did not match.
-    pub absent: Vec<Absent>,
+    pub absent: Vec<UnmatchedSkill>,
 }
 
 /// More about a skill that matched.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Details {
+pub struct MatchDetails {
     /// Where the evidence stands in the message, for the first 50 decisions.
     pub place: Option<Range<usize>>,
     /// Tokens of its instructions, of whichever outcome; nothing if they cannot be loaded, and after the first 50 decisions
@@ -45,13 +45,13 @@ pub struct Details {
 /// A skill that did not match.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Absent {
+pub struct UnmatchedSkill {
     /// Its id.
     pub id: Box<str>,
     /// Why.
-    pub reason: Absence,
+    pub reason: UnmatchedReason,
     /// Its triggers, those that the message comes nearest to first, where they are the reason; at most 50.
-    pub near: Vec<Near>,
+    pub near: Vec<NearMiss>,
     /// How many triggers it has then.
     pub triggers: usize,
     /// How likely it is what the message is about, from 0 to 1, where a search looked for that and found it.
@@ -61,7 +61,7 @@ pub struct Absent {
 /// Why a skill did not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Absence {
+pub enum UnmatchedReason {
     /// Its folder is not trusted.
     Untrusted,
     /// It was switched off.
@@ -82,7 +82,7 @@ pub enum Absence {
     Unlikely,
 }
 
-impl Absence {
+impl UnmatchedReason {
     /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -152,7 +152,7 @@ impl Session {
         let turn = self.preview(matcher, loader, policy, message);
         let mut absent = Vec::new();
         for id in ids {
-            let entry = matcher.catalog().look_up(id)?;
+            let entry = matcher.catalog().resolve_or_suggest(id)?;
             let is_decided = |decision: &Decision| &*decision.id == entry.id();
             if !turn.decisions.iter().any(is_decided) {
                 absent.push(self.why_not(&entry, matcher, policy, message));
@@ -172,31 +172,34 @@ impl Session {
         matcher: &Matcher,
         policy: &Policy,
         message: &str,
-    ) -> Absent {
+    ) -> UnmatchedSkill {
         let finder = policy.finder(matcher);
-        let reason = match entry.standing() {
-            Standing::Untrusted => Absence::Untrusted,
-            Standing::Disabled => Absence::Disabled,
-            Standing::Shadowed => Absence::Shadowed,
-            Standing::Active if entry.manifest().disable_model_invocation() => Absence::PersonOnly,
-            Standing::Active if !self.may_see(entry.id()) => Absence::Unseen,
-            Standing::Active if policy.mode == Mode::Catalog => Absence::Mode,
-            Standing::Active if finder.is_some() => Absence::Unlikely,
-            Standing::Active if !matcher.has_triggers(entry) => Absence::NoTriggers,
-            Standing::Active => Absence::NoMatch,
+        let reason = match entry.status() {
+            Status::Untrusted => UnmatchedReason::Untrusted,
+            Status::Disabled => UnmatchedReason::Disabled,
+            Status::Shadowed => UnmatchedReason::Shadowed,
+            Status::Active if entry.manifest().disable_model_invocation() => {
+                UnmatchedReason::PersonOnly
+            }
+            Status::Active if !self.may_see(entry.id()) => UnmatchedReason::Unseen,
+            Status::Active if policy.mode == Mode::Catalog => UnmatchedReason::Mode,
+            Status::Active if finder.is_some() => UnmatchedReason::Unlikely,
+            Status::Active if !matcher.has_triggers(entry) => UnmatchedReason::NoTriggers,
+            Status::Active => UnmatchedReason::NoMatch,
         };
-        let (near, triggers) = if matches!(reason, Absence::NoMatch | Absence::Unlikely) {
-            near(entry.manifest(), message)
-        } else {
-            (Vec::new(), 0)
-        };
-        Absent {
+        let (near, triggers) =
+            if matches!(reason, UnmatchedReason::NoMatch | UnmatchedReason::Unlikely) {
+                near(entry.manifest(), message)
+            } else {
+                (Vec::new(), 0)
+            };
+        UnmatchedSkill {
             id: entry.id().into(),
             reason,
             near,
             triggers,
             confidence: finder
-                .filter(|_| reason == Absence::Unlikely)
+                .filter(|_| reason == UnmatchedReason::Unlikely)
                 .and_then(|finder| confidence(finder, entry, message)),
         }
     }
@@ -216,8 +219,8 @@ fn details(
     loader: &Loader,
     policy: &Policy,
     message: &str,
-) -> Vec<Details> {
-    let mut found = matcher.recall(message);
+) -> Vec<MatchDetails> {
+    let mut found = matcher.matches_cached(message);
     if policy.is_by_triggers() {
         found = found.by_triggers();
     }
@@ -227,14 +230,14 @@ fn details(
         .map(|candidate| (candidate.entry.id(), candidate))
         .collect();
     let tokens = |decision: &Decision| {
-        let entry = matcher.catalog().usable(&decision.id).ok()?;
+        let entry = matcher.catalog().resolve_for_model(&decision.id).ok()?;
         let instructions = loader.load(&entry, "").ok()?;
         let given = body(&entry, instructions, loader, policy.style);
         Some(policy.counter.count(&given.text))
     };
     let explained = turn.decisions.iter().take(EXPLAINED).map(|decision| {
         let candidate = found.get(&*decision.id);
-        Details {
+        MatchDetails {
             place: candidate.map(|candidate| candidate.place(message)),
             tokens: decision.outcome.tokens().or_else(|| tokens(decision)),
         }
@@ -243,7 +246,7 @@ fn details(
         .decisions
         .iter()
         .skip(EXPLAINED)
-        .map(|decision| Details {
+        .map(|decision| MatchDetails {
             place: None,
             tokens: decision.outcome.tokens(),
         });

@@ -29,7 +29,7 @@ pub fn is_invisible(c: char) -> bool {
 /// assert_eq!(hidden("a\u{200b}b\u{1b}").collect::<Vec<_>>(), [(1, '\u{200b}'), (5, '\u{1b}')]);
 /// assert_eq!(hidden("\u{26a0}\u{fe0f} careful").next(), None);
 /// ```
-pub fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> {
+pub fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> {
     text.char_indices()
         .filter(|(offset, c)| c.is_control() || (is_invisible(*c) && !is_needed(text, *offset, *c)))
 }
@@ -100,7 +100,7 @@ fn is_of_flag(text: &str, offset: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{hidden, is_invisible};
+    use super::{hidden_characters, is_invisible};
 
     /// `Default_Ignorable_Code_Point` of Unicode 16.0 (DerivedCoreProperties.txt), as ranges.
     const IGNORABLE: [(u32, u32); 17] = [
@@ -163,12 +163,20 @@ mod tests {
     #[test]
     fn no_invisible_character_passes_among_letters_or_in_a_row() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c) || c.is_control()) {
-            assert_eq!(hidden(&format!("a{c}b")).next(), Some((1, c)), "{c:?}");
-            assert_eq!(hidden(&c.to_string()).next(), Some((0, c)), "{c:?}");
+            assert_eq!(
+                hidden_characters(&format!("a{c}b")).next(),
+                Some((1, c)),
+                "{c:?}"
+            );
+            assert_eq!(
+                hidden_characters(&c.to_string()).next(),
+                Some((0, c)),
+                "{c:?}"
+            );
             // After each kind of sign that excuses one, the second is found.
             for base in ['\u{26a0}', '\u{1f3f4}', '\u{645}', '\u{915}', '\u{1820}'] {
                 let text = format!("{base}{c}{c}{c}{base}");
-                assert!(hidden(&text).count() >= 2, "{base}{c:?}");
+                assert!(hidden_characters(&text).count() >= 2, "{base}{c:?}");
             }
         }
     }
@@ -183,15 +191,18 @@ mod tests {
             "ᠨ\u{180e}ᠠ آية \u{6dd}١",
             "naïve façade — “quoted” … 日本語 한국어\u{a0}x",
         ] {
-            assert_eq!(hidden(text).next(), None, "{text}");
+            assert_eq!(hidden_characters(text).next(), None, "{text}");
         }
     }
 
     #[test]
     fn tags_that_are_no_known_flag_are_hidden_text() {
         let payload = "🏴\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}\u{e007f}";
-        assert_eq!(hidden(payload).count(), 7);
+        assert_eq!(hidden_characters(payload).count(), 7);
         let flag = "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";
-        assert_eq!(hidden(&format!("{flag}\u{e0041}\u{e0042}")).count(), 2);
+        assert_eq!(
+            hidden_characters(&format!("{flag}\u{e0041}\u{e0042}")).count(),
+            2
+        );
     }
 }

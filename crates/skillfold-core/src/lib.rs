@@ -6,13 +6,13 @@
 //! never runs anything, and never drops a skill without saying why.
 //!
 //! ```
-//! use skillfold_core::{MemorySource, Reading, discover};
+//! use skillfold_core::{MemorySource, ReadOptions, discover};
 //!
 //! let source = MemorySource::new([
 //!     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n"),
 //!     ("notes/SKILL.md", "# A file without frontmatter\n"),
 //! ]);
-//! let found = discover(&[&source], &Reading::default());
+//! let found = discover(&[&source], &ReadOptions::default());
 //!
 //! // The stray colon costs a warning, not the skill.
 //! let pdf = &found.skills[0];
@@ -60,7 +60,7 @@ mod load;
 mod bind;
 mod disclose;
 
-mod verdict;
+mod feedback;
 
 mod session;
 
@@ -68,77 +68,81 @@ mod explain;
 
 pub mod view;
 
-pub use bind::agent::{Agent, Sees};
-pub use bind::compose::{Composed, Section, SectionKind, compose_instructions};
-pub use bind::seen::{LeftOut, Seen};
-pub use catalog::enablement::{Choice, Enablement};
-pub use catalog::entry::{Entry, Lookup, Standing};
+pub use bind::agent::{Agent, Visibility};
+pub use bind::agent_view::{AgentView, MissingSkill};
+pub use bind::compose::{ComposedInstructions, Section, SectionKind, compose_instructions};
+pub use catalog::enablement::{Enablement, Toggle};
+pub use catalog::entry::{Entry, Lookup, Status};
 pub use catalog::filter::{Filter, Page};
 pub use catalog::key::canonical;
 pub use catalog::nearest::nearest;
 pub use catalog::refresh::{Changes, Refreshed};
-pub use catalog::remembered::{Recall, Recalled, Remembered};
 pub use catalog::root::{PluginName, Root, Trust};
+pub use catalog::scan_cache::{CacheReport, CachedDiscovery, CachedScan};
 pub use catalog::scope::{InvalidScope, Precedence, Scope};
-pub use catalog::snapshot::{Catalog, Rules};
-pub use choose::answers::MatchStats;
+pub use catalog::snapshot::{Catalog, CatalogOptions};
+pub use choose::compiled::check_triggers;
 pub use choose::finder::{Finder, Suggestion};
-pub use choose::matcher::{Candidate, Matched, Matcher};
-pub use choose::near::{Near, TriggerKind};
-pub use choose::part::check_triggers;
+pub use choose::match_cache::MatchStats;
+pub use choose::matcher::{Candidate, Matcher, Matches};
+pub use choose::near_miss::{NearMiss, TriggerKind};
 pub use choose::rank::rank;
-pub use choose::search::bm25f::Statistics;
-pub use choose::search::document::{Document, Documents, Texts};
-pub use choose::search::index::{Covers, Found, SearchHit, SearchIndex};
-pub use choose::search::meaning::{Direction, Embedder};
-pub use choose::search::query::{Query, Weighed};
+pub use choose::search::bm25f::CorpusStatistics;
+pub use choose::search::document::{Document, DocumentBuilder, DocumentTexts};
+pub use choose::search::embedding::{Embedder, QuantizedVector};
+pub use choose::search::index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
+pub use choose::search::query::{Query, WeightedQuery};
 pub use choose::search::rank::{CANDIDATES, Ranked};
 pub use choose::search::snippet::Snippet;
-pub use choose::search::words::Term;
+pub use choose::search::tokenizer::Term;
 pub use choose::signal::Signal;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
 pub use disclose::budget::{Budget, Unit, Window};
-pub use disclose::changes::{Announced, Shown};
-pub use disclose::fit::{Detail, Fitted, FittedLine, Layout, Line, Shape, fit};
-pub use disclose::listing::Disclosed;
-pub use disclose::memory::{Forgetful, Kept, Memory};
-pub use disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Suggesting, Tier};
+pub use disclose::changes::{AnnouncedChanges, ShownListing};
+pub use disclose::fit::{
+    DescriptionFit, FittedLine, FittedListing, Layout, ListingDetail, ListingLine, fit,
+};
+pub use disclose::listing::Listing;
+pub use disclose::memory::{Memory, NoMemory, RepeatedSkill};
+pub use disclose::policy::{
+    Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier,
+};
 pub use disclose::style::{Style, ToolNames};
-pub use disclose::tokens::{Estimate, TokenCounter};
+pub use disclose::tokens::{TokenCounter, TokenEstimate};
 pub use disclose::turn::{Decision, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
-pub use explain::{Absence, Absent, Details, Explanation};
-pub use invisible::{hidden, is_invisible};
+pub use explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
+pub use feedback::Feedback;
+pub use invisible::{hidden_characters, is_invisible};
 pub use limits::Limits;
 pub use load::arguments::{Dialect, argument_names};
 pub use load::cache::CacheStats;
 pub use load::digest::Digest;
-pub use load::envelope::{Envelope, Failure, InvalidEnvelope, Parts, Rendered};
+pub use load::envelope::{Envelope, EnvelopeParts, FilledEnvelope, InvalidEnvelope, LoadFailure};
 pub use load::file::FileContent;
-pub use load::files::{FileKind, Files, SkillFile};
+pub use load::files::{FileKind, FileList, SkillFile};
 pub use load::instructions::{Instructions, Strictness};
-pub use load::loader::{Freshness, Loader, Loading};
+pub use load::loader::{Freshness, LoadOptions, Loader};
 pub use load::publish::{Publication, PublishedFile};
 pub use load::render::LoadedText;
-pub use load::requires::Required;
+pub use load::requires::RequiredSkills;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
 pub use read::body::read_body;
 pub use read::clients::{ClientField, FieldForm, FieldLevel};
-pub use read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
+pub use read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
 pub use read::fix::{Fixed, fix};
 pub use read::lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};
 pub use read::manifest::{Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use read::parse::{Agreement, readers_agree};
-pub use read::parse::{Parsed, Reader, parse, parse_with};
+pub use read::parse::{FrontmatterReader, Parsed, parse, parse_with};
+pub use read::raw_fields::raw_frontmatter;
 pub use read::rules::Profile;
 pub use read::source::{
-    Content, Cursor, Finding, Folder, FsSource, Hidden, Identity, Links, Listed, Listing,
-    MemorySource, Resource, ResourceKind, Resources, Revision, SKILL_FILE, Scanned, Source, State,
-    Steadiness, UntrustedBudget, Walk,
+    Cursor, FileBytes, FileState, Finding, Folder, FolderIdentity, FolderPage, FsSource,
+    HiddenPolicy, LinkPolicy, ListedFolder, MemorySource, Resource, ResourceKind, Resources,
+    Revision, SKILL_FILE, ScannedFolder, Source, Stability, UntrustedBudget, WalkOptions,
 };
-pub use read::value::{Fields, Meaning, Scalar, Value};
-pub use read::verbatim::frontmatter;
-pub use session::{Lives, Session};
-pub use verdict::Verdict;
+pub use read::value::{Fields, Scalar, ScalarValue, Value};
+pub use session::{ContextLifetime, Session};

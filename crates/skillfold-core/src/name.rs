@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::invisible::hidden;
+use crate::invisible::hidden_characters;
 
 /// The name of a skill as it can safely be carried: one line, not empty, no `/`, `\` or control characters, at most
 /// 256 bytes, no white space at its ends.
@@ -40,7 +40,7 @@ impl FromStr for SkillName {
             "means a folder"
         } else if text.chars().any(|c| matches!(c, '/' | '\\')) {
             "has a slash"
-        } else if hidden(text).next().is_some() {
+        } else if hidden_characters(text).next().is_some() {
             "has control or invisible characters"
         } else {
             return Ok(Self(text.into()));
@@ -161,7 +161,7 @@ impl InvalidPath {
             name if cfg!(windows) && name.contains(['\\', ':']) => {
                 Some("Path has a backslash or a colon")
             }
-            name if hidden(name).next().is_some() => {
+            name if hidden_characters(name).next().is_some() => {
                 Some("Path has control or invisible characters")
             }
             _ => None,

@@ -5,25 +5,25 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bind::seen::Seen;
+use crate::bind::agent_view::AgentView;
 use crate::catalog::entry::Entry;
-use crate::catalog::look_up::MEANT;
 use crate::catalog::nearest::nearest;
+use crate::catalog::resolve::MEANT;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
 use crate::choose::signal::Signal;
 use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
-use crate::disclose::changes::Shown;
-use crate::disclose::listing::{Disclosed, listing};
-use crate::disclose::memory::{Kept, Memory};
+use crate::disclose::changes::ShownListing;
+use crate::disclose::listing::{Listing, listing};
+use crate::disclose::memory::{Memory, RepeatedSkill};
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Outcome, Turn, again, decide, turn};
 use crate::error::Error;
+use crate::feedback::{Choices, Feedback, Told};
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::read::source::Revision;
-use crate::verdict::{Choices, Told, Verdict};
 
 /// Turns for which a skill is given again after it matched, where the host drops what was given.
 const KEPT: u64 = 3;
@@ -32,7 +32,7 @@ const KEPT: u64 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Lives {
+pub enum ContextLifetime {
     /// In the conversation: the model has it from then on, and it is not repeated.
     #[default]
     History,
@@ -44,10 +44,10 @@ pub enum Lives {
 /// taken up again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    lives: Lives,
+    lives: ContextLifetime,
     turn: u64,
     spent: u64,
-    skills: BTreeMap<Box<str>, Known>,
+    skills: BTreeMap<Box<str>, SkillMemory>,
     /// The ids that the conversation may see, where these are not all.
     only: Option<BTreeSet<Box<str>>>,
     /// How skills were chosen, for who says later what became of them.
@@ -55,16 +55,16 @@ pub struct Session {
     chosen: Choices,
     /// The listing that the model has. One that is taken up again takes its listing anew.
     #[serde(skip)]
-    shown: Option<Shown>,
+    shown: Option<ShownListing>,
 }
 
 /// What a conversation knows of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct SkillMemory {
     /// The turn in which it was used last.
     used: u64,
     /// The file that was given, as size and times; nothing, if the model does not have it any more.
-    given: Option<Given>,
+    given: Option<GivenRevision>,
     /// The arguments that it was given with.
     #[serde(default)]
     arguments: Box<str>,
@@ -75,7 +75,7 @@ struct Known {
 
 /// A version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Given {
+struct GivenRevision {
     device: u64,
     inode: u64,
     size: u64,
@@ -83,7 +83,7 @@ struct Given {
     changed_ns: i64,
 }
 
-impl From<Revision> for Given {
+impl From<Revision> for GivenRevision {
     fn from(revision: Revision) -> Self {
         let Revision {
             device,
@@ -104,7 +104,7 @@ impl From<Revision> for Given {
 
 impl Session {
     /// Begins a conversation.
-    pub fn new(lives: Lives) -> Self {
+    pub fn new(lives: ContextLifetime) -> Self {
         Self {
             lives,
             ..Self::default()
@@ -115,18 +115,18 @@ impl Session {
     ///
     /// The skills that the agent uses stand in the text that it begins with, see
     /// [`compose_instructions`](crate::compose_instructions): they are not given again while their files are the same.
-    pub fn of_agent(lives: Lives, seen: &Seen<'_>) -> Self {
+    pub fn for_agent(lives: ContextLifetime, seen: &AgentView<'_>) -> Self {
         let ids = || seen.entries().map(|entry| entry.id().into()).collect();
         let used = seen.used().iter().map(|entry| {
-            let known = Known {
+            let known = SkillMemory {
                 given: Some(entry.skill().revision.into()),
                 is_in_prompt: true,
-                ..Known::default()
+                ..SkillMemory::default()
             };
             (entry.id().into(), known)
         });
         Self {
-            only: (!seen.is_whole()).then(ids),
+            only: (!seen.sees_all()).then(ids),
             skills: used.collect(),
             ..Self::new(lives)
         }
@@ -150,11 +150,11 @@ impl Session {
     /// Returns the listing of the skills that the conversation may see: the same in every turn of one snapshot.
     ///
     /// The model has it from then on: after the skills changed, turns tell the difference to it.
-    pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Disclosed {
+    pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Listing {
         let visible = catalog.visible();
         let disclosed = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
         let has_listing = policy.mode != Mode::Triggered;
-        self.shown = has_listing.then(|| Shown::new(catalog, &disclosed));
+        self.shown = has_listing.then(|| ShownListing::new(catalog, &disclosed));
         disclosed
     }
 
@@ -189,7 +189,7 @@ impl Session {
             }
         }
         if let Some(shown) = &mut self.shown
-            && self.lives == Lives::History
+            && self.lives == ContextLifetime::History
         {
             shown.was_told_of(catalog, &turn.announced);
         }
@@ -251,16 +251,21 @@ impl Session {
     /// there for it.
     ///
     /// ```
-    /// # use skillfold_core::{Catalog, Lives, MemorySource, Root, Rules, Scope, Session, Verdict};
+    /// # use skillfold_core::{Catalog, ContextLifetime, MemorySource, Root, CatalogOptions, Scope, Session, Feedback};
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-    /// # let catalog = Catalog::discover(vec![root], Rules::default(), 0);
-    /// # let session = Session::new(Lives::History);
-    /// session.outcome(&catalog, "greet", Verdict::Missed)?;
-    /// assert!(session.outcome(&catalog, "great", Verdict::Missed).is_err());
+    /// # let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+    /// # let session = Session::new(ContextLifetime::History);
+    /// session.record_feedback(&catalog, "greet", Feedback::Missed)?;
+    /// assert!(session.record_feedback(&catalog, "great", Feedback::Missed).is_err());
     /// # Ok::<(), skillfold_core::Error>(())
     /// ```
-    pub fn outcome(&self, catalog: &Catalog, id: &str, verdict: Verdict) -> Result<(), Error> {
+    pub fn record_feedback(
+        &self,
+        catalog: &Catalog,
+        id: &str,
+        verdict: Feedback,
+    ) -> Result<(), Error> {
         let id = if self.chosen.get(id).is_some() {
             id
         } else {
@@ -336,11 +341,11 @@ impl Session {
     }
 
     /// Returns some of the skills that were given, the one that was used last first.
-    fn latest(&self, is_wanted: impl Fn(&Known) -> bool) -> Vec<Kept> {
+    fn latest(&self, is_wanted: impl Fn(&SkillMemory) -> bool) -> Vec<RepeatedSkill> {
         let mut found: Vec<_> = self.skills.iter().collect();
         found.retain(|(_, known)| is_wanted(known));
         found.sort_by(|(left, a), (right, b)| b.used.cmp(&a.used).then_with(|| left.cmp(right)));
-        let kept = found.into_iter().map(|(id, known)| Kept {
+        let kept = found.into_iter().map(|(id, known)| RepeatedSkill {
             id: id.clone(),
             arguments: known.arguments.clone(),
         });
@@ -348,7 +353,7 @@ impl Session {
     }
 
     /// Returns how many tokens were spent on skills.
-    pub fn spent(&self) -> u64 {
+    pub fn tokens_spent(&self) -> u64 {
         self.spent
     }
 
@@ -381,7 +386,7 @@ impl Memory for Session {
 
     fn has(&self, instructions: &Instructions) -> bool {
         self.skills.get(instructions.id()).is_some_and(|known| {
-            let is_there = self.lives == Lives::History || known.is_in_prompt;
+            let is_there = self.lives == ContextLifetime::History || known.is_in_prompt;
             is_there && known.given == Some(instructions.revision().into())
         })
     }
@@ -390,15 +395,15 @@ impl Memory for Session {
         self.only.as_ref().is_none_or(|only| only.contains(id))
     }
 
-    fn kept(&self) -> Vec<Kept> {
-        if self.lives == Lives::History {
+    fn repeated(&self) -> Vec<RepeatedSkill> {
+        if self.lives == ContextLifetime::History {
             return Vec::new();
         }
         let recent = self.turn.saturating_sub(KEPT);
         self.latest(|known| known.given.is_some() && !known.is_in_prompt && known.used >= recent)
     }
 
-    fn shown(&self) -> Option<&Shown> {
+    fn shown(&self) -> Option<&ShownListing> {
         self.shown.as_ref()
     }
 }

@@ -8,9 +8,9 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
 use skillfold::core::{Entry, visible};
-use skillfold::view::{Failure, FilePart, Instructions, SkillRecord};
+use skillfold::view::{Failure, FilePart, InstructionsView, SkillRecord};
 
-use crate::metrics::Went;
+use crate::metrics::Outcome;
 use crate::remembered::Loaded;
 
 /// Some skills, a line each.
@@ -99,7 +99,7 @@ pub(crate) struct Answer {
 #[serde(untagged)]
 pub(crate) enum Structured {
     Lines(SkillLines),
-    Instructions(Instructions),
+    Instructions(InstructionsView),
     Part(FilePart),
     /// Why there is no answer, so that a model can act on it.
     Failure(Failure),
@@ -137,10 +137,10 @@ impl Answer {
     }
 
     /// Returns how it went.
-    pub(crate) fn went(&self) -> Went {
+    pub(crate) fn went(&self) -> Outcome {
         match self.structured {
-            Structured::Failure(_) => Went::Failed,
-            _ => Went::Ok,
+            Structured::Failure(_) => Outcome::Failed,
+            _ => Outcome::Ok,
         }
     }
 
@@ -162,7 +162,7 @@ impl Answer {
     /// Returns the answer for the SDK.
     pub(crate) fn result(self) -> CallToolResult {
         let structured = value(&self.structured);
-        let make = if self.went() == Went::Failed {
+        let make = if self.went() == Outcome::Failed {
             CallToolResult::error
         } else {
             CallToolResult::success
@@ -177,7 +177,7 @@ impl Answer {
         let written = Written {
             content: [&self.content],
             structured_content: &self.structured,
-            is_error: self.went() == Went::Failed,
+            is_error: self.went() == Outcome::Failed,
         };
         // Everything in an answer is text, numbers and lists of these, which can always be written.
         serde_json::to_vec(&written).unwrap_or_default()

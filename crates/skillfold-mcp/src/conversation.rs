@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use skillfold::core::{Envelope, Error, Lives, LoadedText, Policy};
+use skillfold::core::{ContextLifetime, Envelope, Error, LoadedText, Policy};
 use skillfold::{Session, Skills};
 
 use crate::remembered::Loaded;
@@ -18,10 +18,10 @@ const EACH: usize = 128;
 
 /// What one client was given. Nothing is made before something is loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation(Mutex<Option<Remembered>>);
+pub(crate) struct Conversation(Mutex<Option<GivenSkills>>);
 
 #[derive(Debug)]
-struct Remembered {
+struct GivenSkills {
     session: Session,
     /// At most so much is held by it.
     bytes: usize,
@@ -39,9 +39,9 @@ impl Conversation {
     ) -> Result<(LoadedText, u64), Error> {
         let cost = id.len() + arguments.len() + EACH;
         self.with(skills, policy, cost, |session| {
-            let before = session.remembered().spent();
+            let before = session.state().tokens_spent();
             let loaded = session.render(id, arguments, envelope)?;
-            let tokens = session.remembered().spent() - before;
+            let tokens = session.state().tokens_spent() - before;
             Ok((loaded, tokens))
         })
     }
@@ -67,8 +67,8 @@ impl Conversation {
         cost: usize,
         act: impl FnOnce(&mut Session) -> T,
     ) -> T {
-        let begin = || Remembered {
-            session: skills.session(policy.clone(), Lives::History),
+        let begin = || GivenSkills {
+            session: skills.session(policy.clone(), ContextLifetime::History),
             bytes: 0,
         };
         if cost > BYTES {
@@ -76,7 +76,7 @@ impl Conversation {
         }
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(full) = remembered.take_if(|remembered| remembered.bytes + cost > BYTES) {
-            let spent = full.session.remembered().spent();
+            let spent = full.session.state().tokens_spent();
             tracing::info!(spent, "a conversation remembers too much and begins anew");
         }
         let remembered = remembered.get_or_insert_with(begin);
@@ -88,7 +88,7 @@ impl Conversation {
     #[cfg(test)]
     fn spent(&self) -> u64 {
         let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let spent = |remembered: &Remembered| remembered.session.remembered().spent();
+        let spent = |remembered: &GivenSkills| remembered.session.state().tokens_spent();
         remembered.as_ref().map_or(0, spent)
     }
 }

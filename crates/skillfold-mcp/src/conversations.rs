@@ -8,10 +8,10 @@ use crate::conversation::Conversation;
 
 /// The sessions that have begun. The SDK's session itself holds its conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Conversations(Mutex<HashMap<Box<str>, Place>>);
+pub(crate) struct Conversations(Mutex<HashMap<Box<str>, ConversationSlot>>);
 
 #[derive(Debug)]
-struct Place {
+struct ConversationSlot {
     conversation: Weak<Conversation>,
     asked: Instant,
 }
@@ -26,7 +26,7 @@ impl Conversations {
 
     /// Begins a session.
     pub(crate) fn begin(&self, session: &str) {
-        let place = Place {
+        let place = ConversationSlot {
             conversation: Weak::new(),
             asked: Instant::now(),
         };
@@ -62,7 +62,7 @@ impl Conversations {
         idle.map(|(session, _)| session.clone()).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Place>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, ConversationSlot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

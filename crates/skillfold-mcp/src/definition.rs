@@ -3,7 +3,7 @@
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use skillfold::core::Catalog;
-use skillfold::view::{FilePart, Instructions};
+use skillfold::view::{FilePart, InstructionsView};
 
 use crate::answer::{SkillLines, object, schema};
 
@@ -59,7 +59,7 @@ pub(crate) fn definitions(catalog: &Catalog, names: &[String; 4]) -> Vec<Tool> {
                 "arguments": text("What the instructions are about, such as a file's name"),
             }),
             &["skill_id"],
-            schema::<Instructions>(),
+            schema::<InstructionsView>(),
         ),
         tool(
             read,

@@ -15,16 +15,20 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::call::{Call, Within};
+use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
 use crate::http::PATH;
-use crate::metrics::{Went, add};
-use crate::offer::{Offer, Shared};
+use crate::metrics::{Outcome, add};
 use crate::remembered::Remembered;
 use crate::run_tool::run_tool;
 use crate::tools::Tool;
 
 /// Answers a request, if it is a plain call of a tool.
-pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> Option<Response> {
+pub(crate) async fn answer(
+    shared: &Arc<ServerState>,
+    parts: &Parts,
+    body: &[u8],
+) -> Option<Response> {
     if parts.method != Method::POST || parts.uri.path() != PATH {
         return None;
     }
@@ -39,7 +43,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> 
     let arguments = serde_json::to_string(&call.arguments).ok()?;
     let (mut result, mut went) = (
         again(shared, &offer, &conversation, tool, &arguments),
-        Went::Ok,
+        Outcome::Ok,
     );
     if result.is_none() {
         let run = run_tool(shared, &conversation, tool, call.arguments);
@@ -53,8 +57,8 @@ pub(crate) async fn answer(shared: &Arc<Shared>, parts: &Parts, body: &[u8]) -> 
 
 /// Returns an answer that was given before, if it would be the same now.
 fn again(
-    shared: &Shared,
-    offer: &Offer,
+    shared: &ServerState,
+    offer: &ClientView,
     conversation: &Conversation,
     tool: Tool,
     arguments: &str,
@@ -71,7 +75,7 @@ fn again(
 }
 
 /// Returns an answer as JSON, and remembers it where it can be given again.
-fn remember(offer: &Offer, tool: Tool, arguments: &str, answer: Answer) -> Bytes {
+fn remember(offer: &ClientView, tool: Tool, arguments: &str, answer: Answer) -> Bytes {
     let json = Bytes::from(answer.json());
     if answer.is_lasting() {
         let remembered = Remembered {

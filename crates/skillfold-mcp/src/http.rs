@@ -17,14 +17,14 @@ use skillfold::core::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::door::{Door, WHOLE_FILES, admit};
+use crate::admission::{Admission, WHOLE_FILES, admit};
+use crate::client_view::ServerState;
 use crate::host_name::HostName;
 use crate::limits::HttpLimits;
 use crate::listen::{listen, take_descriptors};
-use crate::metrics::Now;
-use crate::offer::Shared;
+use crate::metrics::Gauges;
 use crate::origin::Origins;
-use crate::sending::Budget;
+use crate::send_budget::SendBudget;
 use crate::server::Server;
 use crate::sessions::Sessions;
 use crate::token::Token;
@@ -73,7 +73,7 @@ pub fn http(
         let message = "Without a token the server listens on a loopback address only";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let names = Names::new(options)?;
+    let names = AcceptedNames::new(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -83,12 +83,12 @@ pub fn http(
 }
 
 /// Whom the server answers to.
-struct Names {
+struct AcceptedNames {
     hosts: Vec<HostName>,
     origins: Origins,
 }
 
-impl Names {
+impl AcceptedNames {
     fn new(options: &HttpOptions) -> io::Result<Self> {
         let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
         let own = ["localhost", "127.0.0.1", "::1"].into_iter();
@@ -117,7 +117,7 @@ impl Names {
 async fn serve(
     server: Server,
     options: &HttpOptions,
-    names: Names,
+    names: AcceptedNames,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     take_descriptors();
@@ -133,12 +133,12 @@ async fn serve(
     let (shared, limits) = (Arc::clone(server.shared()), options.limits);
     let sessions = Arc::new(Sessions::new(&limits, Arc::clone(&shared)));
     tokio::spawn(Arc::clone(&sessions).end_idle());
-    let door = Door {
+    let door = Admission {
         access: options.access.clone(),
         limits,
         hosts: names.hosts,
         origins: names.origins.with_own(address.port()),
-        budget: Budget::new(limits.answer_bytes),
+        budget: SendBudget::new(limits.answer_bytes),
         whole_files: Arc::new(Semaphore::new(WHOLE_FILES)),
         no_session: Arc::default(),
         too_slow: Arc::default(),
@@ -178,7 +178,7 @@ fn router(
     server: Server,
     config: StreamableHttpServerConfig,
     sessions: Arc<Sessions>,
-    door: Door,
+    door: Admission,
 ) -> Router {
     let shared = Arc::clone(server.shared());
     let limit = door.limits.sessions;
@@ -196,8 +196,12 @@ fn router(
 }
 
 /// Returns the numbers of now, as Prometheus reads them.
-async fn metrics(shared: &Shared, sessions: &Sessions, limit: usize) -> impl IntoResponse + use<> {
-    let now = Now {
+async fn metrics(
+    shared: &ServerState,
+    sessions: &Sessions,
+    limit: usize,
+) -> impl IntoResponse + use<> {
+    let now = Gauges {
         sessions: sessions.count().await as u64,
         sessions_limit: limit as u64,
         skills: shared.skills.catalog().visible().count() as u64,

@@ -7,11 +7,11 @@
 
 mod host_name;
 mod limits;
-mod lines;
 mod media;
 mod metrics;
 mod options;
 mod page;
+mod stdio_lines;
 mod token;
 mod uri;
 
@@ -24,7 +24,7 @@ mod conversation;
 mod conversations;
 mod notices;
 
-mod offer;
+mod client_view;
 
 mod prompts;
 mod resources;
@@ -35,14 +35,14 @@ mod sep2640;
 
 mod server;
 
+mod admission;
 mod call;
+mod connections;
 mod direct;
-mod door;
 mod http;
 mod listen;
 mod origin;
-mod room;
-mod sending;
+mod send_budget;
 mod sessions;
 mod stdio;
 

@@ -19,10 +19,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
 
+use crate::client_view::ServerState;
+use crate::connections::{ConnectionSlot, Connections};
 use crate::limits::HttpLimits;
 use crate::metrics::add;
-use crate::offer::Shared;
-use crate::room::{Place, Room};
 
 /// Bytes of all headers of a request; more is answered with 431.
 pub(crate) const HEADER_BYTES: usize = 32 * 1024;
@@ -41,10 +41,10 @@ pub(crate) async fn listen(
     listener: TcpListener,
     router: Router,
     limits: HttpLimits,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     stop: impl Future<Output = ()>,
 ) -> GracefulShutdown {
-    let room = Room::new(limits, Arc::clone(&shared));
+    let room = Connections::new(limits, Arc::clone(&shared));
     let (open, mut stop) = (GracefulShutdown::new(), std::pin::pin!(stop));
     loop {
         let stream = tokio::select! {
@@ -52,7 +52,7 @@ pub(crate) async fn listen(
             () = &mut stop => return open,
         };
         let place = room.enter();
-        let service = Placed {
+        let service = ConnectionService {
             router: TowerToHyperService::new(router.clone()),
             place: Arc::clone(&place),
         };
@@ -61,7 +61,10 @@ pub(crate) async fn listen(
             .header_read_timeout(limits.headers)
             .max_headers(HEADERS)
             .max_buf_size(HEADER_BYTES)
-            .serve_connection(TokioIo::new(Patient::new(stream, limits.write)), service);
+            .serve_connection(
+                TokioIo::new(WriteTimeout::new(stream, limits.write)),
+                service,
+            );
         let (connection, shared) = (open.watch(connection), Arc::clone(&shared));
         tokio::spawn(async move {
             add(&shared.metrics.connections, 1);
@@ -79,12 +82,12 @@ pub(crate) async fn listen(
 }
 
 /// What answers requests, each with the place of its connection.
-struct Placed {
+struct ConnectionService {
     router: TowerToHyperService<Router>,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
 }
 
-impl Service<Request<Incoming>> for Placed {
+impl Service<Request<Incoming>> for ConnectionService {
     type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
     type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
     type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
@@ -131,20 +134,20 @@ pub(crate) fn take_descriptors() {
 pub(crate) fn take_descriptors() {}
 
 /// A connection whose client has to take a share of an answer from time to time. A byte now and then is none.
-struct Patient {
+struct WriteTimeout {
     stream: TcpStream,
     patience: Duration,
     /// Runs from when the client made a write wait, until it has taken a share.
-    waiting: Option<Waiting>,
+    waiting: Option<StalledWrite>,
 }
 
-struct Waiting {
+struct StalledWrite {
     time: Pin<Box<Sleep>>,
     /// Bytes that were taken meanwhile.
     taken: usize,
 }
 
-impl Patient {
+impl WriteTimeout {
     fn new(stream: TcpStream, patience: Duration) -> Self {
         Self {
             stream,
@@ -167,7 +170,7 @@ impl Patient {
             return Poll::Ready(written);
         }
         let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Waiting {
+        let waiting = self.waiting.get_or_insert_with(|| StalledWrite {
             time: Box::pin(sleep(patience)),
             taken: 0,
         });
@@ -176,7 +179,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -186,7 +189,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -228,7 +231,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-    use super::{Patient, accept};
+    use super::{WriteTimeout, accept};
 
     #[tokio::test]
     async fn answers_are_sent_without_delay() {
@@ -244,7 +247,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stream, client) = tokio::join!(accept(&listener), TcpStream::connect(address));
-        let mut stream = Patient::new(stream, Duration::from_millis(20));
+        let mut stream = WriteTimeout::new(stream, Duration::from_millis(20));
         let large = vec![0; 64 * 1024 * 1024];
         let error = stream.write_all(&large).await.unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
@@ -260,7 +263,7 @@ mod tests {
         let connecting = socket.connect(listener.local_addr().unwrap());
         let (stream, client) = tokio::join!(accept(&listener), connecting);
         let mut client = client.unwrap();
-        let mut stream = Patient::new(stream, Duration::from_millis(500));
+        let mut stream = WriteTimeout::new(stream, Duration::from_millis(500));
         let large = vec![0; 64 * 1024 * 1024];
         let trickle = async {
             let mut few = [0; 1024];

@@ -8,7 +8,7 @@ use skillfold::Counters;
 
 /// What is asked, as far as it is counted apart. Names that clients choose are no labels: there would be no end of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Method {
     ListTools,
     ListSkillsTool,
     SearchTool,
@@ -27,25 +27,25 @@ pub(crate) enum Asked {
 }
 
 /// All of them with the protocol's method and the tool, by its first name.
-const LABELS: [(Asked, &str, &str); 15] = [
-    (Asked::ListTools, "tools/list", ""),
-    (Asked::ListSkillsTool, "tools/call", "list_skills"),
-    (Asked::SearchTool, "tools/call", "search_skills"),
-    (Asked::LoadTool, "tools/call", "load_skill"),
-    (Asked::ReadTool, "tools/call", "read_skill_resource"),
-    (Asked::UnknownTool, "tools/call", "unknown"),
-    (Asked::ListPrompts, "prompts/list", ""),
-    (Asked::GetPrompt, "prompts/get", ""),
-    (Asked::ListResources, "resources/list", ""),
-    (Asked::ListTemplates, "resources/templates/list", ""),
-    (Asked::ReadResource, "resources/read", ""),
-    (Asked::ListSkills, "skills/list", ""),
-    (Asked::GetSkill, "skills/get", ""),
-    (Asked::ReadDirectory, "resources/directory/read", ""),
-    (Asked::Other, "other", ""),
+const LABELS: [(Method, &str, &str); 15] = [
+    (Method::ListTools, "tools/list", ""),
+    (Method::ListSkillsTool, "tools/call", "list_skills"),
+    (Method::SearchTool, "tools/call", "search_skills"),
+    (Method::LoadTool, "tools/call", "load_skill"),
+    (Method::ReadTool, "tools/call", "read_skill_resource"),
+    (Method::UnknownTool, "tools/call", "unknown"),
+    (Method::ListPrompts, "prompts/list", ""),
+    (Method::GetPrompt, "prompts/get", ""),
+    (Method::ListResources, "resources/list", ""),
+    (Method::ListTemplates, "resources/templates/list", ""),
+    (Method::ReadResource, "resources/read", ""),
+    (Method::ListSkills, "skills/list", ""),
+    (Method::GetSkill, "skills/get", ""),
+    (Method::ReadDirectory, "resources/directory/read", ""),
+    (Method::Other, "other", ""),
 ];
 
-impl Asked {
+impl Method {
     /// Returns what a method that the SDK does not know asks.
     pub(crate) fn custom(method: &str) -> Self {
         let known = [Self::ListSkills, Self::GetSkill, Self::ReadDirectory];
@@ -56,7 +56,7 @@ impl Asked {
 
 /// How it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Went {
+pub(crate) enum Outcome {
     Ok,
     /// A tool answered that it could not.
     Failed,
@@ -83,7 +83,7 @@ const BOUNDS: [(u128, &str); 10] = [
 /// What was asked and how it went, since the server started.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    asked: [Answers; LABELS.len()],
+    asked: [MethodCounters; LABELS.len()],
     /// Answers of HTTP by status, from 100 on.
     statuses: [AtomicU64; 500],
     /// Tokens of the instructions that clients loaded.
@@ -95,7 +95,7 @@ pub(crate) struct Metrics {
 }
 
 #[derive(Debug)]
-struct Answers {
+struct MethodCounters {
     went: [AtomicU64; WENT.len()],
     buckets: [AtomicU64; BOUNDS.len() + 1],
     microseconds: AtomicU64,
@@ -107,7 +107,7 @@ fn zeros<const N: usize>() -> [AtomicU64; N] {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let answers = || Answers {
+        let answers = || MethodCounters {
             went: zeros(),
             buckets: zeros(),
             microseconds: AtomicU64::new(0),
@@ -135,7 +135,7 @@ fn get(counter: &AtomicU64) -> u64 {
 
 impl Metrics {
     /// Counts an answer.
-    pub(crate) fn answered(&self, asked: Asked, went: Went, took: Duration) {
+    pub(crate) fn answered(&self, asked: Method, went: Outcome, took: Duration) {
         let answers = &self.asked[asked as usize];
         let microseconds = took.as_micros();
         let bucket = BOUNDS.partition_point(|(bound, _)| *bound < microseconds);
@@ -155,8 +155,8 @@ impl Metrics {
     }
 
     /// Writes all numbers, with those of the engine.
-    pub(crate) fn text(&self, engine: &Counters, now: &Now) -> String {
-        let mut page = Page(String::with_capacity(8 * 1024));
+    pub(crate) fn text(&self, engine: &Counters, now: &Gauges) -> String {
+        let mut page = PrometheusText(String::with_capacity(8 * 1024));
         self.write_answers(&mut page);
         page.head(
             "skillfold_http_responses_total",
@@ -181,7 +181,7 @@ impl Metrics {
         page.0
     }
 
-    fn write_answers(&self, page: &mut Page) {
+    fn write_answers(&self, page: &mut PrometheusText) {
         let used = || {
             let answers = LABELS.iter().zip(&self.asked);
             answers.filter(|(_, answers)| answers.went.iter().any(|went| get(went) > 0))
@@ -238,7 +238,7 @@ const OWN: [Number<Metrics>; 5] = [
 ];
 
 #[rustfmt::skip]
-const NOW: [Number<Now>; 3] = [
+const NOW: [Number<Gauges>; 3] = [
     ("skillfold_sessions", "gauge", "Open sessions of clients that have them", |of| of.sessions),
     ("skillfold_sessions_limit", "gauge", "Sessions that there may be", |of| of.sessions_limit),
     ("skillfold_skills", "gauge", "Skills that a model may be told of", |of| of.skills),
@@ -264,16 +264,16 @@ const ENGINE: [Number<Counters>; 14] = [
 
 /// What is so now, and is not counted.
 #[derive(Debug)]
-pub(crate) struct Now {
+pub(crate) struct Gauges {
     pub(crate) sessions: u64,
     pub(crate) sessions_limit: u64,
     pub(crate) skills: u64,
 }
 
 /// The text format of Prometheus.
-struct Page(String);
+struct PrometheusText(String);
 
-impl Page {
+impl PrometheusText {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
@@ -292,15 +292,15 @@ impl Page {
 mod tests {
     use std::time::Duration;
 
-    use super::{Asked, BOUNDS, LABELS, Metrics, Now, Went};
+    use super::{BOUNDS, Gauges, LABELS, Method, Metrics, Outcome};
 
     #[test]
     fn labels_stand_in_the_order_of_what_is_asked() {
         for (at, (asked, ..)) in LABELS.iter().enumerate() {
             assert_eq!(*asked as usize, at, "{asked:?}");
         }
-        assert_eq!(Asked::custom("skills/get"), Asked::GetSkill);
-        assert_eq!(Asked::custom("tools/list\"} 1"), Asked::Other);
+        assert_eq!(Method::custom("skills/get"), Method::GetSkill);
+        assert_eq!(Method::custom("tools/list\"} 1"), Method::Other);
     }
 
     #[test]
@@ -308,13 +308,13 @@ mod tests {
         let metrics = Metrics::default();
         for microseconds in [1, 250, 251, 60_000, 9_000_000] {
             metrics.answered(
-                Asked::LoadTool,
-                Went::Ok,
+                Method::LoadTool,
+                Outcome::Ok,
                 Duration::from_micros(microseconds),
             );
         }
-        metrics.answered(Asked::LoadTool, Went::Failed, Duration::ZERO);
-        let now = Now {
+        metrics.answered(Method::LoadTool, Outcome::Failed, Duration::ZERO);
+        let now = Gauges {
             sessions: 1,
             sessions_limit: 2,
             skills: 3,

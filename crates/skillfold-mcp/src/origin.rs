@@ -66,7 +66,7 @@ impl Origins {
 
     /// Returns the origin of a page that may ask.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        let value = crate::door::only(headers, &ORIGIN)?;
+        let value = crate::admission::only(headers, &ORIGIN)?;
         let origin = Origin::parse(value.to_str().ok()?)?;
         let allows = |allowed: &Origin| {
             allowed.scheme == origin.scheme

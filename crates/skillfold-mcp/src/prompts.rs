@@ -7,12 +7,12 @@ use rmcp::model::{
 };
 use serde_json::Value;
 use skillfold::core::{
-    Dialect, Entry, Error, Manifest, Meaning, Scalar, Standing, Value as Field, argument_names,
+    Dialect, Entry, Error, Manifest, Scalar, ScalarValue, Status, Value as Field, argument_names,
 };
 use skillfold::view::Failure;
 
 use crate::answer::{SkillLine, value};
-use crate::offer::Shared;
+use crate::client_view::ServerState;
 use crate::page::page;
 
 /// The argument of a skill that names none.
@@ -22,7 +22,7 @@ const ARGUMENTS: &str = "arguments";
 const ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
-pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListPromptsResult {
+pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
     let offer = shared.offer();
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
@@ -44,7 +44,7 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListPromptsResult {
 
 /// Returns a prompt: the instructions of its skill, with the arguments in their places.
 pub(crate) fn get(
-    shared: &Shared,
+    shared: &ServerState,
     name: &str,
     given: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
@@ -56,7 +56,7 @@ pub(crate) fn get(
     // the same client can list, those that only people may start too: prompts are for people.
     let entry = offer
         .catalog
-        .look_up_among(name, is_for_people)
+        .resolve_among(name, is_for_people)
         .map_err(|error| refused(&error))?;
     let dialect = shared.skills.report().settings.arguments.value;
     let text = typed(entry.manifest(), dialect, given)?;
@@ -75,9 +75,8 @@ fn is_for_people(entry: &Entry<'_>) -> bool {
     let said = fields
         .get("user-invocable")
         .or_else(|| fields.get("user_invocable"));
-    let is_off =
-        |field: &Field| matches!(field, Field::Scalar(is) if is.meaning() == Meaning::Bool(false));
-    entry.standing() == Standing::Active && !said.is_some_and(is_off)
+    let is_off = |field: &Field| matches!(field, Field::Scalar(is) if is.value() == ScalarValue::Bool(false));
+    entry.status() == Status::Active && !said.is_some_and(is_off)
 }
 
 /// Returns the arguments of a skill: those that it names, where they have places, or one for all.

@@ -12,13 +12,13 @@ use skillfold::core::{Catalog, Entry, ErrorKind, SKILL_FILE};
 use skillfold::view::FilePart;
 
 use crate::answer::SkillLine;
+use crate::client_view::ServerState;
 use crate::media;
-use crate::offer::Shared;
 use crate::page::{TTL_MS, page};
 use crate::uri::{self, SkillUri};
 
 /// Returns a page of the resources: the `SKILL.md` of each skill that goes out. Its other files are found through it.
-pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListResourcesResult {
+pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {
     let catalog = shared.skills.catalog();
     let published = catalog
         .visible()
@@ -40,7 +40,7 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> ListResourcesResult
 }
 
 /// Returns the form of all URIs.
-pub(crate) fn templates(shared: &Shared) -> ListResourceTemplatesResult {
+pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
     let templates = if shared.offer().tools.is_empty() {
         Vec::new()
     } else {
@@ -52,7 +52,7 @@ pub(crate) fn templates(shared: &Shared) -> ListResourceTemplatesResult {
 }
 
 /// Returns a file of a skill, whole.
-pub(crate) fn read(shared: &Shared, asked: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(crate) fn read(shared: &ServerState, asked: &str) -> Result<ReadResourceResult, ErrorData> {
     let uri = uri::parse(asked).ok_or_else(|| unknown(asked))?;
     let catalog = shared.skills.catalog();
     let entry = published(&catalog, &uri).ok_or_else(|| unknown(asked))?;

@@ -17,15 +17,15 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use skillfold::Skills;
 
 use crate::call::SESSION;
+use crate::client_view::ServerState;
 use crate::conversation::Conversation;
-use crate::lines::{TOO_LONG, too_long};
-use crate::metrics::{Asked, Went};
+use crate::metrics::{Method, Outcome};
 use crate::notices::accepted;
-use crate::offer::Shared;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
 use crate::run_tool::run_tool;
-use crate::sending::Turn;
+use crate::send_budget::ReadPermit;
+use crate::stdio_lines::{TOO_LONG, too_long};
 use crate::tools::Tool;
 use crate::{prompts, resources, sep2640};
 
@@ -33,7 +33,7 @@ use crate::{prompts, resources, sep2640};
 /// time.
 #[derive(Clone, Debug)]
 pub struct Server {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     conversation: Arc<Conversation>,
     /// Whether the client is told of changes.
     is_told: Arc<AtomicBool>,
@@ -43,7 +43,7 @@ impl Server {
     /// Creates a server of some skills.
     pub fn new(skills: Skills, options: Options) -> Self {
         Self {
-            shared: Arc::new(Shared::new(skills, options)),
+            shared: Arc::new(ServerState::new(skills, options)),
             conversation: Arc::default(),
             is_told: Arc::default(),
         }
@@ -63,7 +63,7 @@ impl Server {
         self.shared.notices.changed();
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<ServerState> {
         &self.shared
     }
 
@@ -80,14 +80,14 @@ impl Server {
     /// Counts what is asked, how it went and how long it took.
     async fn counted<T>(
         &self,
-        asked: Asked,
+        asked: Method,
         answer: impl Future<Output = Result<T, ErrorData>>,
     ) -> Result<T, ErrorData> {
         let start = Instant::now();
         let answer = answer.await;
         let went = match &answer {
-            Ok(_) => Went::Ok,
-            Err(_) => Went::Refused,
+            Ok(_) => Outcome::Ok,
+            Err(_) => Outcome::Refused,
         };
         self.shared.metrics.answered(asked, went, start.elapsed());
         answer
@@ -96,7 +96,7 @@ impl Server {
     /// Does something that reads files.
     async fn reading<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&Shared) -> T + Send + 'static,
+        act: impl FnOnce(&ServerState) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let done = self.shared.reading(act).await;
         done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
@@ -106,10 +106,10 @@ impl Server {
     async fn reading_whole<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        act: impl FnOnce(&Shared) -> T + Send + 'static,
+        act: impl FnOnce(&ServerState) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let turn = Turn::of(&context.extensions);
-        let act = move |shared: &Shared| {
+        let turn = ReadPermit::of(&context.extensions);
+        let act = move |shared: &ServerState| {
             let done = act(shared);
             // Not before: nobody may wait for the answer any more, and it is made all the same.
             drop(turn);
@@ -181,7 +181,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.counted(Asked::ListTools, async {
+        self.counted(Method::ListTools, async {
             let tools = self.shared.offer().tools.clone();
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
@@ -203,7 +203,7 @@ impl ServerHandler for Server {
         let (start, offer) = (Instant::now(), self.shared.offer());
         let Some(tool) = Tool::named(&offer, &request.name) else {
             let metrics = &self.shared.metrics;
-            metrics.answered(Asked::UnknownTool, Went::Refused, start.elapsed());
+            metrics.answered(Method::UnknownTool, Outcome::Refused, start.elapsed());
             let unknown = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
@@ -221,7 +221,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.counted(Asked::ListPrompts, async {
+        self.counted(Method::ListPrompts, async {
             let cursor = cursor(request)?;
             Ok(prompts::list(&self.shared, cursor.as_deref())
                 .with_ttl_ms(TTL_MS)
@@ -236,7 +236,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, given) = (request.name, request.arguments.unwrap_or_default());
-        self.counted(Asked::GetPrompt, async {
+        self.counted(Method::GetPrompt, async {
             let result = self
                 .reading_whole(&context, move |shared| prompts::get(shared, &name, &given))
                 .await??;
@@ -250,7 +250,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.counted(Asked::ListResources, async {
+        self.counted(Method::ListResources, async {
             let cursor = cursor(request)?;
             self.reading(move |shared| resources::list(shared, cursor.as_deref()))
                 .await
@@ -264,7 +264,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = async { Ok(resources::templates(&self.shared)) };
-        self.counted(Asked::ListTemplates, templates).await
+        self.counted(Method::ListTemplates, templates).await
     }
 
     async fn read_resource(
@@ -272,7 +272,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.counted(Asked::ReadResource, async {
+        self.counted(Method::ReadResource, async {
             let result = self
                 .reading_whole(&context, move |shared| {
                     resources::read(shared, &request.uri)
@@ -292,7 +292,7 @@ impl ServerHandler for Server {
             return Err(too_long());
         }
         let version = context.protocol_version();
-        self.counted(Asked::custom(&request.method), async {
+        self.counted(Method::custom(&request.method), async {
             self.reading(move |shared| sep2640::answer(shared, &request, version.as_ref()))
                 .await?
         })

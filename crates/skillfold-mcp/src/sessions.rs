@@ -14,8 +14,8 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 use tokio::sync::Mutex;
 
+use crate::client_view::ServerState;
 use crate::limits::HttpLimits;
-use crate::offer::Shared;
 
 /// How long an answer that was sent can be asked for again. The SDK keeps each of them so long, and a minute of answers,
 /// its default, took most of the memory of a session.
@@ -38,13 +38,13 @@ pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
     idle: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Held while one is counted and made.
     making: Mutex<()>,
 }
 
 impl Sessions {
-    pub(crate) fn new(limits: &HttpLimits, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(limits: &HttpLimits, shared: Arc<ServerState>) -> Self {
         let mut local = LocalSessionManager::default();
         // The SDK takes each notice to a client for a sign of life, even if the client is gone.
         local.session_config.keep_alive = None;

@@ -7,8 +7,8 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use tokio::io::duplex;
 
-use crate::lines::bound;
 use crate::server::Server;
+use crate::stdio_lines::bound;
 
 /// Bytes between the one that reads lines and the one that answers them.
 const PIPE: usize = 64 * 1024;

@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use skillfold::core::text::first_chars;
 use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter};
-use skillfold::view::{Failure, FilePart, Instructions};
+use skillfold::view::{Failure, FilePart, InstructionsView};
 
 use crate::answer::{Answer, SkillLine, SkillLines, Structured};
+use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
 use crate::definition::ALIAS;
 use crate::media;
-use crate::metrics::{Asked, add};
-use crate::offer::{Offer, Shared};
+use crate::metrics::{Method, add};
 use crate::page::{PAGE, page};
 use crate::remembered::Loaded;
 
@@ -47,7 +47,7 @@ pub(crate) enum Tool {
 
 impl Tool {
     /// Returns the tool that a client means.
-    pub(crate) fn named(offer: &Offer, name: &str) -> Option<Self> {
+    pub(crate) fn named(offer: &ClientView, name: &str) -> Option<Self> {
         if offer.tools.is_empty() {
             return None;
         }
@@ -63,17 +63,17 @@ impl Tool {
     }
 
     /// Returns what it is counted as.
-    pub(crate) fn asked(self) -> Asked {
+    pub(crate) fn asked(self) -> Method {
         match self {
-            Self::List => Asked::ListSkillsTool,
-            Self::Search => Asked::SearchTool,
-            Self::Load | Self::Alias => Asked::LoadTool,
-            Self::Read => Asked::ReadTool,
+            Self::List => Method::ListSkillsTool,
+            Self::Search => Method::SearchTool,
+            Self::Load | Self::Alias => Method::LoadTool,
+            Self::Read => Method::ReadTool,
         }
     }
 
     /// Returns whether a call reads no file and looks at few skills.
-    pub(crate) fn is_quick(self, shared: &Shared, offer: &Offer) -> bool {
+    pub(crate) fn is_quick(self, shared: &ServerState, offer: &ClientView) -> bool {
         match self {
             // The first search reads the instructions of all skills.
             Self::List | Self::Search => {
@@ -86,8 +86,8 @@ impl Tool {
     /// Calls it.
     pub(crate) fn call(
         self,
-        shared: &Shared,
-        offer: &Offer,
+        shared: &ServerState,
+        offer: &ClientView,
         conversation: &Conversation,
         arguments: JsonObject,
     ) -> Answer {
@@ -126,7 +126,7 @@ struct List {
     cursor: Option<String>,
 }
 
-fn list_skills(shared: &Shared, offer: &Offer, asked: &List) -> Answer {
+fn list_skills(shared: &ServerState, offer: &ClientView, asked: &List) -> Answer {
     let query = first_chars(asked.query.as_deref().unwrap_or_default(), QUERY);
     if query.trim().is_empty() {
         let found = page(
@@ -161,7 +161,7 @@ struct Search {
     query: String,
 }
 
-fn search_skills(shared: &Shared, offer: &Offer, asked: &Search) -> Answer {
+fn search_skills(shared: &ServerState, offer: &ClientView, asked: &Search) -> Answer {
     let found = found(shared, offer, first_chars(&asked.query, QUERY));
     let best = found.entries.iter().take(FOUND);
     lines(SkillLines {
@@ -180,7 +180,7 @@ struct Found<'o> {
 }
 
 /// Returns the skills that answer a query, the best first, and then those whose id or tags have it as a part.
-fn found<'o>(shared: &Shared, offer: &'o Offer, query: &str) -> Found<'o> {
+fn found<'o>(shared: &ServerState, offer: &'o ClientView, query: &str) -> Found<'o> {
     let named = Filter::default().query(query);
     let search = shared.skills.search(query, CANDIDATES);
     let hits = search.hits.iter().map(|hit| &*hit.id);
@@ -211,8 +211,8 @@ struct Load {
 }
 
 fn load_skill(
-    shared: &Shared,
-    offer: &Offer,
+    shared: &ServerState,
+    offer: &ClientView,
     conversation: &Conversation,
     envelope: Envelope,
     asked: &Load,
@@ -227,7 +227,7 @@ fn load_skill(
     ) {
         Ok((mut made_of, tokens)) => {
             add(&shared.metrics.loaded_tokens, tokens);
-            let structured = Instructions::new(&made_of, envelope);
+            let structured = InstructionsView::new(&made_of, envelope);
             let text = std::mem::take(&mut made_of.text);
             let loaded = Loaded {
                 made_of,
@@ -249,12 +249,15 @@ struct Read {
     start: u64,
 }
 
-fn read_file(shared: &Shared, offer: &Offer, asked: &Read) -> Answer {
+fn read_file(shared: &ServerState, offer: &ClientView, asked: &Read) -> Answer {
     let range = asked.start..asked.start.saturating_add(READ_BYTES);
-    let read = offer.catalog.usable(&asked.skill_id).and_then(|entry| {
-        let content = shared.skills.read_range(entry.id(), &asked.path, range)?;
-        Ok(FilePart::new(&entry, &content))
-    });
+    let read = offer
+        .catalog
+        .resolve_for_model(&asked.skill_id)
+        .and_then(|entry| {
+            let content = shared.skills.read_range(entry.id(), &asked.path, range)?;
+            Ok(FilePart::new(&entry, &content))
+        });
     match read {
         Ok(part) => Answer::new(content(&part), Structured::Part(part)),
         Err(error) => refuse(&asked.skill_id, offer.envelope, &error),

@@ -7,10 +7,10 @@ use skillfold_core::Error;
 
 pub(crate) const CHANGED: &str = "The file changed meanwhile; try again";
 
-pub(crate) type Tried<T> = Result<T, Fault>;
+pub(crate) type WriteResult<T> = Result<T, WriteFault>;
 
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum WriteFault {
     /// A rule forbids it.
     Refused(&'static str),
     /// There is a file already.
@@ -19,7 +19,7 @@ pub(crate) enum Fault {
     System(io::Error),
 }
 
-impl Fault {
+impl WriteFault {
     pub(crate) fn at(self, path: &Path) -> Error {
         let path = path.to_string_lossy();
         match self {
@@ -34,7 +34,7 @@ impl Fault {
     }
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for WriteFault {
     fn from(error: io::Error) -> Self {
         Self::System(error)
     }

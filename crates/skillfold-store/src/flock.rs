@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::dir::Dir;
-use crate::fault::{Fault, Tried};
+use crate::fault::{WriteFault, WriteResult};
 
 /// How long another process may hold a lock. What is done under one takes milliseconds.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
@@ -25,13 +25,13 @@ pub(crate) fn keep_out_others(dir: &Dir) {
 }
 
 /// Locks a file, and waits for whoever has it.
-pub(crate) fn wait_for(file: &File) -> Tried<()> {
+pub(crate) fn wait_for(file: &File) -> WriteResult<()> {
     let start = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => thread::sleep(NAP),
-            Err(TryLockError::WouldBlock) => return Err(Fault::Refused(HELD)),
+            Err(TryLockError::WouldBlock) => return Err(WriteFault::Refused(HELD)),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
     }

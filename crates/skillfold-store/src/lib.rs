@@ -3,7 +3,7 @@
 //! Every write is whole or not there: a reader, another writer or a crash at any moment sees the old content of a file
 //! or the new, and never a part of it.
 //!
-//! Every write stays below a folder that the caller trusts, a [`Base`]. It is held open, and everything is opened, made,
+//! Every write stays below a folder that the caller trusts, a [`WriteRoot`]. It is held open, and everything is opened, made,
 //! renamed and removed relative to that handle: a symbolic link on the way is refused, also one that is swapped in while
 //! the write runs. A file is replaced only while it is still the one that was read.
 //!
@@ -11,12 +11,12 @@
 //! use std::path::Path;
 //!
 //! use skillfold_core::ErrorKind;
-//! use skillfold_store::{Access, Base};
+//! use skillfold_store::{Access, WriteRoot};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let root = tempfile::tempdir()?;
 //! # let root = root.path();
-//! let base = Base::open(root)?;
+//! let base = WriteRoot::open(root)?;
 //! let file = Path::new("pdf/SKILL.md");
 //! base.create(file, b"---\nname: pdf\ndescription: Fills in forms\n---\n", Access::Ordinary)?;
 //!
@@ -38,13 +38,13 @@ mod dir;
 
 mod flock;
 
-mod put_back;
+mod restore;
 
 mod staged;
 
-mod base;
+mod write_root;
 
 mod lock;
 
-pub use base::{Access, Base, Existing};
 pub use lock::Lock;
+pub use write_root::{Access, ReadFile, WriteRoot};

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use skillfold_core::Error;
 
-use crate::base::Base;
 use crate::dir::Kind;
-use crate::fault::{Fault, Tried};
+use crate::fault::{WriteFault, WriteResult};
 use crate::flock::wait_for;
+use crate::write_root::WriteRoot;
 
 const NO_FILE: &str =
     "A link, or something else than a file, is where the lock should be; remove it and try again";
@@ -20,7 +20,7 @@ pub struct Lock {
     _file: File,
 }
 
-impl Base {
+impl WriteRoot {
     /// Takes a lock that no other process can have at the same time, on a file of this name, which is made and stays.
     /// Waits for up to ten seconds.
     ///
@@ -30,10 +30,10 @@ impl Base {
     /// regular file has the name;
     /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the system could not do it.
     pub fn lock(&self, name: &str) -> Result<Lock, Error> {
-        let lock = || -> Tried<Lock> {
+        let lock = || -> WriteResult<Lock> {
             let found = self.dir.look(OsStr::new(name))?;
             if found.is_some_and(|found| found.kind != Kind::File) {
-                return Err(Fault::Refused(NO_FILE));
+                return Err(WriteFault::Refused(NO_FILE));
             }
             let file = self.dir.open_or_make(OsStr::new(name), 0o600)?;
             wait_for(&file)?;
@@ -47,12 +47,13 @@ impl Base {
 mod tests {
     use skillfold_core::ErrorKind;
 
-    use crate::{Access, Base};
+    use crate::{Access, WriteRoot};
 
     #[test]
     fn wait_for_a_lock_ends() {
         let folder = tempfile::tempdir().unwrap();
-        let base = Base::make(&folder.path().join("state"), Access::Private).unwrap();
+        let base =
+            WriteRoot::open_or_create(&folder.path().join("state"), Access::Private).unwrap();
         let lock = base.lock("lock").unwrap();
         let error = base.lock("lock").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);

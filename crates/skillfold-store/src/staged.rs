@@ -14,8 +14,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use crate::dir::{Dir, Identity, Kind, identity};
-use crate::fault::{CHANGED, Fault, Tried};
-use crate::put_back::{is_still, put_back};
+use crate::fault::{CHANGED, WriteFault, WriteResult};
+use crate::restore::{is_still, put_back};
 
 /// How the name of a temporary file starts.
 const PREFIX: &str = ".skillfold-write-";
@@ -116,7 +116,7 @@ impl<'a> Staged<'a> {
 
     /// Ends an exchange of names: what had the name before goes if it is still the file that was opened, with the content
     /// that was read. Otherwise, and if that cannot be told or brought to the disk, the names change back.
-    pub(crate) fn settle(mut self, name: &OsStr, old: &mut File, bytes: &[u8]) -> Tried<()> {
+    pub(crate) fn settle(mut self, name: &OsStr, old: &mut File, bytes: &[u8]) -> WriteResult<()> {
         let settled = is_still(self.dir, &self.name, old, bytes).and_then(|is_still| {
             if is_still {
                 self.dir.sync()?;
@@ -131,7 +131,7 @@ impl<'a> Staged<'a> {
         if changed_back.is_err() || !self.has_temporary_name() {
             put_back(self.dir, &self.name, name)?;
         }
-        Err(settled.map_or_else(Fault::System, |_| Fault::Refused(CHANGED)))
+        Err(settled.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
     }
 
     /// Returns whether the temporary name is that of what goes with it.

@@ -4,8 +4,9 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Agent, Composed, Cursor, Entry, Envelope, Error, FileContent, Files, Instructions, LeftOut,
-    Lives, LoadedText, Loader, Policy, Seen, Session as Remembered, compose_instructions,
+    Agent, AgentView, ComposedInstructions, ContextLifetime, Cursor, Entry, Envelope, Error,
+    FileContent, FileList, Instructions, LoadedText, Loader, MissingSkill, Policy,
+    Session as Remembered, compose_instructions,
 };
 
 use crate::session::Session;
@@ -15,12 +16,12 @@ use crate::skills::Skills;
 ///
 /// ```
 /// # use skillfold::{Environment, Host, core::MemorySource};
-/// use skillfold::core::{Agent, Sees};
+/// use skillfold::core::{Agent, Visibility};
 /// # let file = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
 /// # let source = MemorySource::new([("mail/SKILL.md", file("mail")), ("pdf/SKILL.md", file("pdf"))]);
 /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
 ///
-/// let clerk = skills.bound_to(Agent::new("clerk").uses(["pdf"]).sees(Sees::Used));
+/// let clerk = skills.bind(Agent::new("clerk").with_skills(["pdf"]).with_visibility(Visibility::Used));
 /// assert_eq!(clerk.compose("You are a clerk.", "")?.text, "You are a clerk.\n\nSkill: pdf\n\nDo pdf.\n");
 /// assert!(clerk.load("mail", "").is_err());
 /// # Ok::<(), skillfold::core::Error>(())
@@ -34,7 +35,7 @@ pub struct AgentSkills {
 
 impl Skills {
     /// Returns the skills as an agent has them. Each call looks at the snapshot of its time.
-    pub fn bound_to(&self, agent: Agent) -> AgentSkills {
+    pub fn bind(&self, agent: Agent) -> AgentSkills {
         AgentSkills {
             skills: self.clone(),
             line: vec![agent],
@@ -52,24 +53,24 @@ impl AgentSkills {
     }
 
     /// Looks at the skills that the agent sees.
-    pub fn look<T>(&self, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+    pub fn with_view<T>(&self, look: impl FnOnce(&AgentView<'_>) -> T) -> T {
         self.with(|seen, _| look(seen))
     }
 
     /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host: a model
     /// is told of none of them.
-    pub fn left_out(&self) -> Vec<LeftOut> {
-        self.with(|seen, _| seen.left_out())
+    pub fn missing(&self) -> Vec<MissingSkill> {
+        self.with(|seen, _| seen.missing())
     }
 
     /// Returns the text that the agent begins with: the prompt, the skills that it uses, its own instructions, in this
-    /// order. What the agent cannot have is left out and named in [`left_out`](Composed::left_out). Nothing is given if one
+    /// order. What the agent cannot have is left out and named in [`missing`](ComposedInstructions::missing). Nothing is given if one
     /// of the others cannot be loaded.
-    pub fn compose(&self, prompt: &str, inline: &str) -> Result<Composed, Error> {
+    pub fn compose(&self, prompt: &str, inline: &str) -> Result<ComposedInstructions, Error> {
         self.with(|seen, loader| {
             let contents = seen.contents(loader)?;
             let mut composed = compose_instructions(prompt, &contents, inline);
-            composed.left_out = seen.left_out();
+            composed.missing = seen.missing();
             Ok(composed)
         })
     }
@@ -79,8 +80,8 @@ impl AgentSkills {
     ///
     /// The skills that it uses are taken to stand in the text that it [begins with](Self::compose), and are not given
     /// again while their files are the same.
-    pub fn session(&self, policy: Policy, lives: Lives) -> Session {
-        let remembered = self.look(|seen| Remembered::of_agent(lives, seen));
+    pub fn session(&self, policy: Policy, lives: ContextLifetime) -> Session {
+        let remembered = self.with_view(|seen| Remembered::for_agent(lives, seen));
         self.skills.resume(policy, remembered)
     }
 
@@ -102,7 +103,12 @@ impl AgentSkills {
     }
 
     /// Returns the files of a skill; see [`Skills::files`].
-    pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
+    pub fn files(
+        &self,
+        id: &str,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<FileList, Error> {
         self.of(id, |entry, loader| loader.files(entry, cursor, limit))
     }
 
@@ -127,13 +133,13 @@ impl AgentSkills {
         act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.skills
-            .noted(self.with(|seen, loader| act(&seen.usable(id)?, loader)))
+            .noted(self.with(|seen, loader| act(&seen.resolve(id)?, loader)))
     }
 
-    fn with<T>(&self, act: impl FnOnce(&Seen<'_>, &Loader) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&AgentView<'_>, &Loader) -> T) -> T {
         self.skills.with_now(|catalog, loader| {
             // An agent without a word sees all, and all others are inside of that.
-            let mut seen = catalog.seen_by(&Agent::new(""));
+            let mut seen = catalog.view_for(&Agent::new(""));
             for agent in &self.line {
                 seen = seen.narrow(agent);
             }

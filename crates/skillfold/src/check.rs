@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "store")]
-use skillfold_core::Steadiness;
+use skillfold_core::Stability;
 use skillfold_core::{
-    Catalog, Content, Diagnostic, Error, Folder, FsSource, Hidden, Limits, Links, Lookup, Profile,
-    Reading, Root, SKILL_FILE, Scope, Severity, Source, check_triggers, discover, lint_skill,
-    parse,
+    Catalog, Diagnostic, Error, FileBytes, Folder, FsSource, HiddenPolicy, Limits, LinkPolicy,
+    Lookup, Profile, ReadOptions, Root, SKILL_FILE, Scope, Severity, Source, check_triggers,
+    discover, lint_skill, parse,
 };
 
 use crate::environment::{Environment, resolved};
@@ -15,7 +15,7 @@ use crate::environment::{Environment, resolved};
 /// A `SKILL.md` that was judged.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Checked {
+pub struct CheckedSkill {
     /// The file, as the person names it.
     pub file: PathBuf,
     /// The text that the places in the findings are of.
@@ -26,7 +26,7 @@ pub struct Checked {
     pub fixed: Vec<Diagnostic>,
 }
 
-impl Checked {
+impl CheckedSkill {
     /// Returns how many findings are this bad.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
@@ -38,14 +38,14 @@ impl Checked {
 
 /// What is to be judged: a `SKILL.md` of a root.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct CheckTarget {
     root: Root,
     folder: Folder,
 }
 
-impl Target {
+impl CheckTarget {
     /// Returns all skills of a catalog and all folders that were refused, ordered by root and folder.
-    pub fn all(catalog: &Catalog) -> Vec<Self> {
+    pub fn all_in(catalog: &Catalog) -> Vec<Self> {
         let skills = catalog
             .entries()
             .map(|entry| (entry.skill().source, &entry.skill().folder));
@@ -69,8 +69,8 @@ impl Target {
     }
 
     /// Returns what an id, a name or a folder's name of a catalog leads to.
-    pub fn named(catalog: &Catalog, id: &str) -> Option<Self> {
-        let (source, folder) = match catalog.find(id) {
+    pub fn by_id(catalog: &Catalog, id: &str) -> Option<Self> {
+        let (source, folder) = match catalog.resolve(id) {
             Lookup::Skill(entry) => (entry.skill().source, &entry.skill().folder),
             Lookup::Refused(refused) => (refused.source, &refused.folder),
             _ => return None,
@@ -80,7 +80,11 @@ impl Target {
 
     /// Returns the skills at a path: a `SKILL.md`, the folder of a skill, or a folder of skills. None where there is no
     /// skill. Folders that start with a dot are searched: who names a folder means all of it.
-    pub fn at(path: &Path, reading: &Reading, links: Links) -> Result<Vec<Self>, Error> {
+    pub fn at_path(
+        path: &Path,
+        reading: &ReadOptions,
+        links: LinkPolicy,
+    ) -> Result<Vec<Self>, Error> {
         let is_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
         let folder = match path.parent() {
             Some(parent) if is_file => parent,
@@ -88,7 +92,7 @@ impl Target {
         };
         let source = FsSource::open_with(folder, links)?;
         let mut reading = reading.clone();
-        reading.walk.hidden = Hidden::Search;
+        reading.walk.hidden = HiddenPolicy::Search;
         let found = discover(&[&source as &dyn Source], &reading);
         let skills = found.skills.iter().map(|skill| &skill.folder);
         let refused = found.refused.iter().map(|refused| &refused.folder);
@@ -138,14 +142,14 @@ impl Target {
     }
 
     /// Judges the file.
-    pub fn check(&self, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
+    pub fn check(&self, profile: Profile, limits: &Limits) -> Result<CheckedSkill, Error> {
         let content = self.read(limits)?;
         let mut findings = lint_skill(self.root.source(), &self.folder, profile, limits)?;
         let parsed = parse(&content.bytes, self.folder.name());
         if let Some(manifest) = parsed.manifest {
             findings.extend(check_triggers(&manifest));
         }
-        Ok(Checked {
+        Ok(CheckedSkill {
             file: self.file(),
             text: String::from_utf8_lossy(&content.bytes).into_owned(),
             findings,
@@ -159,7 +163,12 @@ impl Target {
     /// The file must lie in the folder `within`, through links too. One that does not, that could not be read whole, that
     /// changes meanwhile or that may not be written is refused.
     #[cfg(feature = "store")]
-    pub fn fix(&self, within: &Path, profile: Profile, limits: &Limits) -> Result<Checked, Error> {
+    pub fn fix(
+        &self,
+        within: &Path,
+        profile: Profile,
+        limits: &Limits,
+    ) -> Result<CheckedSkill, Error> {
         let content = self.read(limits)?;
         let fixed = skillfold_core::fix(&content.bytes, self.folder.name(), profile);
         if let Some(bytes) = &fixed.bytes {
@@ -176,7 +185,7 @@ impl Target {
     ///
     /// Where the file really is, is only looked up to name it: the store opens that path without following a link.
     #[cfg(feature = "store")]
-    fn write(&self, within: &Path, read: Content, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&self, within: &Path, read: FileBytes, bytes: &[u8]) -> Result<(), Error> {
         let file = self.file();
         let refused = |rule| Err(Error::refused_write(file.to_string_lossy(), rule));
         if self.root.source().location().is_none() {
@@ -185,7 +194,7 @@ impl Target {
         if read.bytes.len() as u64 != read.state.revision.size {
             return refused("The file is too large to be corrected");
         }
-        if read.state.steadiness != Steadiness::Steady {
+        if read.state.stability != Stability::Stable {
             return refused("The file changes while it is corrected; try again");
         }
         let (Some(place), Some(within)) = (resolved(&file), resolved(within)) else {
@@ -196,7 +205,7 @@ impl Target {
                 "A link leads out of the folder that may be corrected; name the folder that it leads to",
             );
         };
-        let base = skillfold_store::Base::open(&within)?;
+        let base = skillfold_store::WriteRoot::open(&within)?;
         let access = skillfold_store::Access::Ordinary;
         base.replace(inside, &read.into(), bytes, access)
     }
@@ -209,7 +218,7 @@ impl Target {
         folder.join(SKILL_FILE)
     }
 
-    fn read(&self, limits: &Limits) -> Result<Content, Error> {
+    fn read(&self, limits: &Limits) -> Result<FileBytes, Error> {
         let path = SKILL_FILE
             .parse()
             .map_err(|_| Error::not_found(SKILL_FILE))?;

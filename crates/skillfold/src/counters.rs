@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillfold_core::{
-    CacheStats, Decision, Error, ErrorKind, MatchStats, Outcome, Signal, Turn, Verdict,
+    CacheStats, Decision, Error, ErrorKind, Feedback, MatchStats, Outcome, Signal, Turn,
 };
 
 /// What was done since the skills were found.
@@ -42,7 +42,7 @@ pub struct Counters {
 
 /// Numbers that many threads add to.
 #[derive(Debug, Default)]
-pub(crate) struct Counting {
+pub(crate) struct AtomicCounters {
     refreshes: AtomicU64,
     turns: AtomicU64,
     matched_turns: AtomicU64,
@@ -57,7 +57,7 @@ pub(crate) struct Counting {
     missed: AtomicU64,
 }
 
-impl Counting {
+impl AtomicCounters {
     pub(crate) fn refreshed(&self) {
         add(&self.refreshes, 1);
     }
@@ -91,11 +91,11 @@ impl Counting {
     }
 
     /// Counts what became of a skill.
-    pub(crate) fn verdict(&self, verdict: Verdict) {
+    pub(crate) fn verdict(&self, verdict: Feedback) {
         match verdict {
-            Verdict::Used => add(&self.used, 1),
-            Verdict::Unused => add(&self.unused, 1),
-            Verdict::Missed => add(&self.missed, 1),
+            Feedback::Used => add(&self.used, 1),
+            Feedback::Unused => add(&self.unused, 1),
+            Feedback::Missed => add(&self.missed, 1),
             _ => {}
         }
     }

@@ -46,7 +46,7 @@ pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What surrounds a host: the folder it works in, the person's home, and variables.
 ///
-/// [`Environment::of_process`] asks the system. A server of many projects, and a test, say it themselves:
+/// [`Environment::from_process`] asks the system. A server of many projects, and a test, say it themselves:
 ///
 /// ```
 /// use skillfold::Environment;
@@ -77,7 +77,7 @@ impl Environment {
     ///
     /// The home is in `HOME`, on Windows in `USERPROFILE`. Where that is not set it is what the system knows of the user,
     /// unless `SKILLFOLD_NO_HOME_LOOKUP` is set.
-    pub fn of_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn from_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
         let directory = directory.as_ref();
         let absolute = std::path::absolute(directory)
             .map_err(|error| Error::read(directory.to_string_lossy(), error))?;
@@ -465,12 +465,12 @@ pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
 
 /// What tells a folder from another one that is put in its place later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct FolderIdentity {
     pub(crate) inode: Option<i64>,
     pub(crate) created_ns: Option<i64>,
 }
 
-impl Identity {
+impl FolderIdentity {
     /// Returns whether two are those of one folder, as far as both are known.
     pub(crate) fn agrees(self, other: Self) -> bool {
         let agrees = |one: Option<i64>, other: Option<i64>| {
@@ -481,7 +481,7 @@ impl Identity {
 }
 
 /// Returns what tells a folder from others, if there is a folder.
-pub(crate) fn identity(folder: &Path) -> Option<Identity> {
+pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
     let metadata = noted(folder, std::fs::metadata(folder)).ok()?;
     if !metadata.is_dir() {
         return None;
@@ -493,7 +493,7 @@ pub(crate) fn identity(folder: &Path) -> Option<Identity> {
     let created = metadata.created().ok();
     let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
-    Some(Identity { inode, created_ns })
+    Some(FolderIdentity { inode, created_ns })
 }
 
 /// Returns the names of the folders in a folder, and whether each is a link, which may lead to one. What vanishes meanwhile

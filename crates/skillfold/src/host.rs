@@ -7,11 +7,11 @@ use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, So
 
 use crate::environment::{Environment, noting_faults, now_ns};
 #[cfg(feature = "index")]
-use crate::remember;
+use crate::root_cache;
 use crate::roots;
-use crate::searching::Means;
 use crate::settings::{Origin, SettingFinding, Settings};
-use crate::skills::{Report, Skills};
+use crate::skills::{DiscoveryReport, Skills};
+use crate::snapshot_index::SearchResources;
 use crate::trust::{TrustRule, TrustedFolders};
 
 /// What a host adds to what is found: settings, roots, bundled skills.
@@ -102,26 +102,26 @@ impl Host {
     /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
     pub fn discover(self) -> Result<Skills, Error> {
         let now_ns = now_ns();
-        let Looked { roots, report, .. } = self.look(&[])?;
+        let DiscoveredRoots { roots, report, .. } = self.look(&[])?;
         Ok(self.skills(roots, report, now_ns))
     }
 
     /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
     pub fn discover_anyway(self) -> Skills {
         let now_ns = now_ns();
-        let Looked { roots, report, .. } = self.look_anyway(&[]);
+        let DiscoveredRoots { roots, report, .. } = self.look_anyway(&[]);
         self.skills(roots, report, now_ns)
     }
 
-    fn skills(self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Skills {
+    fn skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
         let catalog = self.find(roots, &mut report, now_ns);
         report.settings.check_patterns(&catalog);
         Skills::found(self, catalog, report)
     }
 
     /// Returns what searches may use.
-    pub(crate) fn means(&self, report: &Report) -> Arc<Means> {
-        Arc::new(Means {
+    pub(crate) fn means(&self, report: &DiscoveryReport) -> Arc<SearchResources> {
+        Arc::new(SearchResources {
             #[cfg(feature = "index")]
             cache: self.cache.clone().filter(|_| report.settings.index.value),
             given: self.embedder.clone(),
@@ -136,17 +136,17 @@ impl Host {
         clippy::needless_pass_by_ref_mut,
         reason = "with the feature `index` both are used"
     )]
-    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
+    fn find(&self, roots: Vec<Root>, report: &mut DiscoveryReport, now_ns: i64) -> Catalog {
         Catalog::discover(roots, report.settings.rules(), now_ns)
     }
 
     /// Finds all skills, from what is remembered of them where the host has a place for it.
     #[cfg(feature = "index")]
-    fn find(&self, roots: Vec<Root>, report: &mut Report, now_ns: i64) -> Catalog {
-        let rules = report.settings.rules();
+    fn find(&self, roots: Vec<Root>, report: &mut DiscoveryReport, now_ns: i64) -> Catalog {
+        let rules = report.settings.catalog_options();
         match &self.cache {
             Some(folder) if report.settings.index.value => {
-                let (catalog, memory) = remember::discover(folder, roots, rules, now_ns);
+                let (catalog, memory) = root_cache::discover(folder, roots, rules, now_ns);
                 report.memory = memory;
                 catalog
             }
@@ -155,7 +155,7 @@ impl Host {
     }
 
     /// Looks for the roots; also returns what could not be looked at just now, and counts as absent.
-    pub(crate) fn look(&self, before: &[Root]) -> Result<Looked, Error> {
+    pub(crate) fn look(&self, before: &[Root]) -> Result<DiscoveredRoots, Error> {
         let looked = self.look_anyway(before);
         let mut findings = looked.report.settings.findings.iter();
         match (findings.find(|finding| finding.is_fatal()), looked.fault) {
@@ -165,23 +165,23 @@ impl Host {
                 fatal.origin.to_string(),
                 fatal.diagnostic.message.clone(),
             )),
-            (None, fault) => Ok(Looked { fault, ..looked }),
+            (None, fault) => Ok(DiscoveredRoots { fault, ..looked }),
         }
     }
 
-    fn look_anyway(&self, before: &[Root]) -> Looked {
+    fn look_anyway(&self, before: &[Root]) -> DiscoveredRoots {
         let (settings, fault) = noting_faults(|| {
             Settings::load_with(&self.environment, &self.entries, &self.arguments)
         });
         let looked = self.look_by(settings, before);
-        Looked {
+        DiscoveredRoots {
             fault: fault.or(looked.fault),
             ..looked
         }
     }
 
     /// Finds the roots by settings that were read before; the list of trusted folders is read now.
-    pub(crate) fn look_by(&self, settings: Settings, before: &[Root]) -> Looked {
+    pub(crate) fn look_by(&self, settings: Settings, before: &[Root]) -> DiscoveredRoots {
         let ((mut trusted, rule), trust_fault) = noting_faults(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
             let rule = TrustRule::of(&self.environment, &settings, &mut trusted);
@@ -196,7 +196,7 @@ impl Host {
             });
         }
         let roots = self.roots.iter().cloned().chain(found).collect();
-        let report = Report {
+        let report = DiscoveryReport {
             settings,
             roots: searched,
             trusted,
@@ -204,7 +204,7 @@ impl Host {
             #[cfg(feature = "index")]
             memory: Vec::new(),
         };
-        Looked {
+        DiscoveredRoots {
             roots,
             report,
             fault,
@@ -214,16 +214,16 @@ impl Host {
 }
 
 /// The roots, and what they were found by.
-pub(crate) struct Looked {
+pub(crate) struct DiscoveredRoots {
     pub(crate) roots: Vec<Root>,
-    pub(crate) report: Report,
+    pub(crate) report: DiscoveryReport,
     /// What could not be looked at just now of settings and roots, and counts as absent.
     pub(crate) fault: Option<Error>,
     /// What could not be looked at just now of the person's trust, and counts as none.
     pub(crate) trust_fault: Option<Error>,
 }
 
-impl Looked {
+impl DiscoveredRoots {
     /// Returns the fault by which a root would be lost.
     pub(crate) fn takes_root(&mut self, before: &[Root]) -> Option<Error> {
         let is_there = |was: &Root| self.roots.iter().any(|root| is_same(was, root));
@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     /// Returns what is found where the project was trusted before and is not now.
-    fn revoked() -> (Vec<Root>, Looked) {
+    fn revoked() -> (Vec<Root>, DiscoveredRoots) {
         let root = |trust| {
             let source = MemorySource::new([("a/SKILL.md", "")]);
             Root::new(Scope::Project, "app", source).with_trust(trust)

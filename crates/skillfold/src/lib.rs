@@ -33,8 +33,8 @@ mod roots;
 mod counters;
 
 #[cfg(feature = "index")]
-mod remember;
-mod searching;
+mod root_cache;
+mod snapshot_index;
 
 mod host;
 mod search;
@@ -60,24 +60,24 @@ mod trace;
 pub mod view;
 
 pub use agent::AgentSkills;
-pub use check::{Checked, Target};
+pub use check::{CheckTarget, CheckedSkill};
 pub use counters::Counters;
 pub use environment::Environment;
 #[cfg(feature = "setup")]
 pub use environment::program;
 pub use evaluate::{
-    Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
-    StartsBy,
+    Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
+    QueryMatch, StartsBy,
 };
 #[cfg(feature = "exact-tokens")]
 pub use exact::O200k;
 pub use host::Host;
 #[cfg(feature = "index")]
-pub use remember::RootMemory;
-pub use roots::{FOLDERS, Outcome, SearchedRoot};
+pub use root_cache::RootCache;
+pub use roots::{FOLDERS, RootStatus, SearchedRoot};
 #[cfg(feature = "store")]
-pub use scaffold::{Home, scaffold};
-pub use search::{Hit, Search};
+pub use scaffold::{SkillLocation, scaffold};
+pub use search::{Hit, SearchResults};
 pub use session::Session;
 pub use settings::{
     ConfiguredAgent, ConfiguredRoot, KEYS, Key, Matching, Origin, Setting, SettingFinding, Settings,
@@ -87,15 +87,15 @@ pub use settings::{SettingsFile, write_setting};
 #[cfg(feature = "setup")]
 pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
-pub use skills::{Report, Skills};
-pub use stats::{Every, LogLines, SkillStats, Stats, StatsPeriod, Tally, WayStats};
+pub use skills::{DiscoveryReport, Skills};
+pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPeriod, Tally};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
 #[cfg(feature = "store")]
 pub use trust::{distrust_folder, trust_folder, trustable_folder};
 #[cfg(feature = "watch")]
-pub use watch::{WatchStatus, Watching};
+pub use watch::{WatchStatus, Watcher};
 
 /// Runs the examples of the README as they are printed.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::{
-    Code, Diagnostic, Error, ErrorKind, FsSource, Links, PluginName, Root, Scope, Trust,
+    Code, Diagnostic, Error, ErrorKind, FsSource, LinkPolicy, PluginName, Root, Scope, Trust,
     UntrustedBudget,
 };
 
@@ -38,13 +38,13 @@ pub struct SearchedRoot {
     /// Who named it.
     pub origin: Origin,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RootStatus,
 }
 
 /// What became of a folder that was looked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum RootStatus {
     /// It was searched.
     Searched,
     /// It is not there, and need not be.
@@ -76,7 +76,7 @@ pub(crate) fn find(
         let real = resolved(&root.path);
         let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
         if let Some((_, label)) = same {
-            root.outcome = Outcome::Same(label.clone());
+            root.outcome = RootStatus::Same(label.clone());
         } else if root.trust == Trust::Untrusted && untrusted.is_outside(real.as_deref()) {
             root.outcome = leads_out(&root);
         } else {
@@ -91,7 +91,7 @@ pub(crate) fn find(
                 }
                 Err(error) => {
                     root.outcome = outcome(&root, &error);
-                    if matches!(root.outcome, Outcome::Stale(_)) {
+                    if matches!(root.outcome, RootStatus::Stale(_)) {
                         let known = before.iter().find(|known| root.is_of(known));
                         roots.extend(known.map(|known| known.clone().with_trust(root.trust)));
                     }
@@ -108,7 +108,7 @@ pub(crate) fn find(
 struct Untrusted {
     /// The project's folder, through links.
     project: Option<PathBuf>,
-    links: Links,
+    links: LinkPolicy,
     budget: UntrustedBudget,
 }
 
@@ -117,7 +117,7 @@ impl Untrusted {
         Self {
             project: resolved(environment.project()),
             links: match settings.links.value {
-                Links::Follow => Links::Refuse,
+                LinkPolicy::Follow => LinkPolicy::Refuse,
                 strict => strict,
             },
             budget: UntrustedBudget::default(),
@@ -132,16 +132,16 @@ impl Untrusted {
     }
 
     fn open(&self, path: &Path) -> Result<FsSource, Error> {
-        Ok(FsSource::open_with(path, self.links)?.within(&self.budget))
+        Ok(FsSource::open_with(path, self.links)?.with_budget(&self.budget))
     }
 }
 
-fn leads_out(root: &SearchedRoot) -> Outcome {
+fn leads_out(root: &SearchedRoot) -> RootStatus {
     let message = format!(
         "Root leads out of the project, which is not trusted: `{}`",
         root.label
     );
-    Outcome::Missing(Diagnostic::new(Code::RootMissing, None, message))
+    RootStatus::Missing(Diagnostic::new(Code::RootMissing, None, message))
 }
 
 impl SearchedRoot {
@@ -161,9 +161,9 @@ impl SearchedRoot {
     }
 }
 
-fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
+fn outcome(root: &SearchedRoot, error: &Error) -> RootStatus {
     if error.kind() == ErrorKind::NotFound && root.origin == Origin::Default {
-        return Outcome::Absent;
+        return RootStatus::Absent;
     }
     if error.is_transient() {
         let message = format!(
@@ -171,13 +171,13 @@ fn outcome(root: &SearchedRoot, error: &Error) -> Outcome {
             error.with_cause(),
             root.label
         );
-        return Outcome::Stale(Diagnostic::new(Code::Unavailable, None, message));
+        return RootStatus::Stale(Diagnostic::new(Code::Unavailable, None, message));
     }
     let message = match std::error::Error::source(error) {
         Some(cause) => format!("Root could not be read ({cause}): `{}`", root.label),
         None => format!("Root is not there: `{}`", root.label),
     };
-    Outcome::Missing(Diagnostic::new(Code::RootMissing, None, message))
+    RootStatus::Missing(Diagnostic::new(Code::RootMissing, None, message))
 }
 
 /// Returns the folders to look for: configured ones, then default ones, the nearest first.
@@ -198,7 +198,7 @@ fn candidates(
         scope,
         plugin: None,
         origin,
-        outcome: Outcome::Searched,
+        outcome: RootStatus::Searched,
     };
     let configured = settings.roots.iter().map(|setting| {
         let value = &setting.value;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skillfold_core::text::start_of;
 use skillfold_core::{BODY_PLACEHOLDER, Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
-use skillfold_store::{Access, Base};
+use skillfold_store::{Access, WriteRoot};
 
 use crate::environment::Environment;
 use crate::roots::FOLDERS;
@@ -12,7 +12,7 @@ use crate::roots::FOLDERS;
 /// Where a new skill is put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Home {
+pub enum SkillLocation {
     /// The project's folder for skills.
     Project,
     /// The person's folder for skills.
@@ -27,17 +27,17 @@ pub enum Home {
 /// on the way is refused.
 pub fn scaffold(
     environment: &Environment,
-    home: &Home,
+    home: &SkillLocation,
     name: &str,
     description: &str,
 ) -> Result<PathBuf, Error> {
     let root = match home {
-        Home::Project => environment.project().join(FOLDERS[0]),
-        Home::User => environment
+        SkillLocation::Project => environment.project().join(FOLDERS[0]),
+        SkillLocation::User => environment
             .home_dir()
             .ok_or_else(|| Error::not_found("home"))?
             .join(FOLDERS[0]),
-        Home::Folder(path) => environment.directory().join(path),
+        SkillLocation::Folder(path) => environment.directory().join(path),
     };
     let text = text(name, description);
     if let Some(why) = wrong(name, &text) {
@@ -45,11 +45,11 @@ pub fn scaffold(
     }
     let path = root.join(name).join(SKILL_FILE);
     let (base, file) = match environment.below_project(&path) {
-        Some(inside) if *home != Home::User => {
-            (Base::open(environment.project())?, inside.to_owned())
+        Some(inside) if *home != SkillLocation::User => {
+            (WriteRoot::open(environment.project())?, inside.to_owned())
         }
         _ => (
-            Base::make(&root, Access::Ordinary)?,
+            WriteRoot::open_or_create(&root, Access::Ordinary)?,
             Path::new(name).join(SKILL_FILE),
         ),
     };

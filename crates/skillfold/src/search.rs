@@ -3,18 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use skillfold_core::{Catalog, Covers, Entry, Query, Snippet, read_body};
+use skillfold_core::{Catalog, Entry, Query, SearchCoverage, Snippet, read_body};
 
 use crate::skills::Skills;
 
 /// What was found for a request, in one snapshot.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Search {
+pub struct SearchResults {
     /// The skills, the best first.
     pub hits: Vec<Hit>,
     /// What of the skills was looked at.
-    pub covers: Covers,
+    pub coverage: SearchCoverage,
     /// The bytes in the middle of the request that were not looked at, where it is too long.
     pub unread: Option<Range<usize>>,
     /// How many skills were searched.
@@ -58,7 +58,7 @@ impl Skills {
         clippy::redundant_closure_for_method_calls,
         reason = "the method itself is not general enough for the compiler"
     )]
-    pub fn search(&self, request: &str, limit: usize) -> Search {
+    pub fn search(&self, request: &str, limit: usize) -> SearchResults {
         self.search_among(request, limit, |entry| entry.is_visible())
     }
 
@@ -68,7 +68,7 @@ impl Skills {
         request: &str,
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
-    ) -> Search {
+    ) -> SearchResults {
         let searching = self.searching();
         let query = searching.query(request);
         let found = searching.search(&query, limit, &may_see);
@@ -78,9 +78,9 @@ impl Skills {
             confidence,
         });
         let catalog = Arc::clone(searching.catalog());
-        Search {
+        SearchResults {
             hits: hits.collect(),
-            covers: found.covers,
+            coverage: found.covers,
             unread: query.unread(),
             searched: catalog.entries().filter(|entry| may_see(entry)).count(),
             is_stopgap: found.is_stopgap,
@@ -91,7 +91,7 @@ impl Skills {
     }
 }
 
-impl Search {
+impl SearchResults {
     /// Returns the snapshot that was searched.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -107,8 +107,10 @@ impl Search {
     pub fn snippet(&self, hit: &Hit, bytes: usize) -> Option<Snippet> {
         let entry = self.entry(hit)?;
         let described = self.query.snippet(entry.manifest().description(), bytes);
-        let instructed = match self.covers {
-            Covers::Bodies => body(&entry).and_then(|body| self.query.snippet(&body, bytes)),
+        let instructed = match self.coverage {
+            SearchCoverage::Bodies => {
+                body(&entry).and_then(|body| self.query.snippet(&body, bytes))
+            }
             _ => None,
         };
         let terms = |snippet: &Option<Snippet>| snippet.as_ref().map_or(0, |one| one.terms);
@@ -121,7 +123,7 @@ impl Search {
 }
 
 fn body(entry: &Entry<'_>) -> Option<String> {
-    let limits = &entry.catalog().rules().reading.walk.limits;
+    let limits = &entry.catalog().options().read.walk.limits;
     let content = read_body(entry.root().source(), entry.skill(), limits).ok()?;
     Some(String::from_utf8_lossy(&content.bytes).into_owned())
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Catalog, Disclosed, Envelope, Error, Explanation, Instructions, LoadedText, Loader,
-    Memory as _, Policy, Session as Remembered, Turn, Verdict,
+    Budget, Catalog, Envelope, Error, Explanation, Feedback, Instructions, Listing, LoadedText,
+    Loader, Memory as _, Policy, Session as Remembered, Turn,
 };
 
 use crate::skills::Skills;
@@ -39,7 +39,7 @@ impl Session {
 
     /// Returns the listing: a line for each skill, the same bytes while the skills are the same. Where they change
     /// later, turns tell the difference to it.
-    pub fn listing(&mut self) -> Disclosed {
+    pub fn listing(&mut self) -> Listing {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
         self.skills
             .with_now(|catalog, _| remembered.listing(catalog, policy))
@@ -77,19 +77,20 @@ impl Session {
     /// events as `TraceLines` writes them, and says how well skills are chosen over time.
     ///
     /// ```
-    /// # use skillfold::{Environment, Host, core::{Lives, MemorySource, Policy, Verdict}};
+    /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy, Feedback}};
     /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
     /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
-    /// let mut session = skills.session(Policy::triggered(), Lives::History);
+    /// let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
     /// session.turn("Say bonjour to Alice");
     /// // The model greets as the skill says.
-    /// session.outcome("greet", Verdict::Used)?;
+    /// session.record_feedback("greet", Feedback::Used)?;
     /// assert_eq!(skills.counters().used, 1);
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn outcome(&self, id: &str, verdict: Verdict) -> Result<(), Error> {
-        let said = |catalog: &Catalog, _: &Loader| self.remembered.outcome(catalog, id, verdict);
+    pub fn record_feedback(&self, id: &str, verdict: Feedback) -> Result<(), Error> {
+        let said =
+            |catalog: &Catalog, _: &Loader| self.remembered.record_feedback(catalog, id, verdict);
         self.skills.with_now(said)?;
         self.skills.counted_verdict(verdict);
         Ok(())
@@ -105,8 +106,8 @@ impl Session {
         let (policy, remembered) = (&self.policy, &mut self.remembered);
         let rendered = self.skills.with_now(|catalog, loader| {
             let instructions = remembered.load(catalog, loader, policy, id, arguments)?;
-            let entry = catalog.usable(instructions.id())?;
-            Ok(loader.envelop(&entry, instructions, envelope))
+            let entry = catalog.resolve_for_model(instructions.id())?;
+            Ok(loader.wrap(&entry, instructions, envelope))
         });
         self.skills.noted(rendered)
     }
@@ -147,7 +148,7 @@ impl Session {
     }
 
     /// Returns what the conversation knows, to be written down.
-    pub fn remembered(&self) -> &Remembered {
+    pub fn state(&self) -> &Remembered {
         &self.remembered
     }
 }

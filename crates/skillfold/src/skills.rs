@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Composed, Cursor, Entry, Envelope, Error, FileContent,
-    Files, Instructions, Lives, LoadedText, Loader, Matcher, Policy, Publication, Root,
-    Session as Remembered, SkillFile, Turn, Verdict,
+    Agent, CacheStats, Catalog, Changes, ComposedInstructions, ContextLifetime, Cursor, Entry,
+    Envelope, Error, Feedback, FileContent, FileList, Instructions, LoadedText, Loader, Matcher,
+    Policy, Publication, Root, Session as Remembered, SkillFile, Turn,
 };
 
-use crate::counters::{Counters, Counting};
+use crate::counters::{AtomicCounters, Counters};
 use crate::environment::{Environment, now_ns};
 use crate::host::Host;
 #[cfg(feature = "index")]
-use crate::remember::RootMemory;
-use crate::roots::{Outcome, SearchedRoot};
-use crate::searching::Searching;
+use crate::root_cache::RootCache;
+use crate::roots::{RootStatus, SearchedRoot};
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::snapshot_index::SnapshotIndex;
 use crate::trust::{TrustRule, TrustedFolders};
 use crate::trust_check::TrustCheck;
 
@@ -41,23 +41,23 @@ use crate::trust_check::TrustCheck;
 /// same handle for what a person asks.
 #[derive(Clone, Debug)]
 pub struct Skills {
-    shared: Arc<Shared>,
-    reader: Reader,
+    shared: Arc<SkillsInner>,
+    reader: Audience,
 }
 
 /// Who is given skills.
 #[derive(Clone, Copy, Debug)]
-enum Reader {
+enum Audience {
     Model,
     Person,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SkillsInner {
     host: Host,
     /// What readers see: one pointer, so that they see a whole.
-    now: ArcSwap<State>,
-    counting: Counting,
+    now: ArcSwap<Snapshot>,
+    counting: AtomicCounters,
     /// Held by the one that makes the next state; readers wait for it only when trust changed.
     refreshing: Mutex<()>,
     /// What changed with the trust in a folder, until the one that watches tells of it.
@@ -67,20 +67,20 @@ struct Shared {
 
 /// What was found at one time.
 #[derive(Debug)]
-struct State {
+struct Snapshot {
     catalog: Arc<Catalog>,
-    report: Arc<Report>,
+    report: Arc<DiscoveryReport>,
     /// It outlives the catalog, and remembers what did not change.
     loader: Arc<Loader>,
     /// Made when a message is matched for the first time.
     matcher: OnceLock<Arc<Matcher>>,
     /// That of an earlier state, from which this one's is made for less, until it is.
     earlier: ArcSwapOption<Matcher>,
-    searching: Arc<Searching>,
+    searching: Arc<SnapshotIndex>,
     trust_check: TrustCheck,
 }
 
-impl State {
+impl Snapshot {
     fn matcher(&self) -> &Arc<Matcher> {
         let made = self.matcher.get_or_init(|| {
             let matcher = match &*self.earlier.load() {
@@ -88,7 +88,7 @@ impl State {
                 None => Matcher::new(&self.catalog),
             };
             let finder = Arc::clone(&self.searching);
-            Arc::new(matcher.suggesting(finder))
+            Arc::new(matcher.with_finder(finder))
         });
         if self.earlier.load().is_some() {
             self.earlier.store(None);
@@ -107,7 +107,7 @@ impl State {
 /// What a catalog was made from.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Report {
+pub struct DiscoveryReport {
     /// The settings, with the origin of each, and what is wrong with them.
     pub settings: Settings,
     /// The folders that were looked for, in the order in which they win names.
@@ -118,7 +118,7 @@ pub struct Report {
     pub trusted_by: Option<TrustRule>,
     /// What was remembered of each root when the host started.
     #[cfg(feature = "index")]
-    pub memory: Vec<RootMemory>,
+    pub memory: Vec<RootCache>,
 }
 
 impl Skills {
@@ -126,13 +126,13 @@ impl Skills {
     ///
     /// Skills of the project are found and listed; they are given to a model only after the person trusts the project.
     pub fn discover(directory: impl AsRef<Path>) -> Result<Self, Error> {
-        Host::new(Environment::of_process(directory)?).discover()
+        Host::new(Environment::from_process(directory)?).discover()
     }
 
-    pub(crate) fn found(host: Host, catalog: Catalog, report: Report) -> Self {
+    pub(crate) fn found(host: Host, catalog: Catalog, report: DiscoveryReport) -> Self {
         let catalog = Arc::new(catalog);
-        let state = State {
-            searching: Arc::new(Searching::new(&catalog, host.means(&report))),
+        let state = Snapshot {
+            searching: Arc::new(SnapshotIndex::new(&catalog, host.means(&report))),
             catalog,
             loader: loader(&report),
             report: Arc::new(report),
@@ -141,15 +141,15 @@ impl Skills {
             trust_check: TrustCheck::default(),
         };
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SkillsInner {
                 host,
                 now: ArcSwap::from_pointee(state),
-                counting: Counting::default(),
+                counting: AtomicCounters::default(),
                 refreshing: Mutex::new(()),
                 #[cfg(feature = "watch")]
                 untold: Mutex::default(),
             }),
-            reader: Reader::Model,
+            reader: Audience::Model,
         }
     }
 
@@ -170,7 +170,7 @@ impl Skills {
     pub fn for_person(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            reader: Reader::Person,
+            reader: Audience::Person,
         }
     }
 
@@ -180,7 +180,7 @@ impl Skills {
     }
 
     /// Returns what the snapshot of now was made from.
-    pub fn report(&self) -> Arc<Report> {
+    pub fn report(&self) -> Arc<DiscoveryReport> {
         Arc::clone(&self.now().report)
     }
 
@@ -221,7 +221,12 @@ impl Skills {
     }
 
     /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
-    pub fn files(&self, id: &str, cursor: Option<&Cursor>, limit: usize) -> Result<Files, Error> {
+    pub fn files(
+        &self,
+        id: &str,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<FileList, Error> {
         self.of(id, |entry, loader| loader.files(entry, cursor, limit))
     }
 
@@ -258,8 +263,13 @@ impl Skills {
 
     /// Returns the text that an agent of the settings begins with: the prompt, the skills that it uses, its own
     /// instructions, in this order; see [`AgentSkills::compose`](crate::AgentSkills::compose).
-    pub fn compose(&self, agent: &str, prompt: &str, inline: &str) -> Result<Composed, Error> {
-        self.bound_to(self.agent(agent)?).compose(prompt, inline)
+    pub fn compose(
+        &self,
+        agent: &str,
+        prompt: &str,
+        inline: &str,
+    ) -> Result<ComposedInstructions, Error> {
+        self.bind(self.agent(agent)?).compose(prompt, inline)
     }
 
     /// Does something with a skill that may be given to who asks, and what loads it.
@@ -280,18 +290,18 @@ impl Skills {
     /// Begins a conversation.
     ///
     /// ```
-    /// # use skillfold::{Environment, Host, core::{Budget, Lives, MemorySource, Policy}};
+    /// # use skillfold::{Environment, Host, core::{Budget, ContextLifetime, MemorySource, Policy}};
     /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
     /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
-    /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), Lives::History);
+    /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), ContextLifetime::History);
     /// let listing = session.listing().text;
     /// assert!(listing.contains("<id>greet</id>"));
     /// let turn = session.turn("Say bonjour to Alice");
     /// assert!(turn.text.unwrap().contains("Say hello."));
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn session(&self, policy: Policy, lives: Lives) -> Session {
+    pub fn session(&self, policy: Policy, lives: ContextLifetime) -> Session {
         self.resume(policy, Remembered::new(lives))
     }
 
@@ -320,7 +330,7 @@ impl Skills {
     }
 
     /// Returns what searches the snapshot of now.
-    pub(crate) fn searching(&self) -> Arc<Searching> {
+    pub(crate) fn searching(&self) -> Arc<SnapshotIndex> {
         Arc::clone(&self.now().searching)
     }
 
@@ -343,7 +353,7 @@ impl Skills {
     }
 
     /// Counts what became of a skill.
-    pub(crate) fn counted_verdict(&self, verdict: Verdict) {
+    pub(crate) fn counted_verdict(&self, verdict: Feedback) {
         self.shared.counting.verdict(verdict);
     }
 
@@ -365,7 +375,7 @@ impl Skills {
     /// Forgets what was loaded of one skill.
     pub fn forget(&self, id: &str) -> Result<(), Error> {
         let now = self.shared.now.load();
-        now.loader.forget(&now.catalog.look_up(id)?);
+        now.loader.evict(&now.catalog.resolve_or_suggest(id)?);
         Ok(())
     }
 
@@ -391,12 +401,12 @@ impl Skills {
             drop(one);
             return self.refresh();
         };
-        old.loader.keep(&refreshed.catalog);
+        old.loader.retain_current(&refreshed.catalog);
         let Changes { added, removed, .. } = &refreshed.changes;
         let report = if added.is_empty() && removed.is_empty() {
             Arc::clone(&old.report)
         } else {
-            let mut report = Report::clone(&old.report);
+            let mut report = DiscoveryReport::clone(&old.report);
             report.settings.check_patterns(&refreshed.catalog);
             Arc::new(report)
         };
@@ -407,14 +417,14 @@ impl Skills {
     /// Returns whether something could not be read just now: what was known of it stays, and the next refresh tries again.
     pub fn is_stale(&self) -> bool {
         let now = self.shared.now.load();
-        let is_unopened = |root: &SearchedRoot| matches!(root.outcome, Outcome::Stale(_));
+        let is_unopened = |root: &SearchedRoot| matches!(root.outcome, RootStatus::Stale(_));
         now.report.roots.iter().any(is_unopened)
             || (0..now.catalog.roots().len()).any(|root| now.catalog.is_stale(root))
     }
 
     /// Returns the places that settings and skills come from.
     #[cfg(feature = "watch")]
-    pub(crate) fn places(&self) -> crate::watch::Places {
+    pub(crate) fn places(&self) -> crate::watch::WatchedPaths {
         let now = self.shared.now.load();
         let environment = &self.shared.host.environment;
         // What nobody trusted is not followed: it could be anything, and no model is told of it. That it comes, goes or is
@@ -427,7 +437,7 @@ impl Skills {
         let mut others: Vec<_> = searched.filter(|path| !roots.contains(path)).collect();
         others.extend(environment.user_settings());
         others.push(environment.project_settings());
-        crate::watch::Places { roots, others }
+        crate::watch::WatchedPaths { roots, others }
     }
 
     /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
@@ -450,10 +460,10 @@ impl Skills {
     /// Returns the state of now, after a look at whether the person still trusts what it gives out. Every answer goes
     /// through here: no setting can keep a folder in use that was taken out of the list of trusted folders, and a host
     /// need not watch the files. Trust by settings ends when they are read again.
-    fn now(&self) -> Guard<Arc<State>> {
+    fn now(&self) -> Guard<Arc<Snapshot>> {
         let shared = &*self.shared;
-        let is_current = |state: &State| {
-            let Report {
+        let is_current = |state: &Snapshot| {
+            let DiscoveryReport {
                 settings,
                 trusted,
                 trusted_by,
@@ -497,16 +507,18 @@ impl Skills {
     }
 }
 
-impl Shared {
+impl SkillsInner {
     /// Reads what changed in roots that were found just now, and shows readers the new state.
-    fn refresh(&self, roots: Vec<Root>, mut report: Report, now_ns: i64) -> Changes {
+    fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Changes {
         let old = self.now.load();
         #[cfg(feature = "index")]
         report.memory.clone_from(&old.report.memory);
-        let refreshed = old.catalog.refresh(roots, report.settings.rules(), now_ns);
+        let refreshed = old
+            .catalog
+            .refresh(roots, report.settings.catalog_options(), now_ns);
         report.settings.check_patterns(&refreshed.catalog);
-        let loader = if report.settings.loading() == *old.loader.loading() {
-            old.loader.keep(&refreshed.catalog);
+        let loader = if report.settings.load_options() == *old.loader.options() {
+            old.loader.retain_current(&refreshed.catalog);
             Arc::clone(&old.loader)
         } else {
             loader(&report)
@@ -516,10 +528,16 @@ impl Shared {
     }
 
     /// Shows readers another state.
-    fn swap(&self, old: &State, catalog: Catalog, report: Arc<Report>, loader: Arc<Loader>) {
+    fn swap(
+        &self,
+        old: &Snapshot,
+        catalog: Catalog,
+        report: Arc<DiscoveryReport>,
+        loader: Arc<Loader>,
+    ) {
         let catalog = Arc::new(catalog);
         let means = self.host.means(&report);
-        self.now.store(Arc::new(State {
+        self.now.store(Arc::new(Snapshot {
             searching: Arc::new(old.searching.next(&catalog, means)),
             catalog,
             report,
@@ -532,12 +550,12 @@ impl Shared {
     }
 }
 
-impl Reader {
+impl Audience {
     /// Returns the skill that an id leads to, if it may be given to this reader.
     fn resolve<'a>(self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
         match self {
-            Self::Model => catalog.usable(id),
-            Self::Person => catalog.usable_by_person(id),
+            Self::Model => catalog.resolve_for_model(id),
+            Self::Person => catalog.resolve_for_person(id),
         }
     }
 }
@@ -572,6 +590,6 @@ fn merge(untold: &mut Changes, changes: Changes) {
 }
 
 /// Returns what loads skills by the settings.
-fn loader(report: &Report) -> Arc<Loader> {
-    Arc::new(Loader::new(report.settings.loading(), now_ns))
+fn loader(report: &DiscoveryReport) -> Arc<Loader> {
+    Arc::new(Loader::new(report.settings.load_options(), now_ns))
 }

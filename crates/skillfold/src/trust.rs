@@ -15,7 +15,9 @@ use toml::Spanned;
 
 #[cfg(feature = "store")]
 use crate::environment::SETTINGS_BYTES;
-use crate::environment::{Environment, Identity, identity, other_writer, read_settings, resolved};
+use crate::environment::{
+    Environment, FolderIdentity, identity, other_writer, read_settings, resolved,
+};
 use crate::settings::{Origin, SettingFinding, Settings};
 #[cfg(feature = "store")]
 use crate::writable::{Writable, lock};
@@ -77,7 +79,7 @@ impl fmt::Display for TrustRule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedFolder {
     path: PathBuf,
-    identity: Identity,
+    identity: FolderIdentity,
     origin: Origin,
 }
 
@@ -136,7 +138,7 @@ pub struct TrustedFolders {
 /// How a folder stands in the file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct TrustRecord {
     path: PathBuf,
     inode: Option<i64>,
     created_ns: Option<i64>,
@@ -144,7 +146,7 @@ struct Written {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct TrustList {
     #[serde(default)]
     folder: Vec<Spanned<toml::Value>>,
 }
@@ -188,7 +190,7 @@ impl TrustedFolders {
             let ends = text.bytes().take(at).filter(|byte| *byte == b'\n');
             u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
         };
-        let list: List = match toml::from_str(&text) {
+        let list: TrustList = match toml::from_str(&text) {
             Ok(list) => list,
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
@@ -202,10 +204,10 @@ impl TrustedFolders {
         }
         for one in list.folder.into_iter().take(FOLDERS) {
             let line = line(one.span().start);
-            match one.into_inner().try_into::<Written>() {
+            match one.into_inner().try_into::<TrustRecord>() {
                 Ok(written) if written.path.is_absolute() => trusted.folders.push(TrustedFolder {
                     path: written.path,
-                    identity: Identity {
+                    identity: FolderIdentity {
                         inode: written.inode,
                         created_ns: written.created_ns,
                     },

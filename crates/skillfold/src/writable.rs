@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Access, Base, Existing, Lock};
+use skillfold_store::{Access, Lock, ReadFile, WriteRoot};
 
 use crate::environment::Environment;
 
@@ -52,8 +52,8 @@ impl Writable {
     }
 
     /// Reads the file, if it is there.
-    pub(crate) fn read(&self, limit: u64) -> Result<Option<Existing>, Error> {
-        match Base::open(&self.base) {
+    pub(crate) fn read(&self, limit: u64) -> Result<Option<ReadFile>, Error> {
+        match WriteRoot::open(&self.base) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             base => base?.read(&self.file, limit),
         }
@@ -62,7 +62,7 @@ impl Writable {
     /// Returns the text of what was read.
     pub(crate) fn text<'e>(
         &self,
-        existing: Option<&'e Existing>,
+        existing: Option<&'e ReadFile>,
     ) -> Result<Option<&'e str>, Error> {
         let text = existing.map(|existing| str::from_utf8(existing.bytes()));
         text.transpose().map_err(|error| {
@@ -74,13 +74,13 @@ impl Writable {
     /// Writes the file in the place of what was read of it, or makes it where nothing was.
     pub(crate) fn write(
         &self,
-        old: Option<&Existing>,
+        old: Option<&ReadFile>,
         bytes: &[u8],
         access: Access,
     ) -> Result<(), Error> {
         let base = match self.owner {
-            Owner::Person => Base::make(&self.base, access)?,
-            Owner::Project => Base::open(&self.base)?,
+            Owner::Person => WriteRoot::open_or_create(&self.base, access)?,
+            Owner::Project => WriteRoot::open(&self.base)?,
         };
         match old {
             Some(old) => base.replace(&self.file, old, bytes, access),
@@ -90,8 +90,8 @@ impl Writable {
 
     /// Removes the file, if it is still what was read of it.
     #[cfg(feature = "setup")]
-    pub(crate) fn remove(&self, old: &Existing) -> Result<(), Error> {
-        Base::open(&self.base)?.remove(&self.file, old)
+    pub(crate) fn remove(&self, old: &ReadFile) -> Result<(), Error> {
+        WriteRoot::open(&self.base)?.remove(&self.file, old)
     }
 }
 
@@ -103,7 +103,8 @@ pub(crate) fn lock(environment: &Environment) -> Result<Option<Lock>, Error> {
     let Some(state) = environment.state() else {
         return Ok(None);
     };
-    let locked = Base::make(&state, Access::Ordinary).and_then(|base| base.lock(LOCK));
+    let locked =
+        WriteRoot::open_or_create(&state, Access::Ordinary).and_then(|base| base.lock(LOCK));
     match locked {
         Err(error) if error.kind() == ErrorKind::Unwritable => Ok(None),
         locked => locked.map(Some),

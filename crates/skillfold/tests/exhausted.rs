@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use skillfold::core::{Changes, Code, Error};
-use skillfold::{Environment, Host, Outcome, SearchedRoot, Skills};
+use skillfold::{Environment, Host, RootStatus, SearchedRoot, Skills};
 use skillfold_testkit::folder;
 
 const TREE: &str = "
@@ -61,7 +61,7 @@ fn ids(skills: &Skills) -> Vec<String> {
 /// Returns that a root could not be opened just now.
 fn code(root: &SearchedRoot) -> Option<Code> {
     match &root.outcome {
-        Outcome::Stale(diagnostic) => {
+        RootStatus::Stale(diagnostic) => {
             Some(diagnostic.code).filter(|code| *code == Code::Unavailable)
         }
         _ => None,
@@ -130,7 +130,7 @@ fn no_files_left_to_open_take_no_skill_away() {
     until("everything is watched", || watching.status().is_complete);
     with_no_files_left(|| {
         let looks = watching.status().looks.1;
-        watching.look();
+        watching.rescan();
         until("everything is looked at", || {
             watching.status().looks.1 > looks
         });

@@ -9,9 +9,11 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{Budget, ErrorKind, Lives, Logged, MemorySource, Policy, Verdict};
+use skillfold::core::{
+    Budget, ContextLifetime, ErrorKind, Feedback, LogDetail, MemorySource, Policy,
+};
 use skillfold::view::{self, Document};
-use skillfold::{Environment, Every, Host, Skills, Stats, TraceLines};
+use skillfold::{Environment, Host, PeriodLength, Skills, Stats, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -37,7 +39,7 @@ fn skills() -> Skills {
 fn counters_say_what_matched_and_what_it_cost() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
-    let mut session = skills.session(Policy::triggered(), Lives::History);
+    let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
     let turns = ["alphaword", "both", "What is 2+2?"].map(|message| session.turn(message));
     assert!(session.load("alpha", "").is_ok());
     assert!(skills.read("alpha", "../secret").is_err());
@@ -57,7 +59,7 @@ fn counters_say_what_matched_and_what_it_cost() {
         turns.iter().map(|turn| turn.tokens).sum::<u64>()
     );
     assert!(counters.cache.hits >= 1, "{counters:?}");
-    let view = Document::Counters(view::Counters::new(&counters)).to_json();
+    let view = Document::Counters(view::CountersView::new(&counters)).to_json();
     let view: serde_json::Value = serde_json::from_str(&view).unwrap();
     assert_eq!(
         (&view["kind"], &view["given"]),
@@ -88,7 +90,7 @@ fn events_are_lines_of_names_and_numbers() {
     let subscriber = tracing_subscriber::registry().with(lines);
     tracing::subscriber::with_default(subscriber, || {
         let skills = skills();
-        let mut session = skills.session(Policy::triggered(), Lives::History);
+        let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
         session.turn("alphaword and a secret");
         session.load("alpha", "Alice").unwrap();
         skills.read("alpha", "../secret").unwrap_err();
@@ -153,12 +155,14 @@ fn line_has_nothing_that_a_terminal_obeys() {
     let written = Written::default();
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
     let policy = Policy {
-        logged: Logged::Content,
+        logged: LogDetail::Content,
         ..Policy::triggered()
     };
     let request = "alphaword \u{9b}31m \u{202e} \u{7f} \u{1b}[0m";
     tracing::subscriber::with_default(subscriber, || {
-        skills().session(policy, Lives::History).turn(request);
+        skills()
+            .session(policy, ContextLifetime::History)
+            .turn(request);
     });
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
     let is_plain = |c: char| c == '\n' || !(c.is_control() || c == '\u{202e}');
@@ -171,7 +175,7 @@ fn line_has_nothing_that_a_terminal_obeys() {
 fn what_is_given_again_is_counted_and_did_not_match() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
-    let mut session = skills.session(Policy::triggered(), Lives::Transient);
+    let mut session = skills.session(Policy::triggered(), ContextLifetime::Transient);
     for message in ["alphaword", "x", "x", "x"] {
         session.turn(message);
     }
@@ -191,16 +195,18 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
     let skills = tracing::subscriber::with_default(subscriber, || {
         let skills = skills();
         let policy = Policy {
-            logged: Logged::Content,
+            logged: LogDetail::Content,
             ..Policy::triggered()
         };
-        let mut session = skills.session(policy, Lives::History);
+        let mut session = skills.session(policy, ContextLifetime::History);
         session.turn("alphaword and a secret");
-        session.outcome("alpha", Verdict::Used).unwrap();
+        session.record_feedback("alpha", Feedback::Used).unwrap();
         session.turn("What is 2+2?");
-        session.outcome("large", Verdict::Missed).unwrap();
-        session.outcome("alpha", Verdict::Unused).unwrap();
-        session.outcome("nobody", Verdict::Unused).unwrap_err();
+        session.record_feedback("large", Feedback::Missed).unwrap();
+        session.record_feedback("alpha", Feedback::Unused).unwrap();
+        session
+            .record_feedback("nobody", Feedback::Unused)
+            .unwrap_err();
         skills
     });
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
@@ -218,7 +224,7 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
     {"event":"outcome of a skill","level":"INFO","skill":"large","spans":[],"time_ms":0,"turn":2,"verdict":"missed"}
     {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"outcome of a skill","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":2,"verdict":"unused"}
     "#);
-    let stats = Stats::read(text.as_bytes(), Every::Day).unwrap();
+    let stats = Stats::read(text.as_bytes(), PeriodLength::Day).unwrap();
     assert_eq!((stats.all.turns, stats.all.matched_turns), (2, 1));
     let counters = skills.counters();
     let counted = (counters.used, counters.unused, counters.missed);
@@ -235,7 +241,7 @@ fn requests_that_were_matched_before_are_counted_over_snapshots() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let skills = skills();
     let say = || {
-        let mut session = skills.session(Policy::triggered(), Lives::History);
+        let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
         session.turn("alphaword").decisions.len()
     };
     let counted = || {
@@ -276,7 +282,7 @@ fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
             let mut session = host
                 .discover()
                 .unwrap()
-                .session(Policy::default(), Lives::History);
+                .session(Policy::default(), ContextLifetime::History);
             told.push(session.listing().text);
             told.extend(session.turn("a word").text);
         });

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
-use skillfold::Checked;
+use skillfold::CheckedSkill;
 use skillfold::core::{Code, Diagnostic, Position, Severity, Span, visible};
 
 use super::place::Places;
@@ -17,7 +17,7 @@ const DRAWN: usize = 100;
 /// Characters of a line that are drawn before, in and after a place.
 const AROUND: usize = 200;
 
-pub(super) fn print(checked: &Checked, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
     let file = shown(&checked.file);
     for fixed in &checked.fixed {
         let place = fixed

@@ -8,9 +8,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::{Error, Limits, Links, Profile, Reading, SKILL_FILE, Severity, fix, visible};
+use skillfold::core::{
+    Error, Limits, LinkPolicy, Profile, ReadOptions, SKILL_FILE, Severity, fix, visible,
+};
 use skillfold::view::{self, CheckSummary, Document};
-use skillfold::{Checked, Environment, Skills, Target};
+use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 
 use crate::arguments::{Check, Format, Global, ProfileName};
 use crate::failure::{Failure, WRONG, code};
@@ -66,7 +68,7 @@ pub(crate) fn run(
 enum Report {
     Human,
     Sarif(sarif::Log),
-    Json(Vec<Checked>),
+    Json(Vec<CheckedSkill>),
 }
 
 impl Report {
@@ -80,7 +82,7 @@ impl Report {
 
     fn add(
         &mut self,
-        mut checked: Checked,
+        mut checked: CheckedSkill,
         environment: &Environment,
         output: &mut Output,
     ) -> Result<(), Failure> {
@@ -139,11 +141,11 @@ impl Judged {
     /// Judges a skill, and corrects it if that is wanted and it may be.
     fn add(
         &mut self,
-        target: &Target,
+        target: &CheckTarget,
         reach: &Reach,
         options: &Check,
         profile: Profile,
-    ) -> Option<Checked> {
+    ) -> Option<CheckedSkill> {
         let limits = Limits::default();
         let judged = match reach {
             Reach::Corrected(within) if options.fix => target.fix(within, profile, &limits),
@@ -216,11 +218,11 @@ fn targets(
     skills: &Skills,
     options: &Check,
     environment: &Environment,
-) -> Result<Vec<(Target, Reach)>, Failure> {
+) -> Result<Vec<(CheckTarget, Reach)>, Failure> {
     let catalog = skills.catalog();
     let mut targets = Vec::new();
     if options.skills.is_empty() {
-        let all = Target::all(&catalog).into_iter();
+        let all = CheckTarget::all_in(&catalog).into_iter();
         targets.extend(all.map(|target| {
             let reach = Reach::within(target.within_project(environment));
             (target, reach)
@@ -228,7 +230,7 @@ fn targets(
     }
     for named in &options.skills {
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
-        let by_id = || Target::named(&catalog, named);
+        let by_id = || CheckTarget::by_id(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
             let reach = Reach::within(target.within_owner(environment));
             targets.push((target, reach));
@@ -237,7 +239,7 @@ fn targets(
         let path = environment.directory().join(named);
         if path.exists() {
             let links = skills.report().settings.links.value;
-            let found = in_path(&path, named, &catalog.rules().reading, links)?;
+            let found = in_path(&path, named, &catalog.options().read, links)?;
             targets.extend(found.into_iter().map(|target| {
                 let reach = Reach::within(target.within_root(environment));
                 (target, reach)
@@ -249,7 +251,7 @@ fn targets(
                     let reach = Reach::within(target.within_owner(environment));
                     targets.push((target, reach));
                 }
-                None => drop(catalog.look_up(named)?),
+                None => drop(catalog.resolve_or_suggest(named)?),
             }
         }
     }
@@ -261,9 +263,9 @@ fn targets(
 fn in_path(
     path: &Path,
     named: &str,
-    reading: &Reading,
-    links: Links,
-) -> Result<Vec<Target>, Failure> {
+    reading: &ReadOptions,
+    links: LinkPolicy,
+) -> Result<Vec<CheckTarget>, Failure> {
     let is_skill_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
     if path.is_file() && !is_skill_file {
         let message = format!(
@@ -272,7 +274,7 @@ fn in_path(
         );
         return Err(Failure::Usage(message));
     }
-    let found = Target::at(path, reading, links)?;
+    let found = CheckTarget::at_path(path, reading, links)?;
     if found.is_empty() {
         return Err(Error::not_found(Path::new(named).join(SKILL_FILE).to_string_lossy()).into());
     }
@@ -283,7 +285,7 @@ fn in_path(
 const TRIED_BYTES: usize = 1 << 20;
 
 /// Returns how many findings `--fix` would correct.
-fn fixable(checked: &Checked, profile: Profile) -> usize {
+fn fixable(checked: &CheckedSkill, profile: Profile) -> usize {
     if checked.findings.is_empty() || checked.text.len() > TRIED_BYTES {
         return 0;
     }

@@ -1,7 +1,7 @@
 //! Findings as SARIF 2.1.0, for code hosts and editors.
 
 use serde_json::{Value, json};
-use skillfold::Checked;
+use skillfold::CheckedSkill;
 use skillfold::core::{Code, Diagnostic, Severity};
 
 use crate::failure::Failure;
@@ -44,7 +44,11 @@ impl Log {
     }
 
     /// Writes the findings of a file, each on a line.
-    pub(super) fn add(&mut self, checked: &Checked, output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn add(
+        &mut self,
+        checked: &CheckedSkill,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         for finding in &checked.findings {
             output.json_part(&format!("{}{}", self.before, result(checked, finding)))?;
             self.before = ",\n";
@@ -60,13 +64,13 @@ impl Log {
 fn rule(code: Code) -> Value {
     json!({
         "id": code.number(),
-        "shortDescription": { "text": code.meaning() },
-        "help": { "text": code.way_out() },
+        "shortDescription": { "text": code.description() },
+        "help": { "text": code.hint() },
         "defaultConfiguration": { "level": level(code.severity()) },
     })
 }
 
-fn result(checked: &Checked, finding: &Diagnostic) -> Value {
+fn result(checked: &CheckedSkill, finding: &Diagnostic) -> Value {
     let uri = checked.file.to_string_lossy().replace('\\', "/");
     let mut place = json!({ "artifactLocation": { "uri": encoded(&uri) } });
     if let Some(span) = finding.span {

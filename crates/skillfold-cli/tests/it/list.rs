@@ -137,7 +137,7 @@ fn show_tells_all_about_a_skill() {
     pdf
     Mine
 
-         standing  active
+           status  active
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/pdf/SKILL.md
      instructions  8 bytes, about 2 tokens
@@ -148,7 +148,7 @@ fn show_tells_all_about_a_skill() {
     project:pdf
     Fills in forms. Use it for PDF.
 
-         standing  untrusted, shadowed by pdf
+           status  untrusted, shadowed by pdf
             scope  project (.agents/skills)
              name  pdf
              file  ROOT/app/.agents/skills/pdf/SKILL.md
@@ -164,7 +164,7 @@ fn show_tells_all_about_a_skill() {
     mail
     Sends: mail
 
-         standing  active
+           status  active
             scope  user (~/.agents/skills)
              file  ROOT/person/.agents/skills/mail/SKILL.md
      instructions  7 bytes, about 2 tokens

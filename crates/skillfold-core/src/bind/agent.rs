@@ -7,23 +7,23 @@ use std::fmt;
 /// Without a word it uses none and sees all, as if there were no agents.
 ///
 /// ```
-/// use skillfold_core::{Agent, Sees};
+/// use skillfold_core::{Agent, Visibility};
 ///
-/// let reviewer = Agent::new("reviewer").uses(["code-review", "house-style"]).sees(Sees::Used);
+/// let reviewer = Agent::new("reviewer").with_skills(["code-review", "house-style"]).with_visibility(Visibility::Used);
 /// assert_eq!(reviewer.uses_skills().len(), 2);
-/// assert_eq!(Agent::new("planner").seeing(), Sees::All);
+/// assert_eq!(Agent::new("planner").visibility(), Visibility::All);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
     id: Box<str>,
     uses_skills: Vec<Box<str>>,
-    sees: Sees,
+    sees: Visibility,
 }
 
 /// Which skills an agent sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Sees {
+pub enum Visibility {
     /// All that may be given to a model: an orchestrator.
     #[default]
     All,
@@ -37,20 +37,20 @@ impl Agent {
         Self {
             id: id.into(),
             uses_skills: Vec::new(),
-            sees: Sees::default(),
+            sees: Visibility::default(),
         }
     }
 
     /// Adds skills that the agent has from the start, by whatever leads to them.
     #[must_use]
-    pub fn uses(mut self, skills: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
+    pub fn with_skills(mut self, skills: impl IntoIterator<Item = impl Into<Box<str>>>) -> Self {
         self.uses_skills.extend(skills.into_iter().map(Into::into));
         self
     }
 
     /// Says which skills the agent sees.
     #[must_use]
-    pub fn sees(mut self, sees: Sees) -> Self {
+    pub fn with_visibility(mut self, sees: Visibility) -> Self {
         self.sees = sees;
         self
     }
@@ -61,17 +61,17 @@ impl Agent {
     }
 
     /// Returns the skills that the agent has from the start, as they were named.
-    pub fn uses_skills(&self) -> &[Box<str>] {
+    pub fn skills(&self) -> &[Box<str>] {
         &self.uses_skills
     }
 
     /// Returns which skills the agent sees.
-    pub fn seeing(&self) -> Sees {
+    pub fn visibility(&self) -> Visibility {
         self.sees
     }
 }
 
-impl Sees {
+impl Visibility {
     /// Both, in the order of their documentation.
     pub const ALL: [Self; 2] = [Self::All, Self::Used];
 
@@ -84,7 +84,7 @@ impl Sees {
     }
 }
 
-impl fmt::Display for Sees {
+impl fmt::Display for Visibility {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }

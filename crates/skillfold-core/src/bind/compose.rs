@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::bind::seen::LeftOut;
+use crate::bind::agent_view::MissingSkill;
 use crate::diagnostic::Diagnostic;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::instructions::Instructions;
@@ -11,7 +11,7 @@ use crate::load::instructions::Instructions;
 /// The text that an agent begins with, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Composed {
+pub struct ComposedInstructions {
     /// The text.
     pub text: String,
     /// What is in it, in order. What is empty is not in it.
@@ -19,7 +19,7 @@ pub struct Composed {
     /// What there is to say about the loads of the skills.
     pub notes: Vec<Diagnostic>,
     /// Skills that the agent uses and does not have. Nothing of them is in the text.
-    pub left_out: Vec<LeftOut>,
+    pub missing: Vec<MissingSkill>,
 }
 
 /// A part of the text that an agent begins with.
@@ -51,7 +51,7 @@ impl Section {
     }
 }
 
-impl Composed {
+impl ComposedInstructions {
     /// Returns about how many tokens the text has, estimated from its bytes.
     pub fn tokens(&self) -> u64 {
         tokens(self.text.len())
@@ -65,24 +65,28 @@ impl Composed {
 /// and none where one is there already. What is empty or of white space only is left out, with its lines.
 ///
 /// ```
-/// use skillfold_core::{Agent, Catalog, Loader, Loading, MemorySource, Root, Rules, Scope, compose_instructions};
+/// use skillfold_core::{Agent, Catalog, Loader, LoadOptions, MemorySource, Root, CatalogOptions, Scope, compose_instructions};
 ///
 /// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in forms.\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
-/// let catalog = Catalog::discover(vec![root], Rules::default(), 0);
-/// let loader = Loader::new(Loading::default(), || 0);
+/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+/// let loader = Loader::new(LoadOptions::default(), || 0);
 ///
-/// let clerk = catalog.seen_by(&Agent::new("clerk").uses(["pdf"]));
+/// let clerk = catalog.view_for(&Agent::new("clerk").with_skills(["pdf"]));
 /// let composed = compose_instructions("You are a clerk.", &clerk.contents(&loader)?, "Be brief.");
 /// assert_eq!(composed.text, "You are a clerk.\n\nSkill: pdf\n\nFill in forms.\n\nBe brief.");
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
-pub fn compose_instructions(prompt: &str, skills: &[Arc<Instructions>], inline: &str) -> Composed {
-    let mut composed = Composed {
+pub fn compose_instructions(
+    prompt: &str,
+    skills: &[Arc<Instructions>],
+    inline: &str,
+) -> ComposedInstructions {
+    let mut composed = ComposedInstructions {
         text: String::new(),
         sections: Vec::new(),
         notes: Vec::new(),
-        left_out: Vec::new(),
+        missing: Vec::new(),
     };
     composed.add(SectionKind::Prompt, prompt);
     for instructions in skills {
@@ -94,7 +98,7 @@ pub fn compose_instructions(prompt: &str, skills: &[Arc<Instructions>], inline: 
     composed
 }
 
-impl Composed {
+impl ComposedInstructions {
     fn add(&mut self, kind: SectionKind, content: &str) {
         if content.trim().is_empty() {
             return;

@@ -2,6 +2,6 @@
 
 pub(crate) mod agent;
 
-pub(crate) mod seen;
+pub(crate) mod agent_view;
 
 pub(crate) mod compose;

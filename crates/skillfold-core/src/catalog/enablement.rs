@@ -14,21 +14,21 @@ use crate::read::discover::Skill;
 /// two equal ones the later.
 ///
 /// ```
-/// use skillfold_core::{Choice, Enablement};
+/// use skillfold_core::{Toggle, Enablement};
 ///
 /// let mut choices = Enablement::default();
-/// choices.set("bundled:*", Choice::Off);
-/// choices.set("pdf", Choice::On);
+/// choices.set("bundled:*", Toggle::Off);
+/// choices.set("pdf", Toggle::On);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enablement {
-    choices: BTreeMap<Box<str>, Choice>,
+    choices: BTreeMap<Box<str>, Toggle>,
 }
 
 /// Whether a skill is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Choice {
+pub enum Toggle {
     /// It is offered.
     On,
     /// It is kept and not offered.
@@ -37,19 +37,19 @@ pub enum Choice {
 
 impl Enablement {
     /// Decides for all skills of a pattern.
-    pub fn set(&mut self, pattern: &str, choice: Choice) {
+    pub fn set(&mut self, pattern: &str, choice: Toggle) {
         self.choices.insert(pattern_key(pattern).into(), choice);
     }
 
     /// Returns the patterns that were decided, in their canonical form, in order.
-    pub fn patterns(&self) -> impl Iterator<Item = (&str, Choice)> {
+    pub fn patterns(&self) -> impl Iterator<Item = (&str, Toggle)> {
         self.choices
             .iter()
             .map(|(pattern, choice)| (&**pattern, *choice))
     }
 
     /// Returns the pattern that decides for a skill, and its choice.
-    pub(crate) fn decisive(&self, skill: &Skill, root: &Root) -> Option<(&str, Choice)> {
+    pub(crate) fn decisive(&self, skill: &Skill, root: &Root) -> Option<(&str, Toggle)> {
         if self.choices.is_empty() {
             return None;
         }
@@ -80,13 +80,13 @@ impl Enablement {
         decided.next()
     }
 
-    pub(crate) fn choice(&self, skill: &Skill, root: &Root) -> Choice {
+    pub(crate) fn choice(&self, skill: &Skill, root: &Root) -> Toggle {
         match self.decisive(skill, root) {
             Some((_, choice)) => choice,
             None if root.scope() == Scope::Bundled && !skill.manifest.default_enabled() => {
-                Choice::Off
+                Toggle::Off
             }
-            None => Choice::On,
+            None => Toggle::On,
         }
     }
 }

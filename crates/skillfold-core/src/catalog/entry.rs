@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::catalog::enablement::Choice;
+use crate::catalog::enablement::Toggle;
 use crate::catalog::root::{PluginName, Root, Trust};
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
-use crate::catalog::tables::{Item, Node};
+use crate::catalog::tables::{Item, SkillRow};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::read::discover::{Refused, Skill};
+use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
 
@@ -25,7 +25,7 @@ pub enum Lookup<'a> {
     /// A skill.
     Skill(Entry<'a>),
     /// A folder that holds no skill; its diagnostics say why.
-    Refused(&'a Refused),
+    Refused(&'a RefusedFolder),
     /// Nothing.
     Nothing,
 }
@@ -40,7 +40,7 @@ pub struct Entry<'a> {
 /// How a skill stands in its catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum Status {
     /// It has its name and may be used.
     Active,
     /// Another skill won its name; it may be used by its qualified id.
@@ -51,7 +51,7 @@ pub enum Standing {
     Untrusted,
 }
 
-impl Standing {
+impl Status {
     /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
@@ -123,25 +123,25 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns how the skill stands: the first of untrusted, disabled, shadowed that is true of it, or active.
-    pub fn standing(&self) -> Standing {
+    pub fn status(&self) -> Status {
         if self.root().trust() == Trust::Untrusted {
-            Standing::Untrusted
-        } else if self.node().choice == Choice::Off {
-            Standing::Disabled
+            Status::Untrusted
+        } else if self.node().choice == Toggle::Off {
+            Status::Disabled
         } else if self.shadowed_by().is_some() {
-            Standing::Shadowed
+            Status::Shadowed
         } else {
-            Standing::Active
+            Status::Active
         }
     }
 
     /// Returns whether models are told of the skill: it is [for models](Self::is_for_models) and has its name.
     pub fn is_visible(&self) -> bool {
-        self.standing() == Standing::Active && self.is_for_models()
+        self.status() == Status::Active && self.is_for_models()
     }
 
     /// Returns whether a model may get anything of the skill: it is trusted and on, and does not say that only a person
-    /// may start it. Everything that answers a model asks this, and [`Catalog::usable`] most of all.
+    /// may start it. Everything that answers a model asks this, and [`Catalog::resolve_for_model`] most of all.
     ///
     /// A shadowed skill is for models too: by its qualified id, and in no listing.
     pub fn is_for_models(&self) -> bool {
@@ -150,12 +150,12 @@ impl<'a> Entry<'a> {
 
     /// Returns why nobody gets the skill, not even a person.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
-        match self.standing() {
-            Standing::Active | Standing::Shadowed => None,
-            Standing::Disabled => {
+        match self.status() {
+            Status::Active | Status::Shadowed => None,
+            Status::Disabled => {
                 Some("The skill is switched off; add it to `enable` in the settings")
             }
-            Standing::Untrusted => Some(UNTRUSTED),
+            Status::Untrusted => Some(UNTRUSTED),
         }
     }
 
@@ -215,14 +215,14 @@ impl<'a> Entry<'a> {
             );
             note(Code::Untrusted, message);
         }
-        if self.node().choice == Choice::Off {
+        if self.node().choice == Toggle::Off {
             note(Code::Disabled, self.why_disabled(&id));
         }
         notes
     }
 
     fn why_disabled(&self, id: &str) -> String {
-        let enablement = &self.catalog.rules.enablement;
+        let enablement = &self.catalog.options.enablement;
         match enablement.decisive(&self.node().skill, self.root()) {
             Some((pattern, _)) => format!("Skill {id} is switched off by {}", quoted(pattern)),
             None => format!("Skill {id} is bundled and off unless it is switched on"),
@@ -245,7 +245,7 @@ impl<'a> Entry<'a> {
         self.catalog.unsettled.binary_search(&item).is_err()
     }
 
-    fn node(&self) -> &'a Node {
+    fn node(&self) -> &'a SkillRow {
         self.catalog.tables.node(self.at)
     }
 }
@@ -255,7 +255,7 @@ impl fmt::Debug for Entry<'_> {
         formatter
             .debug_struct("Entry")
             .field("id", &self.id())
-            .field("standing", &self.standing())
+            .field("status", &self.status())
             .finish_non_exhaustive()
     }
 }

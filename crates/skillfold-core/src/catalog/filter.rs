@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::{Entry, Status};
 use crate::catalog::key::canonical;
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
@@ -24,7 +24,7 @@ const PATTERN_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     scopes: Vec<Scope>,
-    standings: Vec<Standing>,
+    statuses: Vec<Status>,
     name: Option<Regex>,
     words: Vec<String>,
     tags: Vec<String>,
@@ -41,8 +41,8 @@ impl Filter {
 
     /// Asks for skills that stand so; said twice, either way.
     #[must_use]
-    pub fn standing(mut self, standing: Standing) -> Self {
-        self.standings.push(standing);
+    pub fn status(mut self, status: Status) -> Self {
+        self.statuses.push(status);
         self
     }
 
@@ -81,7 +81,7 @@ impl Filter {
         let manifest = entry.manifest();
         let has_tag = |tag: &String| manifest.tags().iter().any(|own| fold(own) == *tag);
         (self.scopes.is_empty() || self.scopes.contains(&entry.scope()))
-            && (self.standings.is_empty() || self.standings.contains(&entry.standing()))
+            && (self.statuses.is_empty() || self.statuses.contains(&entry.status()))
             && self
                 .name
                 .as_ref()

@@ -30,7 +30,7 @@ const CANONICAL: [bool; 256] = {
 
 /// A canonical name with its start at hand, where most comparisons end. The text is the name's own, if that is canonical,
 /// and is given by who has it: in a large catalog it is far away.
-pub(crate) struct Key {
+pub(crate) struct NameKey {
     start: [u64; 4],
     length: usize,
     /// The text, where the name was written in another way.
@@ -43,7 +43,7 @@ pub(crate) type Start = (u64, u64);
 /// Bytes that are at hand.
 const START: usize = size_of::<[u64; 4]>();
 
-impl Key {
+impl NameKey {
     pub(crate) fn new(name: &str) -> Self {
         let text = canonical(name);
         let length = text.len();
@@ -99,7 +99,7 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, canonical};
+    use super::{NameKey, canonical};
     use proptest::prelude::*;
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
 
         #[test]
         fn keys_are_ordered_as_their_text_is(a in "a{0,36}[a-c\0]{0,4}", b in "a{0,36}[a-c\0]{0,4}") {
-            let (left, right) = (Key::new(&a), Key::new(&b));
+            let (left, right) = (NameKey::new(&a), NameKey::new(&b));
             prop_assert_eq!(left.cmp(&right, || (&a, &b)), a.cmp(&b));
         }
     }

@@ -1,7 +1,7 @@
 //! What is logged of finding skills: numbers, names, and what is not as it should be.
 
 use crate::catalog::refresh::Refreshed;
-use crate::catalog::remembered::Recall;
+use crate::catalog::scan_cache::CacheReport;
 use crate::catalog::snapshot::Catalog;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, visible};
@@ -24,8 +24,8 @@ pub(super) fn found(catalog: &Catalog) {
 }
 
 /// Says what was remembered.
-pub(super) fn recalled(roots: &[Recall]) {
-    let sum = |of: fn(&Recall) -> usize| roots.iter().map(of).sum::<usize>();
+pub(super) fn recalled(roots: &[CacheReport]) {
+    let sum = |of: fn(&CacheReport) -> usize| roots.iter().map(of).sum::<usize>();
     tracing::info!(
         kept = sum(|root| root.kept),
         read = sum(|root| root.read),

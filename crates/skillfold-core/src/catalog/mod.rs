@@ -3,8 +3,8 @@
 //! Reading order is dependency order.
 
 pub(crate) mod key;
-mod printed;
 pub(crate) mod scope;
+mod unescape;
 
 pub(crate) mod root;
 
@@ -13,15 +13,15 @@ pub(crate) mod enablement;
 pub(crate) mod tables;
 
 pub(crate) mod entry;
-mod folders;
-mod hold;
+pub(crate) mod fingerprint;
+mod last_good;
 mod log;
-pub(crate) mod marks;
 pub(crate) mod refresh;
-pub(crate) mod remembered;
+mod refresh_folders;
+pub(crate) mod scan_cache;
 pub(crate) mod snapshot;
 
 pub(crate) mod filter;
 pub(crate) mod nearest;
 
-pub(crate) mod look_up;
+pub(crate) mod resolve;

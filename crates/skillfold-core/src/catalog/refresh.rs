@@ -6,13 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
-use crate::catalog::hold::{hold, keep_unavailable};
+use crate::catalog::last_good::{keep_half_written, keep_unavailable};
 use crate::catalog::log;
 use crate::catalog::root::{Root, arranged};
-use crate::catalog::snapshot::{Catalog, Rules};
+use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::{Item, Tables};
-use crate::read::discover::{Discovery, Earlier, Found, Refused, Skill, discover_with};
-use crate::read::source::{Folder, Listed, Revision, Source};
+use crate::read::discover::{
+    Discovery, FoundFolder, RefusedFolder, ScanCache, Skill, discover_with,
+};
+use crate::read::source::{Folder, ListedFolder, Revision, Source};
 
 /// A new snapshot, and how it differs from the one before.
 #[derive(Clone, Debug)]
@@ -62,28 +64,28 @@ impl Catalog {
     ///
     /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one. Where something
     /// cannot be read just now, what was known of it stays, and [`is_stale`](Self::is_stale) says so.
-    pub fn refresh(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
+    pub fn refresh(&self, roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Refreshed {
         let _span = tracing::debug_span!("refresh", roots = roots.len()).entered();
         let refreshed = self.refreshed(roots, rules, now_ns);
         log::changed(&refreshed);
         refreshed
     }
 
-    fn refreshed(&self, roots: Vec<Root>, rules: Rules, now_ns: i64) -> Refreshed {
+    fn refreshed(&self, roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Refreshed {
         let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let mut known = Known::new(self, &roots, &rules);
-        let mut found = discover_with(&sources, &rules.reading, &mut known);
+        let mut known = PreviousScan::new(self, &roots, &rules);
+        let mut found = discover_with(&sources, &rules.read, &mut known);
         keep_unavailable(self, &roots, &mut found);
-        hold(self, &known, &mut found, now_ns);
+        keep_half_written(self, &known, &mut found, now_ns);
         keep_equal(self, &mut found);
-        let is_alike = self.rules.precedence == rules.precedence
-            && self.rules.enablement == rules.enablement
+        let is_alike = self.options.precedence == rules.precedence
+            && self.options.enablement == rules.enablement
             && self.roots.len() == roots.len()
             && self.roots.iter().zip(&roots).all(|(a, b)| a.is_alike(b));
         if is_alike && is_same(&self.tables, &found) {
             let mut catalog = self.again(roots.into(), found.findings, now_ns);
-            catalog.rules = Arc::new(rules);
+            catalog.options = Arc::new(rules);
             let changes = Changes::default();
             return Refreshed { catalog, changes };
         }
@@ -94,7 +96,7 @@ impl Catalog {
 }
 
 /// What the old snapshot knows.
-pub(super) struct Known<'a> {
+pub(super) struct PreviousScan<'a> {
     old: &'a Catalog,
     /// For each root now: the root it was, and the places of that.
     root_of: Vec<Option<(usize, Range<usize>)>>,
@@ -102,8 +104,8 @@ pub(super) struct Known<'a> {
     next: Vec<usize>,
 }
 
-impl<'a> Known<'a> {
-    pub(super) fn new(old: &'a Catalog, roots: &[Root], rules: &Rules) -> Self {
+impl<'a> PreviousScan<'a> {
+    pub(super) fn new(old: &'a Catalog, roots: &[Root], rules: &CatalogOptions) -> Self {
         let places = old.tables.places();
         let range_of = |at: usize| {
             let end_of = |at: usize| places.partition_point(|item| old.tables.place(*item).0 < at);
@@ -111,7 +113,7 @@ impl<'a> Known<'a> {
         };
         let root_of = roots.iter().map(|root| {
             let at = old.roots.iter().position(|old| old.is_same_place(root))?;
-            (old.rules.reading == rules.reading).then(|| (at, range_of(at)))
+            (old.options.read == rules.read).then(|| (at, range_of(at)))
         });
         let root_of: Vec<_> = root_of.collect();
         let next = root_of
@@ -137,7 +139,7 @@ impl<'a> Known<'a> {
     }
 
     /// Returns what stood in a folder. Folders come nearly in order, so that the next place is looked at first.
-    fn place(&mut self, root: usize, listed: &Listed) -> Option<(usize, Item)> {
+    fn place(&mut self, root: usize, listed: &ListedFolder) -> Option<(usize, Item)> {
         let (was, range) = self.root_of.get(root)?.as_ref()?;
         let tables = &self.old.tables;
         let places = &tables.places()[range.clone()];
@@ -154,7 +156,7 @@ impl<'a> Known<'a> {
     }
 }
 
-impl Earlier for Known<'_> {
+impl ScanCache for PreviousScan<'_> {
     fn knows(&self, source: usize) -> bool {
         let known = self.root_of.get(source).and_then(Option::as_ref);
         known.is_some_and(|(_, places)| !places.is_empty())
@@ -165,7 +167,7 @@ impl Earlier for Known<'_> {
         known.map(|(_, places)| places.len()).sum()
     }
 
-    fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found> {
+    fn unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
         let (was, item) = self.place(source, listed)?;
         if self.old.unsettled.binary_search(&item).is_ok() {
             return None;
@@ -175,12 +177,13 @@ impl Earlier for Known<'_> {
         match item {
             Item::Skill(at) => {
                 let skill = &tables.node(at).skill;
-                is_equal(Some(skill.revision)).then(|| Found::Skill(moved(skill, was, source)))
+                is_equal(Some(skill.revision))
+                    .then(|| FoundFolder::Skill(moved(skill, was, source)))
             }
             Item::Refused(at) => {
                 let refused = tables.refused_at(at);
                 is_equal(refused.revision)
-                    .then(|| Found::Refused(moved_refused(refused, was, source)))
+                    .then(|| FoundFolder::Refused(moved_refused(refused, was, source)))
             }
         }
     }
@@ -198,13 +201,17 @@ pub(super) fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill>
 }
 
 /// The same for a folder that holds no skill.
-pub(super) fn moved_refused(refused: &Arc<Refused>, was: usize, source: usize) -> Arc<Refused> {
+pub(super) fn moved_refused(
+    refused: &Arc<RefusedFolder>,
+    was: usize,
+    source: usize,
+) -> Arc<RefusedFolder> {
     if was == source {
         return Arc::clone(refused);
     }
-    Arc::new(Refused {
+    Arc::new(RefusedFolder {
         source,
-        ..Refused::clone(refused)
+        ..RefusedFolder::clone(refused)
     })
 }
 
@@ -289,11 +296,11 @@ pub(super) fn changes_between<'o, 'n>(
 
 /// Compares refused folders of two snapshots.
 pub(super) fn compare_refused(
-    (old, gone): (&Catalog, &[Arc<Refused>]),
-    (new, come): (&Catalog, &[Arc<Refused>]),
+    (old, gone): (&Catalog, &[Arc<RefusedFolder>]),
+    (new, come): (&Catalog, &[Arc<RefusedFolder>]),
     changes: &mut Changes,
 ) {
-    let place = |catalog: &Catalog, refused: &Refused| {
+    let place = |catalog: &Catalog, refused: &RefusedFolder| {
         let label = catalog.roots[refused.source].label();
         (Box::<str>::from(label), refused.folder.to_string())
     };
@@ -319,7 +326,7 @@ fn is_unchanged(old: &Entry<'_>, new: &Entry<'_>) -> bool {
         let (old, new) = (old.skill(), new.skill());
         old.folder == new.folder && old.revision == new.revision && old.manifest == new.manifest
     };
-    old.standing() == new.standing()
+    old.status() == new.status()
         && old.root().is_same_place(new.root())
         && (Arc::ptr_eq(old.skill(), new.skill()) || is_same_file())
 }

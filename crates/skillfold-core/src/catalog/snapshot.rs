@@ -6,16 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup};
-use crate::catalog::hold::Unavailable;
+use crate::catalog::fingerprint::DescriptionFingerprints;
+use crate::catalog::last_good::Unavailable;
 use crate::catalog::log;
-use crate::catalog::marks::Marks;
-use crate::catalog::printed::unescaped;
 use crate::catalog::root::{Root, arranged};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
+use crate::catalog::unescape::unescaped;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::read::discover::{Discovery, Reading, Refused, Skill, SourceFinding, discover};
+use crate::read::discover::{
+    Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover,
+};
 use crate::read::source::{Revision, Source};
 
 /// How a catalog is made.
@@ -24,9 +26,9 @@ use crate::read::source::{Revision, Source};
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
-pub struct Rules {
+pub struct CatalogOptions {
     /// How skills are found and read.
-    pub reading: Reading,
+    pub read: ReadOptions,
     /// Which scope wins a name.
     pub precedence: Precedence,
     /// Which skills are on.
@@ -44,21 +46,21 @@ pub struct Rules {
 /// folder leads to it too, unless it is the name of another.
 ///
 /// ```
-/// use skillfold_core::{Catalog, MemorySource, Root, Rules, Scope, Standing};
+/// use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope, Status};
 ///
 /// let pdf = |what: &str| MemorySource::new([("pdf/SKILL.md", format!("---\nname: pdf\ndescription: {what}\n---\n"))]);
 /// let roots = vec![Root::new(Scope::User, "mine", pdf("Mine")), Root::new(Scope::Project, "ours", pdf("Ours"))];
-/// let catalog = Catalog::discover(roots, Rules::default(), 0);
+/// let catalog = Catalog::discover(roots, CatalogOptions::default(), 0);
 ///
 /// let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();
 /// assert_eq!(ids, ["pdf", "user:pdf"]);
 /// assert_eq!(catalog.get("PDF").unwrap().manifest().description(), "Ours");
-/// assert_eq!(catalog.get("user:pdf").unwrap().standing(), Standing::Shadowed);
+/// assert_eq!(catalog.get("user:pdf").unwrap().status(), Status::Shadowed);
 /// ```
 #[derive(Clone)]
 pub struct Catalog {
     pub(crate) roots: Arc<[Root]>,
-    pub(crate) rules: Arc<Rules>,
+    pub(crate) options: Arc<CatalogOptions>,
     pub(crate) tables: Arc<Tables>,
     findings: Arc<[SourceFinding]>,
     /// What has to be compared by content when it is looked at again, in order.
@@ -68,18 +70,18 @@ pub struct Catalog {
     /// Which snapshot this is, of all that were made.
     serial: u64,
     /// What the visible skills say of themselves, from when it is asked for the first time.
-    marks: Arc<OnceLock<Marks>>,
+    marks: Arc<OnceLock<DescriptionFingerprints>>,
 }
 
 impl Catalog {
     /// Finds all skills of some roots; `now_ns` is the time before anything is read, in nanoseconds since 1970.
     ///
     /// Nothing stops it: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
-    pub fn discover(roots: Vec<Root>, rules: Rules, now_ns: i64) -> Self {
+    pub fn discover(roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Self {
         let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
         let roots = arranged(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let found = discover(&sources, &rules.reading);
+        let found = discover(&sources, &rules.read);
         let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
         log::found(&catalog);
         catalog
@@ -89,7 +91,7 @@ impl Catalog {
     pub(crate) fn of(
         mut found: Discovery,
         roots: Arc<[Root]>,
-        rules: Arc<Rules>,
+        rules: Arc<CatalogOptions>,
         now_ns: i64,
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
@@ -101,7 +103,7 @@ impl Catalog {
             (folder, Some(*revision), &*skill.diagnostics)
         });
         let refused = found.refused.iter().map(|refused| {
-            let Refused {
+            let RefusedFolder {
                 folder, revision, ..
             } = &**refused;
             (folder, *revision, &*refused.diagnostics)
@@ -129,7 +131,7 @@ impl Catalog {
         }
         Self {
             roots,
-            rules,
+            options: rules,
             tables: Arc::new(tables),
             findings: findings.into(),
             unsettled: unsettled.into(),
@@ -158,7 +160,7 @@ impl Catalog {
         Self {
             has_links: self.has_links || has_links_in(&roots),
             roots,
-            rules: Arc::clone(&self.rules),
+            options: Arc::clone(&self.options),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled,
@@ -215,7 +217,7 @@ impl Catalog {
 
     /// Returns the skill that an id, a name or a folder's name leads to, in constant time.
     pub fn get(&self, id: &str) -> Option<Entry<'_>> {
-        match self.find(id) {
+        match self.resolve(id) {
             Lookup::Skill(entry) => Some(entry),
             Lookup::Refused(_) | Lookup::Nothing => None,
         }
@@ -223,7 +225,7 @@ impl Catalog {
 
     /// Returns what an id, a name or a folder's name leads to, in constant time: a skill, or a folder that was refused. An
     /// id may be written as listings print it, with odd characters escaped.
-    pub fn find(&self, id: &str) -> Lookup<'_> {
+    pub fn resolve(&self, id: &str) -> Lookup<'_> {
         let find = |id: &str| self.tables.find(&self.roots, id);
         match find(id).or_else(|| find(&unescaped(id)?)) {
             Some(Item::Skill(at)) => Lookup::Skill(self.entry(at)),
@@ -233,7 +235,7 @@ impl Catalog {
     }
 
     /// Returns the folders that hold a `SKILL.md` and no skill, ordered by root and folder.
-    pub fn refused(&self) -> &[Arc<Refused>] {
+    pub fn refused(&self) -> &[Arc<RefusedFolder>] {
         self.tables.refused()
     }
 
@@ -256,8 +258,8 @@ impl Catalog {
     }
 
     /// Returns how the catalog was made.
-    pub fn rules(&self) -> &Rules {
-        &self.rules
+    pub fn options(&self) -> &CatalogOptions {
+        &self.options
     }
 
     /// Returns which snapshot this is; no other that was made has the number, and a clone has the same.
@@ -266,8 +268,9 @@ impl Catalog {
     }
 
     /// Returns what the skills that a model may see say of themselves.
-    pub(crate) fn marks(&self) -> &Marks {
-        self.marks.get_or_init(|| Marks::new(self))
+    pub(crate) fn marks(&self) -> &DescriptionFingerprints {
+        self.marks
+            .get_or_init(|| DescriptionFingerprints::new(self))
     }
 
     pub(crate) fn entry(&self, at: u32) -> Entry<'_> {

@@ -12,7 +12,7 @@ pub(super) struct Literals {
     automaton: Option<AhoCorasick>,
     /// For each literal and each class of its uses, where these start; one more at the end.
     starts: Vec<u32>,
-    uses: Vec<Use>,
+    uses: Vec<LiteralOwner>,
 }
 
 /// Classes of uses: parts of words, whole words, names.
@@ -22,17 +22,17 @@ const NAMES: usize = 2;
 
 /// A literal as one skill uses it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Use {
+pub(super) struct LiteralOwner {
     pub(super) slot: u32,
     /// Which of the skill's triggers it is; a name is none.
     pub(super) trigger: Option<u32>,
-    pub(super) whole: Whole,
-    pub(super) words: Words,
+    pub(super) whole: WordBoundary,
+    pub(super) words: WordCount,
 }
 
 /// Whether a literal has to stand as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whole {
+pub(super) enum WordBoundary {
     /// It may be a part of one.
     No,
     /// Where its own edge is of a word.
@@ -41,35 +41,41 @@ pub(super) enum Whole {
 
 /// How many words a literal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum WordCount {
     One,
     Several,
 }
 
 /// Literals of skills, collected.
 #[derive(Default)]
-pub(super) struct Collected {
+pub(super) struct LiteralsBuilder {
     numbers: HashMap<Box<str>, u32>,
-    uses: Vec<(u32, Use)>,
+    uses: Vec<(u32, LiteralOwner)>,
 }
 
-impl Collected {
+impl LiteralsBuilder {
     /// Adds a literal that a skill uses; an empty one matches nothing.
-    pub(super) fn add(&mut self, literal: &str, slot: u32, trigger: Option<u32>, whole: Whole) {
+    pub(super) fn add(
+        &mut self,
+        literal: &str,
+        slot: u32,
+        trigger: Option<u32>,
+        whole: WordBoundary,
+    ) {
         let literal = fold(literal.trim());
         if literal.is_empty() {
             return;
         }
         let words = if literal.split_whitespace().nth(1).is_some() {
-            Words::Several
+            WordCount::Several
         } else {
-            Words::One
+            WordCount::One
         };
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(literal.into()).or_insert(next);
         self.uses.push((
             number,
-            Use {
+            LiteralOwner {
                 slot,
                 trigger,
                 whole,
@@ -80,7 +86,7 @@ impl Collected {
 
     /// Builds the automaton.
     pub(super) fn build(mut self) -> Literals {
-        let place = |number: u32, used: &Use| number as usize * CLASSES + used.class();
+        let place = |number: u32, used: &LiteralOwner| number as usize * CLASSES + used.class();
         self.uses.sort_by_key(|(number, used)| place(*number, used));
         let mut starts = vec![0; self.numbers.len() * CLASSES + 1];
         for (number, used) in &self.uses {
@@ -105,11 +111,11 @@ impl Collected {
     }
 }
 
-impl Use {
+impl LiteralOwner {
     fn class(&self) -> usize {
         match (self.trigger, self.whole) {
-            (Some(_), Whole::No) => 0,
-            (Some(_), Whole::Yes) => 1,
+            (Some(_), WordBoundary::No) => 0,
+            (Some(_), WordBoundary::Yes) => 1,
             (None, _) => NAMES,
         }
     }
@@ -118,7 +124,11 @@ impl Use {
 impl Literals {
     /// Calls `found` with each use of a literal that stands in the message, and where. Only that of a name may be found
     /// again: it counts by what stands around it.
-    pub(super) fn find(&self, message: &Message<'_>, mut found: impl FnMut(&Use, Found)) {
+    pub(super) fn find(
+        &self,
+        message: &Message<'_>,
+        mut found: impl FnMut(&LiteralOwner, LiteralMatch),
+    ) {
         let Some(automaton) = &self.automaton else {
             return;
         };
@@ -130,7 +140,7 @@ impl Literals {
                 continue;
             }
             let range = hit.start()..hit.end();
-            let place = Found {
+            let place = LiteralMatch {
                 start: range.start,
                 end: range.end,
                 is_whole: is_whole(message, range),
@@ -149,14 +159,14 @@ impl Literals {
     }
 
     /// Returns the uses of one class of one literal.
-    fn uses_of(&self, class: usize) -> &[Use] {
+    fn uses_of(&self, class: usize) -> &[LiteralOwner] {
         &self.uses[self.starts[class] as usize..self.starts[class + 1] as usize]
     }
 }
 
 /// Where a literal was found in the folded message.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct LiteralMatch {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) is_whole: bool,

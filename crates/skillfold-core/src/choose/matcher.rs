@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
-use crate::choose::answers::{Answer, Answers, MatchStats};
 use crate::choose::capability;
+use crate::choose::compiled::{GONE, MatcherLayer, Reason};
 use crate::choose::finder::Finder;
+use crate::choose::match_cache::{CachedMatch, MatchCache, MatchStats};
 use crate::choose::message::Message;
-use crate::choose::part::{GONE, Part, Reason};
 use crate::choose::patterns::{compiled, window};
 use crate::choose::signal::Signal;
 use crate::choose::trigger::trigger_text;
@@ -28,11 +28,11 @@ const LEAST: usize = 64;
 /// matches in it, whatever the patterns.
 ///
 /// ```
-/// use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope, Signal};
+/// use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope, Signal};
 ///
 /// let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-/// let matcher = Matcher::new(&Catalog::discover(vec![root], Rules::default(), 0));
+/// let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), 0));
 ///
 /// let found = matcher.matches("Say Bonjour to Alice");
 /// assert_eq!(found.candidates[0].entry.id(), "greet");
@@ -40,13 +40,13 @@ const LEAST: usize = 64;
 /// ```
 pub struct Matcher {
     catalog: Catalog,
-    base: Part,
+    base: MatcherLayer,
     /// What is newer than the base.
-    delta: Part,
+    delta: MatcherLayer,
     /// The places of the skills that have a trigger which could match, from when it is asked for the first time.
     with_triggers: OnceLock<HashSet<u32>>,
     /// What messages asked for before.
-    answers: Answers,
+    answers: MatchCache,
     /// What finds skills by what a message is about.
     finder: Option<Arc<dyn Finder>>,
 }
@@ -54,7 +54,7 @@ pub struct Matcher {
 /// What a message asks for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Matched<'a> {
+pub struct Matches<'a> {
     /// The skills that match, each once, in the order of the catalog.
     pub candidates: Vec<Candidate<'a>>,
     /// Whether the message asks what can be done at all.
@@ -85,10 +85,10 @@ impl Matcher {
     pub fn new(catalog: &Catalog) -> Self {
         Self {
             catalog: catalog.clone(),
-            base: Part::new(startable(catalog)),
-            delta: Part::new([]),
+            base: MatcherLayer::new(startable(catalog)),
+            delta: MatcherLayer::new([]),
             with_triggers: OnceLock::new(),
-            answers: Answers::default(),
+            answers: MatchCache::default(),
             finder: None,
         }
     }
@@ -96,7 +96,7 @@ impl Matcher {
     /// Suggests what a message is about too, by something that searches the same snapshot. Only what a
     /// [`Policy`](crate::Policy) lets through is told.
     #[must_use]
-    pub fn suggesting(mut self, finder: Arc<dyn Finder>) -> Self {
+    pub fn with_finder(mut self, finder: Arc<dyn Finder>) -> Self {
         self.finder = Some(finder);
         self
     }
@@ -141,7 +141,7 @@ impl Matcher {
         self.with(catalog, self.base.without(&gone), newer.collect())
     }
 
-    fn with(&self, catalog: &Catalog, base: Part, newer: Vec<(u32, Arc<Skill>)>) -> Self {
+    fn with(&self, catalog: &Catalog, base: MatcherLayer, newer: Vec<(u32, Arc<Skill>)>) -> Self {
         let gone = base.places.iter().filter(|place| **place == GONE).count();
         if (newer.len() + gone) > LEAST.max(base.places.len() / SHARE) {
             return Self::new(catalog);
@@ -152,14 +152,14 @@ impl Matcher {
         let delta = if is_same {
             self.delta.moved(&newer)
         } else {
-            Part::new(newer)
+            MatcherLayer::new(newer)
         };
         Self {
             catalog: catalog.clone(),
             base,
             delta,
             with_triggers: OnceLock::new(),
-            answers: Answers::default(),
+            answers: MatchCache::default(),
             finder: None,
         }
     }
@@ -178,7 +178,7 @@ impl Matcher {
     pub(crate) fn has_triggers(&self, entry: &Entry<'_>) -> bool {
         let with_triggers = self.with_triggers.get_or_init(|| {
             let parts = [&self.base, &self.delta].into_iter();
-            parts.flat_map(Part::with_triggers).collect()
+            parts.flat_map(MatcherLayer::with_triggers).collect()
         });
         with_triggers.contains(&entry.at())
     }
@@ -202,7 +202,7 @@ impl Matcher {
     }
 
     /// Returns the skills that a message asks for. They are looked for each time; [`recall`](Self::recall) remembers.
-    pub fn matches(&self, message: &str) -> Matched<'_> {
+    pub fn matches(&self, message: &str) -> Matches<'_> {
         let message = Message::new(message, MESSAGE_BYTES);
         let answer = self.answer(&message);
         self.matched(&message, &answer)
@@ -214,15 +214,15 @@ impl Matcher {
     /// At most 256 messages are remembered, in at most 1 MiB; the one that was asked longest ago is forgotten first.
     ///
     /// ```
-    /// # use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope};
+    /// # use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope};
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-    /// # let matcher = Matcher::new(&Catalog::discover(vec![root], Rules::default(), 0));
-    /// assert_eq!(matcher.recall("Say Bonjour").candidates.len(), 1);
-    /// assert_eq!(matcher.recall("say bonjour").candidates.len(), 1);
+    /// # let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), 0));
+    /// assert_eq!(matcher.matches_cached("Say Bonjour").candidates.len(), 1);
+    /// assert_eq!(matcher.matches_cached("say bonjour").candidates.len(), 1);
     /// assert_eq!((matcher.stats().misses, matcher.stats().hits), (1, 1));
     /// ```
-    pub fn recall(&self, message: &str) -> Matched<'_> {
+    pub fn matches_cached(&self, message: &str) -> Matches<'_> {
         let message = Message::new(message, MESSAGE_BYTES);
         // Everything that an answer depends on. Literals look at the folded text, patterns at the text as it was written;
         // what is passed over of a long message is in neither.
@@ -241,20 +241,20 @@ impl Matcher {
     }
 
     /// Looks for what a message asks for.
-    fn answer(&self, message: &Message<'_>) -> Answer {
+    fn answer(&self, message: &Message<'_>) -> CachedMatch {
         let mut hits = Vec::new();
         for part in [&self.base, &self.delta] {
             part.find(message, &mut hits);
         }
         hits.sort_unstable_by_key(|hit| self.catalog.tables.order(hit.at));
-        Answer {
+        CachedMatch {
             hits,
             asks_for_list: capability::is_asked(&message.folded),
         }
     }
 
     /// Returns an answer as that to one message.
-    fn matched(&self, message: &Message<'_>, answer: &Answer) -> Matched<'_> {
+    fn matched(&self, message: &Message<'_>, answer: &CachedMatch) -> Matches<'_> {
         let candidates = answer.hits.iter().map(|hit| Candidate {
             entry: self.catalog.entry(hit.at),
             signal: hit.signal,
@@ -262,7 +262,7 @@ impl Matcher {
             trigger: hit.trigger,
             order: self.catalog.tables.order(hit.at),
         });
-        Matched {
+        Matches {
             candidates: candidates.collect(),
             asks_for_list: answer.asks_for_list,
             unread_by_patterns: self.unread_by_patterns(message),
@@ -297,7 +297,7 @@ fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
     visible.map(|entry| (entry.at(), Arc::clone(entry.skill())))
 }
 
-impl Matched<'_> {
+impl Matches<'_> {
     /// Returns what the triggers alone ask for: saying a skill's name counts for nothing.
     pub(crate) fn by_triggers(mut self) -> Self {
         self.candidates.retain_mut(|candidate| {

@@ -9,12 +9,12 @@ use crate::text::{end_of, fold, fold_char, start_of};
 
 /// A message in lower case, and what it was.
 pub(super) struct Message<'a> {
-    pub(super) looked: Looked<'a>,
+    pub(super) looked: Excerpt<'a>,
     pub(super) folded: Cow<'a, str>,
 }
 
 /// What is looked at of a message: all of it, or its start and its end, where people put what they want.
-pub(super) struct Looked<'a> {
+pub(super) struct Excerpt<'a> {
     message: &'a str,
     pub(super) text: Cow<'a, str>,
     /// The bytes of the message that are passed over; a line break stands for them.
@@ -24,7 +24,7 @@ pub(super) struct Looked<'a> {
 /// Bytes in which a cut looks for the end of a word.
 const WORD: usize = 256;
 
-impl<'a> Looked<'a> {
+impl<'a> Excerpt<'a> {
     /// Takes a message, or the start and the end of it with at most `limit` bytes together, cut between words.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
         if message.len() <= limit {
@@ -102,7 +102,7 @@ fn words_to_the_end(end: &str) -> &str {
 impl<'a> Message<'a> {
     /// Takes a message, of which about `limit` bytes are looked at.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
-        let looked = Looked::new(message, limit);
+        let looked = Excerpt::new(message, limit);
         let is_folded = looked
             .text
             .bytes()

@@ -11,9 +11,9 @@ mod layers;
 
 pub(crate) mod signal;
 
-pub(crate) mod part;
+pub(crate) mod compiled;
 
-pub(crate) mod answers;
+pub(crate) mod match_cache;
 
 pub(crate) mod search;
 
@@ -21,6 +21,6 @@ pub(crate) mod finder;
 
 pub(crate) mod matcher;
 
-pub(crate) mod near;
+pub(crate) mod near_miss;
 
 pub(crate) mod rank;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::choose::message::Looked;
+use crate::choose::message::Excerpt;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 
@@ -26,12 +26,12 @@ const NESTING: u32 = 50;
 
 /// Regular expressions and whose they are.
 pub(super) struct Patterns {
-    sets: Vec<(RegexSet, Vec<Owner>)>,
+    sets: Vec<(RegexSet, Vec<PatternOwner>)>,
 }
 
 /// Whose a pattern is.
 #[derive(Clone, Copy)]
-pub(super) struct Owner {
+pub(super) struct PatternOwner {
     pub(super) slot: u32,
     /// Which of the skill's triggers it is.
     pub(super) trigger: u32,
@@ -39,8 +39,11 @@ pub(super) struct Owner {
 
 impl Patterns {
     /// Compiles the patterns of all skills; what is no pattern, or too large, is reported and left out.
-    pub(super) fn new(all: &[(Owner, &str)], mut report: impl FnMut(u32, Diagnostic)) -> Self {
-        let mut good: Vec<(Owner, &str)> = Vec::new();
+    pub(super) fn new(
+        all: &[(PatternOwner, &str)],
+        mut report: impl FnMut(u32, Diagnostic),
+    ) -> Self {
+        let mut good: Vec<(PatternOwner, &str)> = Vec::new();
         let mut of_this = (u32::MAX, 0);
         let mut steps_of_this = 0;
         for (owner, pattern) in all {
@@ -88,7 +91,7 @@ impl Patterns {
     }
 
     /// Returns whose patterns are used.
-    pub(super) fn owners(&self) -> impl Iterator<Item = Owner> {
+    pub(super) fn owners(&self) -> impl Iterator<Item = PatternOwner> {
         let sets = self.sets.iter();
         sets.flat_map(|(_, owners)| owners.iter().copied())
     }
@@ -99,7 +102,7 @@ impl Patterns {
     }
 
     /// Calls `found` with each pattern that matches. None matches over what is passed over.
-    pub(super) fn find(&self, message: &Looked<'_>, mut found: impl FnMut(Owner)) {
+    pub(super) fn find(&self, message: &Excerpt<'_>, mut found: impl FnMut(PatternOwner)) {
         let looked = window(message);
         for half in looked.halves() {
             for (set, owners) in &self.sets {
@@ -112,12 +115,12 @@ impl Patterns {
 }
 
 /// Returns what patterns look at of a message.
-pub(super) fn window<'a>(message: &Looked<'a>) -> Looked<'a> {
+pub(super) fn window<'a>(message: &Excerpt<'a>) -> Excerpt<'a> {
     message.shorter(WINDOW)
 }
 
 /// Adds a set of patterns, or two halves of it where the whole is too large.
-fn add(owners: &[(Owner, &str)], sets: &mut Vec<(RegexSet, Vec<Owner>)>) {
+fn add(owners: &[(PatternOwner, &str)], sets: &mut Vec<(RegexSet, Vec<PatternOwner>)>) {
     let patterns = owners.iter().map(|(_, pattern)| quick(pattern));
     let set = RegexSetBuilder::new(patterns)
         .case_insensitive(true)
@@ -216,7 +219,9 @@ fn quick(pattern: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{OF_A_SKILL, Owner, PATTERN_STEPS, Patterns, SKILL_STEPS, compiled, quick, steps};
+    use super::{
+        OF_A_SKILL, PATTERN_STEPS, PatternOwner, Patterns, SKILL_STEPS, compiled, quick, steps,
+    };
     use crate::codes::Code;
 
     #[test]
@@ -230,7 +235,7 @@ mod tests {
     }
 
     fn refused(patterns: &[&str]) -> (usize, Vec<String>) {
-        let owner = Owner {
+        let owner = PatternOwner {
             slot: 0,
             trigger: 0,
         };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choose::literals::{Found, Use, Words};
+use crate::choose::literals::{LiteralMatch, LiteralOwner, WordCount};
 use crate::choose::message::{Message, is_word};
 
 /// How a skill was asked for, the surest last.
@@ -47,17 +47,21 @@ impl Signal {
 }
 
 /// Returns how surely a literal asks for its skill, if it does.
-pub(super) fn signal(used: &Use, found: Found, message: &Message<'_>) -> Option<Signal> {
+pub(super) fn signal(
+    used: &LiteralOwner,
+    found: LiteralMatch,
+    message: &Message<'_>,
+) -> Option<Signal> {
     match used.trigger {
         None => is_mention(&message.folded, found).then_some(Signal::Mention),
-        Some(_) if used.words == Words::Several && found.is_whole => Some(Signal::Phrase),
+        Some(_) if used.words == WordCount::Several && found.is_whole => Some(Signal::Phrase),
         Some(_) => Some(Signal::Trigger),
     }
 }
 
 /// Returns whether a name is said as a name: nobody writes `pdf-forms` by chance, but `review` may be any word unless it
 /// is marked (`$review`, `/review`, `` `review` ``) or called a skill.
-fn is_mention(text: &str, found: Found) -> bool {
+fn is_mention(text: &str, found: LiteralMatch) -> bool {
     let (name, before, after) = (
         &text[found.start..found.end],
         &text[..found.start],

@@ -4,37 +4,37 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::catalog::entry::Entry;
-use crate::catalog::marks::{Difference, Marks};
+use crate::catalog::fingerprint::{DescriptionFingerprints, Difference};
 use crate::catalog::snapshot::Catalog;
-use crate::disclose::fit::Detail;
-use crate::disclose::listing::{Disclosed, described, fitted};
+use crate::disclose::fit::ListingDetail;
+use crate::disclose::listing::{Listing, described, fitted};
 use crate::disclose::policy::Policy;
-use crate::disclose::style::Styled;
+use crate::disclose::style::StyleLayout;
 
 /// What is said of a skill that is not there any more.
 const GONE: &str = "(removed, do not use it)";
 
 /// The listing that a model was given, in short, and what it was told since. A clone costs little.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownListing {
     /// What stands in the listing.
-    listing: Marks,
+    listing: DescriptionFingerprints,
     tokens: u64,
     /// Whether it has all skills, with all of their descriptions.
     is_whole: bool,
     /// What the model knows by the listing and what was told after it.
-    told: Marks,
+    told: DescriptionFingerprints,
     /// The ids of skills that are gone and that there was no room to tell of.
     owed: Vec<Box<str>>,
 }
 
-impl Shown {
-    pub(crate) fn new(catalog: &Catalog, listed: &Disclosed) -> Self {
+impl ShownListing {
+    pub(crate) fn new(catalog: &Catalog, listed: &Listing) -> Self {
         let marks = catalog.marks();
         Self {
             listing: marks.clone(),
             tokens: listed.tokens,
-            is_whole: listed.detail == Detail::Whole,
+            is_whole: listed.detail == ListingDetail::Whole,
             told: marks.clone(),
             owed: Vec::new(),
         }
@@ -51,7 +51,7 @@ impl Shown {
     }
 
     /// Notes that the model was told what changed up to a snapshot, but for what there was no room for.
-    pub(crate) fn was_told_of(&mut self, catalog: &Catalog, announced: &Announced) {
+    pub(crate) fn was_told_of(&mut self, catalog: &Catalog, announced: &AnnouncedChanges) {
         self.told = catalog.marks().clone();
         let left_out: HashSet<&str> = announced.left_out.iter().map(|id| &**id).collect();
         let gone = announced.gone.iter();
@@ -71,7 +71,7 @@ impl Shown {
 /// What a model is told of changes, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Announced {
+pub struct AnnouncedChanges {
     /// Skills that are new.
     pub added: Vec<Box<str>>,
     /// Skills whose description is another.
@@ -84,7 +84,7 @@ pub struct Announced {
     pub left_out: Vec<Box<str>>,
 }
 
-impl Announced {
+impl AnnouncedChanges {
     /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.gone.is_empty()
@@ -93,11 +93,11 @@ impl Announced {
 
 /// Returns what changed since a listing was given, of the skills that may be seen, and the text about it.
 pub(super) fn announce(
-    shown: &Shown,
+    shown: &ShownListing,
     catalog: &Catalog,
     policy: &Policy,
     may_see: impl Fn(&str) -> bool,
-) -> Option<(Announced, Option<String>)> {
+) -> Option<(AnnouncedChanges, Option<String>)> {
     let Difference {
         mut added,
         mut changed,
@@ -114,11 +114,11 @@ pub(super) fn announce(
     changed.retain(|entry| may_see(entry.id()));
     gone.retain(|id| may_see(id));
     let ids = |entries: &[Entry<'_>]| entries.iter().map(|entry| entry.id().into()).collect();
-    let mut announced = Announced {
+    let mut announced = AnnouncedChanges {
         added: ids(&added),
         changed: ids(&changed),
         gone,
-        ..Announced::default()
+        ..AnnouncedChanges::default()
     };
     if announced.is_empty() {
         return None;
@@ -128,7 +128,7 @@ pub(super) fn announce(
     let mut lines: Vec<(&str, Cow<'_, str>)> = gone.map(|id| (&**id, GONE.into())).collect();
     let rest = added.iter().chain(&changed);
     lines.extend(rest.map(|entry| (entry.id(), described(entry, policy.style))));
-    let layout = Styled::of_changes(policy.style, &policy.tools);
+    let layout = StyleLayout::of_changes(policy.style, &policy.tools);
     let fitted = fitted(&lines, &layout, policy);
     announced.shortened = fitted.shortened;
     announced.left_out = fitted.left_out;

@@ -15,7 +15,7 @@ const LEAST_CLIP: usize = 16;
     clippy::exhaustive_structs,
     reason = "a line is made of these two and nothing else"
 )]
-pub struct Line<'a> {
+pub struct ListingLine<'a> {
     /// The id under which the skill is loaded.
     pub id: &'a str,
     /// What the skill is for.
@@ -43,7 +43,7 @@ pub trait Layout {
 /// How much of a listing there is room for, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Detail {
+pub enum ListingDetail {
     /// No text at all.
     Nothing,
     /// Only the line that says how many skills there are.
@@ -61,7 +61,7 @@ pub enum Detail {
 /// What became of a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum DescriptionFit {
     /// It is there as it was given.
     Whole,
     /// A part of it is there, with `…` for what is missing.
@@ -79,19 +79,19 @@ pub struct FittedLine<'a> {
     /// What there is room for of its description.
     pub description: Cow<'a, str>,
     /// What became of the description.
-    pub shape: Shape,
+    pub shape: DescriptionFit,
 }
 
 /// A listing that fits: every skill that was given is in `lines` or in `left_out`, once and in the order given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Fitted<'a> {
+pub struct FittedListing<'a> {
     /// The lines that there is room for.
     pub lines: Vec<FittedLine<'a>>,
     /// The ids that there is no room for.
     pub left_out: Vec<&'a str>,
     /// How much there is room for.
-    pub detail: Detail,
+    pub detail: ListingDetail,
     /// What the parts of the text take of the budget together; the text takes no more.
     pub used: u64,
 }
@@ -107,7 +107,7 @@ pub struct Fitted<'a> {
 /// as soon as the budget is used up, so the time goes by the budget more than by the number of lines.
 ///
 /// ```
-/// use skillfold_core::{Budget, Estimate, Layout, Line, fit};
+/// use skillfold_core::{Budget, TokenEstimate, Layout, ListingLine, fit};
 ///
 /// struct Plain;
 /// impl Layout for Plain {
@@ -126,30 +126,30 @@ pub struct Fitted<'a> {
 /// }
 ///
 /// let lines = [
-///     Line { id: "pdf", description: "Use this when someone works with documents: fills in forms" },
-///     Line { id: "ocr", description: "Use this when someone works with documents: reads scans" },
+///     ListingLine { id: "pdf", description: "Use this when someone works with documents: fills in forms" },
+///     ListingLine { id: "ocr", description: "Use this when someone works with documents: reads scans" },
 /// ];
-/// let fitted = fit(&lines, &Plain, &Budget::characters(60), &Estimate);
+/// let fitted = fit(&lines, &Plain, &Budget::characters(60), &TokenEstimate);
 /// assert_eq!(fitted.text(&Plain), "Skills:\n- pdf: …fills in forms\n- ocr: …reads scans\n");
 /// ```
 pub fn fit<'a>(
-    lines: &[Line<'a>],
+    lines: &[ListingLine<'a>],
     layout: &dyn Layout,
     budget: &Budget,
     counter: &dyn TokenCounter,
-) -> Fitted<'a> {
-    let mut scale = Scale {
+) -> FittedListing<'a> {
+    let mut scale = ListingMeter {
         layout,
         budget,
         counter,
         buffer: String::new(),
     };
     if lines.is_empty() {
-        return listing(lines, Detail::Whole, 0, |_| Cow::Borrowed(""));
+        return listing(lines, ListingDetail::Whole, 0, |_| Cow::Borrowed(""));
     }
     let whole = |at: usize| Cow::Borrowed(lines[at].description);
     if let Some(used) = scale.all(lines, whole) {
-        return listing(lines, Detail::Whole, used, whole);
+        return listing(lines, ListingDetail::Whole, used, whole);
     }
     let name = |_| Cow::Borrowed("");
     let Some(used) = scale.all(lines, name) else {
@@ -162,12 +162,12 @@ pub fn fit<'a>(
         move |at: usize| clip(descriptions[at], shared[at], room)
     };
     match scale.largest_room(lines, &descriptions, clipped) {
-        Some((room, used)) => listing(lines, Detail::Clipped(room), used, clipped(room)),
-        None => listing(lines, Detail::Names, used, name),
+        Some((room, used)) => listing(lines, ListingDetail::Clipped(room), used, clipped(room)),
+        None => listing(lines, ListingDetail::Names, used, name),
     }
 }
 
-impl Fitted<'_> {
+impl FittedListing<'_> {
     /// Returns the listing as text, in the layout for which it was fitted.
     pub fn text(&self, layout: &dyn Layout) -> String {
         let mut text = String::new();
@@ -178,7 +178,7 @@ impl Fitted<'_> {
         for line in &self.lines {
             layout.line(line.id, &line.description, &mut text);
         }
-        if !self.left_out.is_empty() && self.detail != Detail::Nothing {
+        if !self.left_out.is_empty() && self.detail != ListingDetail::Nothing {
             layout.more(self.left_out.len(), &mut text);
         }
         if has_lines {
@@ -191,23 +191,23 @@ impl Fitted<'_> {
     pub fn shortened(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter();
         lines
-            .filter(|line| line.shape != Shape::Whole)
+            .filter(|line| line.shape != DescriptionFit::Whole)
             .map(|line| line.id)
     }
 }
 
 /// Returns a listing of all lines.
 fn listing<'a>(
-    lines: &[Line<'a>],
-    detail: Detail,
+    lines: &[ListingLine<'a>],
+    detail: ListingDetail,
     used: u64,
     description: impl Fn(usize) -> Cow<'a, str>,
-) -> Fitted<'a> {
+) -> FittedListing<'a> {
     let fitted = lines
         .iter()
         .enumerate()
         .map(|(at, line)| FittedLine::new(line, description(at)));
-    Fitted {
+    FittedListing {
         lines: fitted.collect(),
         left_out: Vec::new(),
         detail,
@@ -216,13 +216,13 @@ fn listing<'a>(
 }
 
 impl<'a> FittedLine<'a> {
-    fn new(line: &Line<'a>, description: Cow<'a, str>) -> Self {
+    fn new(line: &ListingLine<'a>, description: Cow<'a, str>) -> Self {
         let shape = if description == line.description {
-            Shape::Whole
+            DescriptionFit::Whole
         } else if description.is_empty() {
-            Shape::Dropped
+            DescriptionFit::Dropped
         } else {
-            Shape::Clipped
+            DescriptionFit::Clipped
         };
         Self {
             id: line.id,
@@ -233,18 +233,18 @@ impl<'a> FittedLine<'a> {
 }
 
 /// Measures parts of a listing.
-struct Scale<'s> {
+struct ListingMeter<'s> {
     layout: &'s dyn Layout,
     budget: &'s Budget,
     counter: &'s dyn TokenCounter,
     buffer: String,
 }
 
-impl Scale<'_> {
+impl ListingMeter<'_> {
     /// Returns what all lines take with the heading and the footing, or nothing as soon as that is too much.
     fn all<'t>(
         &mut self,
-        lines: &[Line<'_>],
+        lines: &[ListingLine<'_>],
         description: impl Fn(usize) -> Cow<'t, str>,
     ) -> Option<u64> {
         let mut used = self.frame();
@@ -262,7 +262,7 @@ impl Scale<'_> {
     /// What is halved depends on the descriptions alone, so that a larger budget takes the same turns until it finds more.
     fn largest_room<'t, D: Fn(usize) -> Cow<'t, str>>(
         &mut self,
-        lines: &[Line<'_>],
+        lines: &[ListingLine<'_>],
         descriptions: &[&str],
         clipped: impl Fn(usize) -> D,
     ) -> Option<(usize, u64)> {
@@ -280,7 +280,7 @@ impl Scale<'_> {
     }
 
     /// Returns as many names as fit with the line about the others, or that line alone, or nothing.
-    fn part<'a>(&mut self, lines: &[Line<'a>]) -> Fitted<'a> {
+    fn part<'a>(&mut self, lines: &[ListingLine<'a>]) -> FittedListing<'a> {
         let mut sums = vec![self.frame()];
         for line in lines {
             let before = sums[sums.len() - 1];
@@ -292,12 +292,12 @@ impl Scale<'_> {
         for named in (1..sums.len().min(lines.len())).rev() {
             let used = sums[named].saturating_add(self.more(lines.len() - named));
             if used <= self.budget.limit {
-                return partly(lines, named, Detail::Part, used);
+                return partly(lines, named, ListingDetail::Part, used);
             }
         }
         match self.more(lines.len()) {
-            used if used <= self.budget.limit => partly(lines, 0, Detail::Count, used),
-            _ => partly(lines, 0, Detail::Nothing, 0),
+            used if used <= self.budget.limit => partly(lines, 0, ListingDetail::Count, used),
+            _ => partly(lines, 0, ListingDetail::Nothing, 0),
         }
     }
 
@@ -324,9 +324,14 @@ impl Scale<'_> {
 }
 
 /// Returns a listing of the first names; the others are left out.
-fn partly<'a>(lines: &[Line<'a>], named: usize, detail: Detail, used: u64) -> Fitted<'a> {
+fn partly<'a>(
+    lines: &[ListingLine<'a>],
+    named: usize,
+    detail: ListingDetail,
+    used: u64,
+) -> FittedListing<'a> {
     let (shown, hidden) = lines.split_at(named);
-    Fitted {
+    FittedListing {
         lines: shown
             .iter()
             .map(|line| FittedLine::new(line, Cow::Borrowed("")))

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
-use crate::disclose::fit::{Detail, Line, fit};
+use crate::disclose::fit::{ListingDetail, ListingLine, fit};
 use crate::disclose::policy::Policy;
-use crate::disclose::style::{Style, Styled};
+use crate::disclose::style::{Style, StyleLayout};
 
 /// A listing of skills for a model, and what of it there was no room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Disclosed {
+pub struct Listing {
     /// What the model is told; empty where there are no skills.
     pub text: String,
     /// Tokens of the text.
@@ -19,7 +19,7 @@ pub struct Disclosed {
     /// Skills that a model may see.
     pub skills: usize,
     /// How much there was room for.
-    pub detail: Detail,
+    pub detail: ListingDetail,
     /// The ids of the skills whose description is not whole.
     pub shortened: Vec<Box<str>>,
     /// The ids of the skills that there was no room for.
@@ -29,28 +29,32 @@ pub struct Disclosed {
 impl Catalog {
     /// Returns a line for each skill that a model may see, within the budget. It depends on the skills and the policy
     /// alone: the same in every turn.
-    pub fn listing(&self, policy: &Policy) -> Disclosed {
+    pub fn listing(&self, policy: &Policy) -> Listing {
         listing(self.visible(), policy)
     }
 }
 
 /// Returns a line for each of some skills, within the budget.
-pub(crate) fn listing<'a>(entries: impl Iterator<Item = Entry<'a>>, policy: &Policy) -> Disclosed {
+pub(crate) fn listing<'a>(entries: impl Iterator<Item = Entry<'a>>, policy: &Policy) -> Listing {
     let lines: Vec<(&str, Cow<'a, str>)> = entries
         .map(|entry| (entry.id(), described(&entry, policy.style)))
         .collect();
-    fitted(&lines, &Styled::new(policy.style, &policy.tools), policy)
+    fitted(
+        &lines,
+        &StyleLayout::new(policy.style, &policy.tools),
+        policy,
+    )
 }
 
 /// Returns lines, each an id and what is said of it, within the budget.
 pub(super) fn fitted(
     lines: &[(&str, Cow<'_, str>)],
-    layout: &Styled<'_>,
+    layout: &StyleLayout<'_>,
     policy: &Policy,
-) -> Disclosed {
-    let lines: Vec<Line<'_>> = lines
+) -> Listing {
+    let lines: Vec<ListingLine<'_>> = lines
         .iter()
-        .map(|(id, description)| Line { id, description })
+        .map(|(id, description)| ListingLine { id, description })
         .collect();
     let fitted = fit(&lines, layout, &policy.catalog, &*policy.counter);
     let text = if lines.is_empty() {
@@ -58,7 +62,7 @@ pub(super) fn fitted(
     } else {
         fitted.text(layout)
     };
-    Disclosed {
+    Listing {
         tokens: policy.counter.count(&text),
         text,
         skills: lines.len(),

@@ -1,6 +1,6 @@
 //! What a conversation knows of the skills it was given.
 
-use crate::disclose::changes::Shown;
+use crate::disclose::changes::ShownListing;
 use crate::load::instructions::Instructions;
 
 /// What a conversation knows of the skills it was given.
@@ -17,12 +17,12 @@ pub trait Memory {
     }
 
     /// Returns skills that are given again though nothing asks for them now, the latest first.
-    fn kept(&self) -> Vec<Kept> {
+    fn repeated(&self) -> Vec<RepeatedSkill> {
         Vec::new()
     }
 
     /// Returns the listing that the model was given, where changes since then are to be told.
-    fn shown(&self) -> Option<&Shown> {
+    fn shown(&self) -> Option<&ShownListing> {
         None
     }
 }
@@ -30,9 +30,9 @@ pub trait Memory {
 /// A conversation that knows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
-pub struct Forgetful;
+pub struct NoMemory;
 
-impl Memory for Forgetful {
+impl Memory for NoMemory {
     fn used(&self, _: &str) -> Option<u64> {
         None
     }
@@ -45,7 +45,7 @@ impl Memory for Forgetful {
 /// A skill that is given again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a skill is loaded by these two")]
-pub struct Kept {
+pub struct RepeatedSkill {
     /// Its id.
     pub id: Box<str>,
     /// The arguments that it was loaded with.

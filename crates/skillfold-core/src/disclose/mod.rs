@@ -18,7 +18,7 @@ pub(crate) mod changes;
 
 pub(crate) mod memory;
 
-mod seen;
+mod visible;
 
 pub(crate) mod text;
 pub(crate) mod turn;

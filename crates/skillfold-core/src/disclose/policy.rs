@@ -7,7 +7,7 @@ use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::disclose::budget::{Budget, Window};
 use crate::disclose::style::{Style, ToolNames};
-use crate::disclose::tokens::{Estimate, TokenCounter};
+use crate::disclose::tokens::{TokenCounter, TokenEstimate};
 
 /// How much a model is told, and when.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Policy {
     /// What is told of skills that a search finds. With nothing here requests are matched by triggers alone: nothing is
     /// searched, saying a name asks for no skill, skills come in the order of the catalog, and none is given for a request
     /// that does not ask for it.
-    pub suggesting: Option<Suggesting>,
+    pub suggesting: Option<SuggestionThresholds>,
     /// What is told where nothing matches.
     pub fallback: Fallback,
     /// The names of the tools that texts speak of.
@@ -39,7 +39,7 @@ pub struct Policy {
     /// What counts tokens.
     pub counter: Arc<dyn TokenCounter>,
     /// What is logged of a request.
-    pub logged: Logged,
+    pub logged: LogDetail,
 }
 
 impl Policy {
@@ -88,11 +88,11 @@ impl Default for Policy {
             bodies: Budget::bodies(Window::Unknown),
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),
-            suggesting: Some(Suggesting::default()),
+            suggesting: Some(SuggestionThresholds::default()),
             fallback: Fallback::default(),
             tools: ToolNames::default(),
-            counter: Arc::new(Estimate),
-            logged: Logged::default(),
+            counter: Arc::new(TokenEstimate),
+            logged: LogDetail::default(),
         }
     }
 }
@@ -144,14 +144,14 @@ pub enum Breadcrumb {
     clippy::exhaustive_structs,
     reason = "hosts set single numbers with struct update syntax"
 )]
-pub struct Suggesting {
+pub struct SuggestionThresholds {
     /// From here on the instructions of the likeliest are given.
     pub give_from: f32,
     /// From here on a line is shown, where the model has no line of it yet.
     pub show_from: f32,
 }
 
-impl Default for Suggesting {
+impl Default for SuggestionThresholds {
     fn default() -> Self {
         Self {
             give_from: 0.7,
@@ -176,7 +176,7 @@ pub enum Fallback {
 /// What is logged of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "content is logged or it is not")]
-pub enum Logged {
+pub enum LogDetail {
     /// Names and numbers.
     #[default]
     Names,

@@ -212,14 +212,14 @@ fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// A style as listings are fitted to their budget in it.
-pub(super) struct Styled<'t> {
+pub(super) struct StyleLayout<'t> {
     style: Style,
     tools: &'t ToolNames,
     heading: String,
     footing: String,
 }
 
-impl<'t> Styled<'t> {
+impl<'t> StyleLayout<'t> {
     pub(super) fn new(style: Style, tools: &'t ToolNames) -> Self {
         Self {
             style,
@@ -241,7 +241,7 @@ impl<'t> Styled<'t> {
     }
 }
 
-impl Layout for Styled<'_> {
+impl Layout for StyleLayout<'_> {
     fn heading(&self) -> &str {
         &self.heading
     }

@@ -29,13 +29,13 @@ pub(crate) fn body(
     loader: &Loader,
     style: Style,
 ) -> LoadedText {
-    let mut given = loader.envelop(entry, instructions, style.envelope());
+    let mut given = loader.wrap(entry, instructions, style.envelope());
     given.text.insert_str(0, &style.body_heading(entry.id()));
     given
 }
 
 /// The text of a turn, within its budget.
-pub(super) struct Text<'p> {
+pub(super) struct TurnText<'p> {
     policy: &'p Policy,
     bodies: Vec<String>,
     /// Lines about what matched and is not given.
@@ -51,7 +51,7 @@ pub(super) struct Text<'p> {
     why: &'static str,
 }
 
-impl<'p> Text<'p> {
+impl<'p> TurnText<'p> {
     /// Begins a text; `why` is said of a skill that is not given.
     pub(super) fn new(policy: &'p Policy, why: &'static str) -> Self {
         let last = policy.style.more(usize::MAX, &policy.tools);

@@ -5,7 +5,7 @@ use std::fmt;
 /// Counts the tokens of a text.
 ///
 /// What is put together from parts is measured part by part, so a text must not have more tokens than its parts together
-/// where it is parted at the end of a line. [`Estimate`] keeps this wherever a text is parted.
+/// where it is parted at the end of a line. [`TokenEstimate`] keeps this wherever a text is parted.
 pub trait TokenCounter: fmt::Debug + Send + Sync {
     /// Returns how many tokens a text has, or about how many.
     fn count(&self, text: &str) -> u64;
@@ -24,14 +24,14 @@ pub trait TokenCounter: fmt::Debug + Send + Sync {
 /// otherwise.
 ///
 /// ```
-/// use skillfold_core::{Estimate, TokenCounter};
+/// use skillfold_core::{TokenEstimate, TokenCounter};
 ///
-/// assert_eq!(Estimate.count(""), 0);
-/// assert_eq!(Estimate.count("Fills in PDF forms and reads tables."), 9);
+/// assert_eq!(TokenEstimate.count(""), 0);
+/// assert_eq!(TokenEstimate.count("Fills in PDF forms and reads tables."), 9);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "it has nothing to set")]
-pub struct Estimate;
+pub struct TokenEstimate;
 
 /// Kinds of characters, told by their first byte: lower case, upper case, digit, blank, line end, control, mark within
 /// words and paths, other mark; then Latin with accents, other alphabets of two bytes, three bytes to U+2FFF, wide
@@ -65,7 +65,7 @@ const FITTED: [[u8; KINDS]; KINDS] = [
 static KIND: [u8; 256] = kinds();
 static WEIGHTS: [[u8; ROW]; ROW] = weights();
 
-impl TokenCounter for Estimate {
+impl TokenCounter for TokenEstimate {
     fn count(&self, text: &str) -> u64 {
         let mut before = BEGINNING;
         let mut hundredths = 0_u64;
@@ -135,7 +135,7 @@ const fn weights() -> [[u8; ROW]; ROW] {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGINNING, Estimate, INSIDE, KINDS, TokenCounter as _, kinds, weights};
+    use super::{BEGINNING, INSIDE, KINDS, TokenCounter as _, TokenEstimate, kinds, weights};
 
     #[test]
     fn every_byte_has_a_kind_with_a_weight() {
@@ -158,6 +158,6 @@ mod tests {
 
     #[test]
     fn estimate_says_that_it_is_one() {
-        assert_eq!(Estimate.name(), "estimate");
+        assert_eq!(TokenEstimate.name(), "estimate");
     }
 }

@@ -10,13 +10,13 @@ use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
 use crate::diagnostic::{Diagnostic, visible};
 use crate::disclose::budget::Budget;
-use crate::disclose::changes::{Announced, Shown, announce};
+use crate::disclose::changes::{AnnouncedChanges, ShownListing, announce};
 use crate::disclose::listing::listing;
-use crate::disclose::memory::{Forgetful, Kept, Memory};
-use crate::disclose::policy::{Breadcrumb, Fallback, Logged, Mode, Policy, Tier};
-use crate::disclose::seen::{Seen, Suggested};
+use crate::disclose::memory::{Memory, NoMemory, RepeatedSkill};
+use crate::disclose::policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, Tier};
 use crate::disclose::style::Style;
-use crate::disclose::text::Text;
+use crate::disclose::text::TurnText;
+use crate::disclose::visible::{Suggested, VisibleSkillMatcher};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
@@ -38,7 +38,7 @@ pub struct Turn {
     /// Tokens of the text.
     pub tokens: u64,
     /// What the model is told of skills that changed since its listing.
-    pub announced: Announced,
+    pub announced: AnnouncedChanges,
     /// What became of each skill that matched, in the order of their ranks, and then of those that are given again by
     /// [`Signal::Earlier`].
     pub decisions: Vec<Decision>,
@@ -133,7 +133,7 @@ pub(crate) fn decide(
     memory: &dyn Memory,
 ) -> Turn {
     let mut turn = Turn::default();
-    let seen = Seen { matcher, memory };
+    let seen = VisibleSkillMatcher { matcher, memory };
     let announced = changes(&seen, policy, &mut turn);
     let (tier, said) = if policy.mode == Mode::Catalog || seen.entries().next().is_none() {
         (Tier::Nothing, None)
@@ -152,7 +152,7 @@ pub(crate) fn decide(
 }
 
 /// Returns what is told of skills that changed since the model was given its listing.
-fn changes(seen: &Seen<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> {
+fn changes(seen: &VisibleSkillMatcher<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> {
     let shown = seen.memory.shown()?;
     let may_see = |id: &str| seen.memory.may_see(id);
     let (announced, text) = announce(shown, seen.matcher.catalog(), policy, may_see)?;
@@ -162,20 +162,20 @@ fn changes(seen: &Seen<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> 
 
 /// Returns what is told for a message, and how much that is.
 fn asked(
-    seen: &Seen<'_>,
+    seen: &VisibleSkillMatcher<'_>,
     loader: &Loader,
     policy: &Policy,
     message: &str,
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
-    let mut found = seen.matcher.recall(message);
+    let mut found = seen.matcher.matches_cached(message);
     if policy.is_by_triggers() {
         found = found.by_triggers();
     }
     let suggested = seen.suggested(policy, message, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
-    let chosen = Chosen {
+    let chosen = TurnCandidates {
         matched: found.candidates,
         suggested,
     };
@@ -197,17 +197,17 @@ fn asked(
 }
 
 /// The skills that a message asks for, and those that it may be about.
-struct Chosen<'a> {
+struct TurnCandidates<'a> {
     matched: Vec<Candidate<'a>>,
     suggested: Vec<Suggested<'a>>,
 }
 
 /// Returns the instructions of skills that are asked for, of what the message is about, and of those that are given again.
 fn told(
-    seen: &Seen<'_>,
+    seen: &VisibleSkillMatcher<'_>,
     loader: &Loader,
     policy: &Policy,
-    chosen: Chosen<'_>,
+    chosen: TurnCandidates<'_>,
     decisions: &mut Vec<Decision>,
 ) -> Option<String> {
     let memory = seen.memory;
@@ -219,7 +219,7 @@ fn told(
     } else {
         rank(candidates, |id| memory.used(id))
     };
-    let mut text = Text::new(policy, "matched");
+    let mut text = TurnText::new(policy, "matched");
     for candidate in &ranked {
         let outcome = text.add(&candidate.entry, "", loader, memory);
         decisions.push(Decision {
@@ -245,11 +245,11 @@ fn told(
     let kept = if policy.is_by_triggers() {
         Vec::new()
     } else {
-        memory.kept()
+        memory.repeated()
     };
-    for Kept { id, arguments } in kept {
+    for RepeatedSkill { id, arguments } in kept {
         let is_decided = decisions.iter().any(|decision| decision.id == id);
-        let entry = seen.matcher.catalog().usable(&id).ok();
+        let entry = seen.matcher.catalog().resolve_for_model(&id).ok();
         if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
             let outcome = text.add(&entry, &arguments, loader, memory);
             decisions.push(Decision {
@@ -267,9 +267,9 @@ fn told(
 /// Adds what the model is told of a skill that a message may be about: the instructions of the likeliest, where it is likely
 /// enough, or a line. Nothing, if the model has a line of it already or there is no room for one.
 fn suggestion(
-    seen: &Seen<'_>,
+    seen: &VisibleSkillMatcher<'_>,
     loader: &Loader,
-    text: &mut Text<'_>,
+    text: &mut TurnText<'_>,
     rank: usize,
     suggested: &Suggested<'_>,
 ) -> Option<Outcome> {
@@ -291,15 +291,18 @@ pub(crate) fn again(
     catalog: &Catalog,
     loader: &Loader,
     policy: &Policy,
-    kept: Vec<Kept>,
+    kept: Vec<RepeatedSkill>,
     memory: &dyn Memory,
 ) -> Turn {
     let mut turn = Turn::default();
-    let mut text = Text::new(policy, "used before");
-    for Kept { id, arguments } in kept {
-        let entry = catalog.usable(&id).ok().filter(|_| memory.may_see(&id));
+    let mut text = TurnText::new(policy, "used before");
+    for RepeatedSkill { id, arguments } in kept {
+        let entry = catalog
+            .resolve_for_model(&id)
+            .ok()
+            .filter(|_| memory.may_see(&id));
         let outcome = match entry {
-            Some(entry) => text.add(&entry, &arguments, loader, &Forgetful),
+            Some(entry) => text.add(&entry, &arguments, loader, &NoMemory),
             None => Outcome::Failed(Error::no_skill(&id, Vec::new())),
         };
         turn.decisions.push(Decision {
@@ -353,8 +356,8 @@ fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
             decision.signal.as_str()
         )
     });
-    let listing = memory.shown().map_or(0, Shown::tokens);
-    let has_content = policy.logged == Logged::Content;
+    let listing = memory.shown().map_or(0, ShownListing::tokens);
+    let has_content = policy.logged == LogDetail::Content;
     tracing::info!(
         matched = matched.collect::<Vec<_>>().join(", "),
         decisions = turn.decisions.len(),
@@ -370,7 +373,7 @@ fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
 }
 
 /// Returns the ids that a person may choose from: those that the message may be about, or else the first.
-fn to_choose_from(seen: &Seen<'_>, policy: &Policy, message: &str) -> Vec<Box<str>> {
+fn to_choose_from(seen: &VisibleSkillMatcher<'_>, policy: &Policy, message: &str) -> Vec<Box<str>> {
     let likely = if seen.is_searched(policy) {
         seen.likeliest(message, ASKED)
     } else {
@@ -385,7 +388,11 @@ fn to_choose_from(seen: &Seen<'_>, policy: &Policy, message: &str) -> Vec<Box<st
 }
 
 /// Returns what is told where no skill matches.
-fn unmatched(seen: &Seen<'_>, policy: &Policy, asks_for_list: bool) -> (Tier, Option<String>) {
+fn unmatched(
+    seen: &VisibleSkillMatcher<'_>,
+    policy: &Policy,
+    asks_for_list: bool,
+) -> (Tier, Option<String>) {
     // In a hybrid the listing is there already.
     let has_listing = policy.mode == Mode::Hybrid;
     if asks_for_list || policy.fallback == Fallback::ShowAll {

@@ -51,8 +51,8 @@ impl CacheStats {
 }
 
 /// Remembered instructions by skill and arguments.
-pub(super) struct Cache {
-    entries: LruCache<Key, Remembered>,
+pub(super) struct InstructionCache {
+    entries: LruCache<InstructionKey, CachedInstructions>,
     max_entries: usize,
     max_bytes: usize,
     stats: CacheStats,
@@ -60,13 +60,13 @@ pub(super) struct Cache {
 
 /// A skill as it was found, so its id, its place and its revision at once; and the arguments.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct InstructionKey {
     /// The address, which is not given to another while the entry holds the skill.
     skill: usize,
     arguments: Box<str>,
 }
 
-impl Key {
+impl InstructionKey {
     pub(super) fn new(skill: &Arc<Skill>, arguments: &str) -> Self {
         Self {
             skill: Arc::as_ptr(skill).addr(),
@@ -76,23 +76,23 @@ impl Key {
 }
 
 /// Instructions, and how far they can be relied on.
-pub(super) struct Remembered {
+pub(super) struct CachedInstructions {
     /// The skill as it was found; what was read may be newer.
     pub(super) found: Arc<Skill>,
     pub(super) instructions: Arc<Instructions>,
-    pub(super) hold: Hold,
+    pub(super) hold: Validity,
 }
 
 /// How far remembered instructions can be relied on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum Validity {
     /// An equal revision means equal content.
     Settled,
     /// The file had been written too short a time ago; only this snapshot, by its number, may take them for current.
     Unsettled(u64),
 }
 
-impl Cache {
+impl InstructionCache {
     pub(super) fn new(max_entries: usize, max_bytes: usize) -> Self {
         Self {
             entries: LruCache::unbounded(),
@@ -103,12 +103,12 @@ impl Cache {
     }
 
     /// Returns what is remembered, which makes it the one used last.
-    pub(super) fn get(&mut self, key: &Key) -> Option<(Arc<Instructions>, Hold)> {
+    pub(super) fn get(&mut self, key: &InstructionKey) -> Option<(Arc<Instructions>, Validity)> {
         let remembered = self.entries.get(key)?;
         Some((Arc::clone(&remembered.instructions), remembered.hold))
     }
 
-    pub(super) fn insert(&mut self, key: Key, remembered: Remembered) {
+    pub(super) fn insert(&mut self, key: InstructionKey, remembered: CachedInstructions) {
         self.remove(&key);
         let bytes = cost(&key, &remembered);
         if self.max_entries == 0 {
@@ -128,14 +128,14 @@ impl Cache {
         }
     }
 
-    pub(super) fn remove(&mut self, key: &Key) {
+    pub(super) fn remove(&mut self, key: &InstructionKey) {
         if let Some((key, removed)) = self.entries.pop_entry(key) {
             self.stats.bytes -= cost(&key, &removed);
         }
     }
 
     /// Forgets what `keeps` does not want to keep.
-    pub(super) fn retain(&mut self, keeps: impl Fn(&Remembered) -> bool) {
+    pub(super) fn retain(&mut self, keeps: impl Fn(&CachedInstructions) -> bool) {
         let mut kept = LruCache::unbounded();
         self.stats.bytes = 0;
         while let Some((key, remembered)) = self.entries.pop_lru() {
@@ -156,7 +156,7 @@ impl Cache {
     }
 }
 
-fn cost(key: &Key, remembered: &Remembered) -> usize {
+fn cost(key: &InstructionKey, remembered: &CachedInstructions) -> usize {
     let instructions = &remembered.instructions;
     // A file that changed since it was found was read into a skill of its own.
     let own_skill = if Arc::ptr_eq(&remembered.found, instructions.skill()) {

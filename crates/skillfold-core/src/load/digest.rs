@@ -13,7 +13,7 @@ const REMEMBERED: usize = 16_384;
 /// The SHA-256 of a file's bytes.
 ///
 /// ```
-/// let digest = skillfold_core::Digest::of(b"");
+/// let digest = skillfold_core::Digest::sha256(b"");
 /// assert!(digest.to_string().starts_with("sha256:e3b0c442"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// Returns the digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn sha256(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
@@ -48,15 +48,15 @@ impl fmt::Debug for Digest {
 }
 
 /// Digests by the state of the file that they are of; those used longest ago go first.
-pub(super) struct Digests(LruCache<Revision, Digest>);
+pub(super) struct DigestCache(LruCache<Revision, Digest>);
 
-impl Default for Digests {
+impl Default for DigestCache {
     fn default() -> Self {
         Self(LruCache::unbounded())
     }
 }
 
-impl Digests {
+impl DigestCache {
     /// Returns the digest of a file in that state, if it is known.
     pub(super) fn get(&mut self, revision: &Revision) -> Option<Digest> {
         self.0.get(revision).copied()
@@ -77,7 +77,7 @@ impl Digests {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, Digests, REMEMBERED};
+    use super::{Digest, DigestCache, REMEMBERED};
     use crate::read::source::Revision;
 
     fn state(inode: u64, modified_ns: i64) -> Revision {
@@ -92,22 +92,22 @@ mod tests {
 
     #[test]
     fn only_a_settled_state_of_a_known_file_is_remembered() {
-        let (mut digests, now) = (Digests::default(), 10_000_000_000);
+        let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
         for (revision, is_kept) in [
             (state(1, 0), true),
             (state(2, now), false),
             (state(0, 0), false),
         ] {
-            digests.insert(revision, Digest::of(b"x"), now);
+            digests.insert(revision, Digest::sha256(b"x"), now);
             assert_eq!(digests.get(&revision).is_some(), is_kept, "{revision:?}");
         }
     }
 
     #[test]
     fn what_was_used_longest_ago_is_forgotten_first() {
-        let (mut digests, now) = (Digests::default(), 10_000_000_000);
+        let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
         for inode in 1..=REMEMBERED as u64 + 1 {
-            digests.insert(state(inode, 0), Digest::of(b"x"), now);
+            digests.insert(state(inode, 0), Digest::sha256(b"x"), now);
         }
         assert!(digests.get(&state(1, 0)).is_none());
         assert!(digests.get(&state(2, 0)).is_some());

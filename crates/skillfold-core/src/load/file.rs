@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::load::loader::{Loader, logged, may_be_given};
 use crate::name::{InvalidPath, ResourcePath};
-use crate::read::source::{Content, Revision, Steadiness};
+use crate::read::source::{FileBytes, Revision, Stability};
 
 /// What was read of a file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub struct FileContent {
     bytes: Vec<u8>,
     start: u64,
     revision: Revision,
-    steadiness: Steadiness,
+    steadiness: Stability,
 }
 
 impl FileContent {
-    fn new(path: ResourcePath, content: Content, start: u64) -> Self {
+    fn new(path: ResourcePath, content: FileBytes, start: u64) -> Self {
         let mut read = Self {
             path,
             bytes: content.bytes,
             start,
             revision: content.state.revision,
-            steadiness: content.state.steadiness,
+            steadiness: content.state.stability,
         };
         read.trim();
         read
@@ -75,8 +75,8 @@ impl FileContent {
     /// Returns what there is to say about this read: that the file kept changing.
     pub fn notes(&self) -> Vec<Diagnostic> {
         match self.steadiness {
-            Steadiness::Steady => Vec::new(),
-            Steadiness::Changing => {
+            Stability::Stable => Vec::new(),
+            Stability::Changing => {
                 let message = "File kept changing while it was read";
                 vec![Diagnostic::new(Code::Changing, None, message)]
             }
@@ -111,7 +111,7 @@ impl Loader {
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
         may_be_given(entry)?;
-        let limits = &entry.catalog().rules().reading.walk.limits;
+        let limits = &entry.catalog().options().read.walk.limits;
         let range = clamped(&range, limits.read_bytes);
         let read = || {
             let parsed: ResourcePath = path

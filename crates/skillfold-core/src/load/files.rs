@@ -15,7 +15,7 @@ use crate::read::source::{Cursor, Finding, SKILL_FILE};
 /// A page of the files of a skill.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Files {
+pub struct FileList {
     /// The files: those that the instructions speak of, in that order, then the others by path.
     pub files: Vec<SkillFile>,
     /// How many files were found in all; where a bound was reached, a finding says so.
@@ -133,7 +133,7 @@ impl Loader {
         entry: &Entry<'_>,
         cursor: Option<&Cursor>,
         limit: usize,
-    ) -> Result<Files, Error> {
+    ) -> Result<FileList, Error> {
         may_be_given(entry)?;
         let body = read_body(entry.root().source(), entry.skill(), &mention_limits(entry));
         // Instructions that cannot be read speak of nothing; loading says why.
@@ -146,11 +146,11 @@ impl Loader {
 
 /// Returns a page of the files of a skill in the order in which they are spoken of.
 pub(super) fn in_order(
-    mut page: Files,
+    mut page: FileList,
     mentions: &Mentions,
     cursor: Option<&Cursor>,
     limit: usize,
-) -> Files {
+) -> FileList {
     // What is not spoken of comes after everything that is.
     let order = |path: &str| mentions.place(path).unwrap_or(usize::MAX);
     let by_order = |file: &SkillFile| (order(file.path.as_str()), file.path.clone());
@@ -176,9 +176,9 @@ pub(super) fn in_order(
 
 /// Returns all files of a skill, by path, after looking at no more than so many entries of its folders. What comes after
 /// these is a finding.
-pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<Files, Error> {
+pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<FileList, Error> {
     let (source, folder) = (entry.root().source(), &entry.skill().folder);
-    let limits = &entry.catalog().rules().reading.walk.limits;
+    let limits = &entry.catalog().options().read.walk.limits;
     let entries = entries.min(limits.walk_entries);
     // A source walks anew for each page: one page of all is one walk.
     let limits = Limits {
@@ -186,7 +186,7 @@ pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<Files, Erro
         walk_entries: entries,
         ..limits.clone()
     };
-    let (mut all, mut cursor) = (Files::default(), None);
+    let (mut all, mut cursor) = (FileList::default(), None);
     loop {
         let page = source.resources(folder, &limits, cursor.as_ref())?;
         all.findings.extend(page.findings);
@@ -213,7 +213,7 @@ pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<Files, Erro
 
 /// Returns the limits for the start of the instructions, which is looked through for names of files.
 fn mention_limits(entry: &Entry<'_>) -> Limits {
-    let limits = &entry.catalog().rules().reading.walk.limits;
+    let limits = &entry.catalog().options().read.walk.limits;
     Limits {
         read_bytes: limits.read_bytes.min(MENTION_BYTES as u64),
         ..limits.clone()

@@ -10,11 +10,11 @@ use crate::diagnostic::{Diagnostic, whole};
 use crate::error::Error;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::arguments::{Arguments, Dialect};
-use crate::load::envelope::{Envelope, Parts};
-use crate::read::discover::{Found, Skill, found};
+use crate::load::envelope::{Envelope, EnvelopeParts};
+use crate::read::discover::{FoundFolder, Skill, found};
 use crate::read::manifest::Manifest;
 use crate::read::parse::parse_with;
-use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
+use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 
 /// What loading does with a skill whose file had to be repaired, or has an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,8 +49,8 @@ impl Instructions {
         arguments: &str,
         dialect: Dialect,
         strictness: Strictness,
-    ) -> Result<(Self, State), Error> {
-        let limits = &entry.catalog().rules().reading.walk.limits;
+    ) -> Result<(Self, FileState), Error> {
+        let limits = &entry.catalog().options().read.walk.limits;
         let limit = usize::try_from(limits.read_bytes).unwrap_or(usize::MAX);
         let file = || format!("{}/{SKILL_FILE}", entry.skill().folder);
         let mut bytes = Vec::new();
@@ -76,10 +76,10 @@ impl Instructions {
                 let rule = "With their arguments the instructions are longer than the limit";
                 Error::refused(file(), rule)
             })?;
-        let parts = Parts {
+        let parts = EnvelopeParts {
             body: &filled,
             base_dir: base_dir.as_deref(),
-            ..Parts::default()
+            ..EnvelopeParts::default()
         };
         let text: Box<str> = Envelope::Plain.render(&parts).text.into();
         let is_changed = matches!(filled, Cow::Owned(_));
@@ -174,20 +174,20 @@ impl fmt::Debug for Instructions {
 fn current(
     entry: &Entry<'_>,
     bytes: &[u8],
-    state: State,
+    state: FileState,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Arc<Skill>, Error> {
     let known = entry.skill();
-    let is_equal = state.revision == known.revision && state.steadiness == Steadiness::Steady;
+    let is_equal = state.revision == known.revision && state.stability == Stability::Stable;
     if is_equal && entry.is_settled() {
         return Ok(Arc::clone(known));
     }
-    let reading = &entry.catalog().rules().reading;
+    let reading = &entry.catalog().options().read;
     let folder = known.folder.clone();
     let parsed = parse_with(bytes, folder.name(), reading.reader, &reading.walk.limits);
     match found(known.source, folder, parsed, state) {
-        Found::Skill(skill) => {
-            if state.steadiness == Steadiness::Changing {
+        FoundFolder::Skill(skill) => {
+            if state.stability == Stability::Changing {
                 let message = "File kept changing while it was read";
                 notes.push(Diagnostic::new(Code::Changing, None, message));
             }
@@ -197,7 +197,7 @@ fn current(
             }
             Ok(skill)
         }
-        Found::Refused(refused) => Err(Error::malformed(
+        FoundFolder::Refused(refused) => Err(Error::malformed(
             format!(
                 "{} changed since it was found, and holds no skill now",
                 whole(entry.id())

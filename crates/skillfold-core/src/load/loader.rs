@@ -9,10 +9,12 @@ use crate::catalog::snapshot::Catalog;
 use crate::diagnostic::visible;
 use crate::error::{Error, ErrorKind};
 use crate::load::arguments::Dialect;
-use crate::load::cache::{Cache, CacheStats, Hold, Key, Remembered};
-use crate::load::digest::Digests;
+use crate::load::cache::{
+    CacheStats, CachedInstructions, InstructionCache, InstructionKey, Validity,
+};
+use crate::load::digest::DigestCache;
 use crate::load::instructions::{Instructions, Strictness};
-use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
+use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 
 /// How skills are loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ use crate::read::source::{Revision, SKILL_FILE, State, Steadiness};
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
-pub struct Loading {
+pub struct LoadOptions {
     /// Which places for arguments instructions have.
     pub dialect: Dialect,
     /// What is done with a skill whose file had to be repaired.
@@ -33,7 +35,7 @@ pub struct Loading {
     pub cache_bytes: usize,
 }
 
-impl Default for Loading {
+impl Default for LoadOptions {
     fn default() -> Self {
         Self {
             dialect: Dialect::default(),
@@ -59,31 +61,34 @@ pub enum Freshness {
 /// Loads skills, and remembers what was loaded. Every thread may use it.
 ///
 /// ```
-/// use skillfold_core::{Catalog, Loader, Loading, MemorySource, Root, Rules, Scope};
+/// use skillfold_core::{Catalog, Loader, LoadOptions, MemorySource, Root, CatalogOptions, Scope};
 ///
 /// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in $ARGUMENTS.\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
-/// let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
 ///
-/// let loader = Loader::new(Loading::default(), || 0);
-/// let instructions = loader.load(&catalog.look_up("pdf")?, "report.pdf")?;
+/// let loader = Loader::new(LoadOptions::default(), || 0);
+/// let instructions = loader.load(&catalog.resolve_or_suggest("pdf")?, "report.pdf")?;
 /// assert_eq!(instructions.text(), "Fill in report.pdf.\n");
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
 pub struct Loader {
-    loading: Loading,
+    loading: LoadOptions,
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
-    cache: Mutex<Cache>,
-    digests: Mutex<Digests>,
+    cache: Mutex<InstructionCache>,
+    digests: Mutex<DigestCache>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 impl Loader {
     /// Creates a loader; `clock` returns the time in nanoseconds since 1970.
-    pub fn new(loading: Loading, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+    pub fn new(loading: LoadOptions, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self {
-            cache: Mutex::new(Cache::new(loading.cache_entries, loading.cache_bytes)),
+            cache: Mutex::new(InstructionCache::new(
+                loading.cache_entries,
+                loading.cache_bytes,
+            )),
             digests: Mutex::default(),
             clock: Box::new(clock),
             loading,
@@ -93,7 +98,7 @@ impl Loader {
     }
 
     /// Returns how skills are loaded.
-    pub fn loading(&self) -> &Loading {
+    pub fn options(&self) -> &LoadOptions {
         &self.loading
     }
 
@@ -104,13 +109,13 @@ impl Loader {
     /// switched off or not trusted is refused.
     pub fn load(&self, entry: &Entry<'_>, arguments: &str) -> Result<Arc<Instructions>, Error> {
         may_be_given(entry)?;
-        let key = Key::new(entry.skill(), arguments);
+        let key = InstructionKey::new(entry.skill(), arguments);
         if let Some(instructions) = self.remembered(entry, &key)? {
             log(&instructions, "memory");
             return Ok(instructions);
         }
         let now_ns = (self.clock)();
-        let Loading {
+        let LoadOptions {
             dialect,
             strictness,
             ..
@@ -119,8 +124,8 @@ impl Loader {
         let (instructions, state) = logged(entry, SKILL_FILE, read)?;
         let instructions = Arc::new(instructions);
         log(&instructions, "file");
-        if state.steadiness == Steadiness::Steady {
-            let remembered = Remembered {
+        if state.stability == Stability::Stable {
+            let remembered = CachedInstructions {
                 found: Arc::clone(entry.skill()),
                 instructions: Arc::clone(&instructions),
                 hold: hold(state, entry.catalog(), now_ns),
@@ -145,13 +150,13 @@ impl Loader {
     }
 
     /// Forgets what was loaded of one skill, with whichever arguments.
-    pub fn forget(&self, entry: &Entry<'_>) {
+    pub fn evict(&self, entry: &Entry<'_>) {
         self.cache()
             .retain(|remembered| !Arc::ptr_eq(&remembered.found, entry.skill()));
     }
 
     /// Forgets what a newer snapshot does not have as it was.
-    pub fn keep(&self, catalog: &Catalog) {
+    pub fn retain_current(&self, catalog: &Catalog) {
         self.cache().retain(|remembered| {
             let entry = catalog.get(remembered.instructions.id());
             entry.is_some_and(|entry| Arc::ptr_eq(entry.skill(), &remembered.found))
@@ -159,7 +164,11 @@ impl Loader {
     }
 
     /// Returns what is remembered, if it is current.
-    fn remembered(&self, entry: &Entry<'_>, key: &Key) -> Result<Option<Arc<Instructions>>, Error> {
+    fn remembered(
+        &self,
+        entry: &Entry<'_>,
+        key: &InstructionKey,
+    ) -> Result<Option<Arc<Instructions>>, Error> {
         // The cache is not held while the file is looked at.
         let remembered = self.cache().get(key);
         let Some((instructions, hold)) = remembered else {
@@ -168,11 +177,11 @@ impl Loader {
         };
         let is_current = match self.loading.freshness {
             Freshness::Snapshot => {
-                hold == Hold::Settled || hold == Hold::Unsettled(entry.catalog().serial())
+                hold == Validity::Settled || hold == Validity::Unsettled(entry.catalog().serial())
             }
             Freshness::Checked => {
                 let now = self.revision(entry, key)?;
-                hold == Hold::Settled && instructions.revision() == now
+                hold == Validity::Settled && instructions.revision() == now
             }
         };
         // One skill may have another id in another snapshot.
@@ -183,7 +192,7 @@ impl Loader {
     }
 
     /// Returns the state of a skill's file; what has none is forgotten.
-    fn revision(&self, entry: &Entry<'_>, key: &Key) -> Result<Revision, Error> {
+    fn revision(&self, entry: &Entry<'_>, key: &InstructionKey) -> Result<Revision, Error> {
         let source = entry.root().source();
         let revision = source.revision(&entry.skill().folder);
         logged(entry, SKILL_FILE, revision).inspect_err(|_| {
@@ -203,11 +212,11 @@ impl Loader {
     }
 
     /// Returns the digests that are remembered.
-    pub(super) fn digests(&self) -> MutexGuard<'_, Digests> {
+    pub(super) fn digests(&self) -> MutexGuard<'_, DigestCache> {
         self.digests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn cache(&self) -> MutexGuard<'_, Cache> {
+    fn cache(&self) -> MutexGuard<'_, InstructionCache> {
         // A thread that panicked here left the cache whole: what is called while it is held does not panic.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -224,11 +233,11 @@ impl fmt::Debug for Loader {
 }
 
 /// Returns how far what was read can be relied on; `now_ns` is the time before it was read.
-fn hold(state: State, catalog: &Catalog, now_ns: i64) -> Hold {
+fn hold(state: FileState, catalog: &Catalog, now_ns: i64) -> Validity {
     if state.revision.is_settled(now_ns) {
-        Hold::Settled
+        Validity::Settled
     } else {
-        Hold::Unsettled(catalog.serial())
+        Validity::Unsettled(catalog.serial())
     }
 }
 
@@ -245,7 +254,7 @@ fn log(instructions: &Instructions, from: &'static str) {
 /// What a skill that may not be given is called where its own name must not be said.
 const NAMELESS: &str = "a skill";
 
-/// Refuses a skill that may be given to nobody. Whether it is for a model is asked before, by [`Catalog::usable`].
+/// Refuses a skill that may be given to nobody. Whether it is for a model is asked before, by [`Catalog::resolve_for_model`].
 pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
     let allowed = match entry.refusal() {
         None => Ok(()),

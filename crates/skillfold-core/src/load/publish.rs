@@ -1,17 +1,17 @@
 //! A skill as it goes out to another host: its frontmatter as it stands, and all its files with their digests.
 
-use crate::catalog::entry::{Entry, Standing};
+use crate::catalog::entry::{Entry, Status};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::load::digest::Digest;
-use crate::load::files::{FileKind, Files, SkillFile, all_files};
+use crate::load::files::{FileKind, FileList, SkillFile, all_files};
 use crate::load::loader::{Loader, logged};
 use crate::name::ResourcePath;
+use crate::read::raw_fields::raw_frontmatter;
 use crate::read::rules::is_specified;
-use crate::read::source::{Content, SKILL_FILE, Steadiness};
-use crate::read::value::{Fields, Meaning, Value};
-use crate::read::verbatim::frontmatter;
+use crate::read::source::{FileBytes, SKILL_FILE, Stability};
+use crate::read::value::{Fields, ScalarValue, Value};
 
 /// Files of a skill that every host takes, by the extension of the protocol.
 const FILES: usize = 512;
@@ -52,7 +52,7 @@ impl Entry<'_> {
         let (manifest, skill) = (self.manifest(), self.skill());
         let is_named_by_folder =
             |finding: &Diagnostic| matches!(finding.code, Code::MissingName | Code::UnsafeName);
-        if self.standing() != Standing::Active {
+        if self.status() != Status::Active {
             Some("The skill is not active")
         } else if manifest.disable_model_invocation() {
             Some("Only a person may start the skill")
@@ -101,7 +101,7 @@ impl Loader {
             let (size, digest) = if file.kind == FileKind::Instructions {
                 let content = whole(entry, &file.path)?;
                 publication.frontmatter = verbatim(entry, &content.bytes)?;
-                (content.bytes.len() as u64, Digest::of(&content.bytes))
+                (content.bytes.len() as u64, Digest::sha256(&content.bytes))
             } else {
                 self.digest(entry, &file.path)?
             };
@@ -127,7 +127,7 @@ impl Loader {
             return Ok((revision.size, digest));
         }
         let content = whole(entry, path)?;
-        let digest = Digest::of(&content.bytes);
+        let digest = Digest::sha256(&content.bytes);
         self.digests()
             .insert(content.state.revision, digest, now_ns);
         Ok((content.bytes.len() as u64, digest))
@@ -140,7 +140,7 @@ fn files_going_out(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
     if let Some(rule) = entry.unpublished() {
         return Err(refused(rule));
     }
-    let Files {
+    let FileList {
         files, findings, ..
     } = all_files(entry, usize::MAX)?;
     let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
@@ -159,12 +159,12 @@ fn files_going_out(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
 }
 
 /// Reads a whole file that holds still.
-fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<Content, Error> {
+fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error> {
     let source = entry.root().source();
     // One byte more tells that the file grew.
     let content = source.read(&entry.skill().folder, path, 0..BYTES + 1)?;
     let bytes = content.bytes.len() as u64;
-    if content.state.steadiness == Steadiness::Changing || bytes != content.state.revision.size {
+    if content.state.stability == Stability::Changing || bytes != content.state.revision.size {
         let rule = "The file kept changing while it was read, or grew over the limit; try again";
         return Err(Error::refused(path.as_str(), rule));
     }
@@ -173,12 +173,12 @@ fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<Content, Error> {
 
 /// Returns the frontmatter as it stands, if another host takes it for that of the skill.
 fn verbatim(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Error> {
-    let limits = &entry.catalog().rules().reading.walk.limits;
-    let fields = frontmatter(bytes, limits)
+    let limits = &entry.catalog().options().read.walk.limits;
+    let fields = raw_frontmatter(bytes, limits)
         .map_err(|finding| Error::malformed(finding.message.clone(), Box::new([finding])))?;
     let text = |name: &str| match fields.get(name) {
-        Some(Value::Scalar(scalar)) => match scalar.meaning() {
-            Meaning::Text(text) => Some(text),
+        Some(Value::Scalar(scalar)) => match scalar.value() {
+            ScalarValue::Text(text) => Some(text),
             _ => None,
         },
         _ => None,

@@ -7,9 +7,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
 use crate::load::digest::Digest;
-use crate::load::envelope::words::is_id;
-use crate::load::envelope::{Envelope, Failure, Parts};
-use crate::load::files::{FileKind, Files, SkillFile, all_files, in_order};
+use crate::load::envelope::sentences::is_id;
+use crate::load::envelope::{Envelope, EnvelopeParts, LoadFailure};
+use crate::load::files::{FileKind, FileList, SkillFile, all_files, in_order};
 use crate::load::instructions::Instructions;
 use crate::load::loader::{Loader, logged, may_be_given};
 use crate::load::mentions::Mentions;
@@ -52,25 +52,25 @@ impl Loader {
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
         let instructions = self.load(entry, arguments)?;
-        Ok(self.envelop(entry, instructions, envelope))
+        Ok(self.wrap(entry, instructions, envelope))
     }
 
     /// Puts instructions of a skill that were just loaded into an envelope; see [`render`](Self::render).
-    pub fn envelop(
+    pub fn wrap(
         &self,
         entry: &Entry<'_>,
         instructions: Arc<Instructions>,
         envelope: Envelope,
     ) -> LoadedText {
         let mut notes = instructions.notes().to_vec();
-        let (files, digest) = if envelope.names_files() {
+        let (files, digest) = if envelope.lists_files() {
             let (files, digest) = named_files(entry, &instructions, &mut notes);
             (files, Some(digest))
         } else {
-            (Files::default(), None)
+            (FileList::default(), None)
         };
         let (names, unlisted) = named(&files);
-        let parts = Parts {
+        let parts = EnvelopeParts {
             id: instructions.id(),
             body: instructions.body(),
             base_dir: instructions.base_dir(),
@@ -140,7 +140,7 @@ fn digest(files: &[SkillFile]) -> Digest {
         // No name has one.
         names.push('\0');
     }
-    Digest::of(names.as_bytes())
+    Digest::sha256(names.as_bytes())
 }
 
 /// Returns the files to name, and a digest of the names of all. What cannot be listed is a note, and no reason to keep the instructions back.
@@ -148,7 +148,7 @@ fn named_files(
     entry: &Entry<'_>,
     instructions: &Instructions,
     notes: &mut Vec<Diagnostic>,
-) -> (Files, Digest) {
+) -> (FileList, Digest) {
     let mentions = Mentions::of(instructions.raw());
     match logged(entry, "", all_files(entry, LOOKED_AT)) {
         Ok(files) => {
@@ -161,16 +161,16 @@ fn named_files(
         Err(error) => {
             let message = format!("Files could not be listed: {}", error.with_cause());
             notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
-            (Files::default(), digest(&[]))
+            (FileList::default(), digest(&[]))
         }
     }
 }
 
 /// Says that tags were made harmless, and whose they were.
 fn neutralised(envelope: Envelope, count: usize, instructions: &Instructions) -> Diagnostic {
-    let own = envelope.render(&Parts {
+    let own = envelope.render(&EnvelopeParts {
         body: instructions.raw(),
-        ..Parts::default()
+        ..EnvelopeParts::default()
     });
     let of_arguments = count.saturating_sub(own.neutralised);
     let message = format!(
@@ -181,7 +181,7 @@ fn neutralised(envelope: Envelope, count: usize, instructions: &Instructions) ->
 }
 
 /// Returns the files to name, and how many more there are.
-fn named(files: &Files) -> (Vec<&str>, usize) {
+fn named(files: &FileList) -> (Vec<&str>, usize) {
     let others = files.files.iter();
     let others = others.filter(|file| file.kind != FileKind::Instructions);
     let names: Vec<_> = others.map(|file| file.path.as_str()).take(NAMED).collect();
@@ -210,7 +210,7 @@ impl Envelope {
         if diagnostics.len() > FINDINGS {
             sentences.push(format!("{} more findings", diagnostics.len() - FINDINGS));
         }
-        self.render_error(&Failure {
+        self.render_error(&LoadFailure {
             id: &shortened(id, ECHOED),
             message: &sentences.join("; "),
             hint: error.hint(),

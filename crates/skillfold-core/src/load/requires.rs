@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 /// A skill and all that it requires.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Required<'a> {
+pub struct RequiredSkills<'a> {
     /// The skills in the order in which they are to be loaded: each after what it requires, the one that was asked for
     /// last.
     pub skills: Vec<Entry<'a>>,
@@ -24,12 +24,12 @@ pub struct Required<'a> {
 
 impl Catalog {
     /// Returns a skill and all that it requires, directly or not, of the skills that a model may get; the others are not
-    /// there. Nothing is loaded: a host decides. The error is that of [`usable`](Self::usable).
-    pub fn resolve_requires(&self, id: &str) -> Result<Required<'_>, Error> {
-        let asked = self.usable(id)?;
-        let mut search = Search {
+    /// there. Nothing is loaded: a host decides. The error is that of [`resolve_for_model`](Self::resolve_for_model).
+    pub fn resolve_requires(&self, id: &str) -> Result<RequiredSkills<'_>, Error> {
+        let asked = self.resolve_for_model(id)?;
+        let mut search = RequiresSearch {
             catalog: self,
-            found: Required {
+            found: RequiredSkills {
                 skills: Vec::new(),
                 findings: Vec::new(),
             },
@@ -52,9 +52,9 @@ impl Catalog {
 }
 
 /// A search in depth, without recursion: a chain may be as long as the catalog.
-struct Search<'a> {
+struct RequiresSearch<'a> {
     catalog: &'a Catalog,
-    found: Required<'a>,
+    found: RequiredSkills<'a>,
     seen: HashMap<u32, Stage>,
     path: Vec<Step<'a>>,
     unreported: usize,
@@ -71,7 +71,7 @@ enum Stage {
     Done,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RequiresSearch<'a> {
     fn enter(&mut self, entry: Entry<'a>) {
         self.seen.insert(entry.at(), Stage::OnPath);
         self.path.push(Step { entry, next: 0 });
@@ -123,10 +123,10 @@ impl<'a> Search<'a> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.findings.len() >= self.catalog.rules().reading.walk.limits.findings
+        self.found.findings.len() >= self.catalog.options().read.walk.limits.findings
     }
 
-    fn end(mut self) -> Required<'a> {
+    fn end(mut self) -> RequiredSkills<'a> {
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
             let more = Diagnostic::new(Code::MoreFindings, None, message);

@@ -3,13 +3,13 @@
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::read::discover::Skill;
-use crate::read::source::{Content, SKILL_FILE, Source};
+use crate::read::source::{FileBytes, SKILL_FILE, Source};
 
 /// Returns the instructions of a skill: the bytes after its frontmatter, exactly as they stand in the file.
 ///
 /// At most [`Limits::read_bytes`] are returned. The content's revision tells whether the file is still the one that was
 /// discovered; if it is not, the place where the instructions start may have moved.
-pub fn read_body(source: &dyn Source, skill: &Skill, limits: &Limits) -> Result<Content, Error> {
+pub fn read_body(source: &dyn Source, skill: &Skill, limits: &Limits) -> Result<FileBytes, Error> {
     let path = SKILL_FILE
         .parse()
         .map_err(|_| Error::not_found(SKILL_FILE))?;

@@ -10,9 +10,10 @@ use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::{Error, ErrorKind};
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
-use crate::read::parse::{Parsed, Reader, parse_head};
+use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
 use crate::read::source::{
-    Finding, Folder, Identity, Listed, Revision, Scanned, Source, State, Steadiness, Walk,
+    FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, Source,
+    Stability, WalkOptions,
 };
 
 /// How skills are read.
@@ -21,11 +22,11 @@ use crate::read::source::{
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
-pub struct Reading {
+pub struct ReadOptions {
     /// How sources are searched, and the caps.
-    pub walk: Walk,
+    pub walk: WalkOptions,
     /// Which reader looks at a frontmatter block first.
-    pub reader: Reader,
+    pub reader: FrontmatterReader,
 }
 
 /// What was found.
@@ -35,7 +36,7 @@ pub struct Discovery {
     /// The skills, ordered by source and folder.
     pub skills: Vec<Arc<Skill>>,
     /// The folders that hold a `SKILL.md` and no skill, ordered likewise.
-    pub refused: Vec<Arc<Refused>>,
+    pub refused: Vec<Arc<RefusedFolder>>,
     /// What was passed over in each source, and why.
     pub findings: Vec<SourceFinding>,
 }
@@ -70,7 +71,7 @@ impl Skill {
 /// A folder that holds a `SKILL.md` and no skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct RefusedFolder {
     /// The index of its source among those that were searched.
     pub source: usize,
     /// The folder inside the source.
@@ -95,17 +96,17 @@ pub struct SourceFinding {
 ///
 /// One folder is one skill, by the first source and path that lead to it. Nothing stops the search: what cannot be
 /// read is in the findings, and a broken skill never hides a good one.
-pub fn discover(sources: &[&dyn Source], reading: &Reading) -> Discovery {
-    discover_with(sources, reading, &mut Nothing)
+pub fn discover(sources: &[&dyn Source], reading: &ReadOptions) -> Discovery {
+    discover_with(sources, reading, &mut NoCache)
 }
 
 /// Finds all skills of `sources`, and reads again only what `earlier` does not know.
 pub(crate) fn discover_with(
     sources: &[&dyn Source],
-    reading: &Reading,
-    earlier: &mut dyn Earlier,
+    reading: &ReadOptions,
+    earlier: &mut dyn ScanCache,
 ) -> Discovery {
-    let mut search = Search::new(reading, earlier);
+    let mut search = Discoverer::new(reading, earlier);
     search.make_room();
     for (index, source) in sources.iter().enumerate() {
         search.source(index, *source);
@@ -122,10 +123,10 @@ pub(crate) fn discover_with(
 pub(crate) fn discover_at(
     (index, source): (usize, &dyn Source),
     path: &str,
-    reading: &Reading,
-    earlier: &mut dyn Earlier,
+    reading: &ReadOptions,
+    earlier: &mut dyn ScanCache,
 ) -> Option<Discovery> {
-    let mut search = Search::new(reading, earlier);
+    let mut search = Discoverer::new(reading, earlier);
     let mut buffer = Vec::new();
     let findings = source.survey_at(&reading.walk, path, &mut |listed| {
         search.listed(index, source, listed, &mut buffer);
@@ -151,7 +152,7 @@ impl Discovery {
 }
 
 /// What an earlier search found.
-pub(crate) trait Earlier {
+pub(crate) trait ScanCache {
     /// Returns whether anything of a source may be known, so that looking before reading is worth it.
     fn knows(&self, source: usize) -> bool;
 
@@ -159,17 +160,17 @@ pub(crate) trait Earlier {
     fn expected(&self) -> usize;
 
     /// Returns what a folder holds, if it cannot have changed since.
-    fn unchanged(&mut self, source: usize, listed: &Listed) -> Option<Found>;
+    fn unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder>;
 }
 
 /// What a folder holds.
 #[derive(Clone, Debug)]
-pub(crate) enum Found {
+pub(crate) enum FoundFolder {
     Skill(Arc<Skill>),
-    Refused(Arc<Refused>),
+    Refused(Arc<RefusedFolder>),
 }
 
-impl Found {
+impl FoundFolder {
     pub(crate) fn source(&self) -> usize {
         match self {
             Self::Skill(skill) => skill.source,
@@ -186,15 +187,15 @@ impl Found {
 }
 
 /// What is known of a folder's file.
-enum Content {
-    Known(Found),
-    Read(Parsed, State),
+enum FolderContent {
+    Known(FoundFolder),
+    Read(Parsed, FileState),
 }
 
 /// There was no earlier search.
-struct Nothing;
+struct NoCache;
 
-impl Earlier for Nothing {
+impl ScanCache for NoCache {
     fn knows(&self, _: usize) -> bool {
         false
     }
@@ -203,17 +204,17 @@ impl Earlier for Nothing {
         0
     }
 
-    fn unchanged(&mut self, _: usize, _: &Listed) -> Option<Found> {
+    fn unchanged(&mut self, _: usize, _: &ListedFolder) -> Option<FoundFolder> {
         None
     }
 }
 
-struct Search<'a> {
-    reading: &'a Reading,
-    earlier: &'a mut dyn Earlier,
+struct Discoverer<'a> {
+    reading: &'a ReadOptions,
+    earlier: &'a mut dyn ScanCache,
     found: Discovery,
     /// What each folder is, and where it was found first.
-    identities: Vec<(Identity, Place)>,
+    identities: Vec<(FolderIdentity, FoundIndex)>,
     /// The same by its hash. It holds numbers alone, so that it stays at hand among many.
     known: HashTable<u32>,
     hasher: RandomState,
@@ -224,15 +225,15 @@ struct Search<'a> {
 
 /// An index into what was found.
 #[derive(Clone, Copy)]
-enum Place {
+enum FoundIndex {
     Skill(u32),
     Refused(u32),
     /// It vanished while it was read, or could not be read just now.
     Nowhere,
 }
 
-impl<'a> Search<'a> {
-    fn new(reading: &'a Reading, earlier: &'a mut dyn Earlier) -> Self {
+impl<'a> Discoverer<'a> {
+    fn new(reading: &'a ReadOptions, earlier: &'a mut dyn ScanCache) -> Self {
         Self {
             reading,
             earlier,
@@ -285,16 +286,22 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a folder that was listed, and reads its file unless it is known.
-    fn listed(&mut self, index: usize, source: &dyn Source, listed: Listed, buffer: &mut Vec<u8>) {
+    fn listed(
+        &mut self,
+        index: usize,
+        source: &dyn Source,
+        listed: ListedFolder,
+        buffer: &mut Vec<u8>,
+    ) {
         if let Some(found) = self.earlier.unchanged(index, &listed) {
-            return self.take(index, listed, |_, _| Ok(Content::Known(found)));
+            return self.take(index, listed, |_, _| Ok(FolderContent::Known(found)));
         }
         let head_bytes = self.reading.walk.limits.head_bytes.max(1);
         self.take(index, listed, |search, folder| {
             buffer.clear();
             let state = source.head(folder, head_bytes, buffer)?;
             let (parsed, state) = search.read(source, folder, buffer, state)?;
-            Ok(Content::Read(parsed, state))
+            Ok(FolderContent::Read(parsed, state))
         });
     }
 
@@ -326,15 +333,15 @@ impl<'a> Search<'a> {
         (self.reported, self.unreported) = (0, 0);
     }
 
-    fn scanned(&mut self, index: usize, source: &dyn Source, scanned: Scanned<'_>) {
-        let Scanned {
+    fn scanned(&mut self, index: usize, source: &dyn Source, scanned: ScannedFolder<'_>) {
+        let ScannedFolder {
             listed,
             state,
             head,
         } = scanned;
         self.take(index, listed, |search, folder| {
             let read = state.and_then(|state| search.read(source, folder, head, state));
-            read.map(|(parsed, state)| Content::Read(parsed, state))
+            read.map(|(parsed, state)| FolderContent::Read(parsed, state))
         });
     }
 
@@ -342,10 +349,10 @@ impl<'a> Search<'a> {
     fn take(
         &mut self,
         index: usize,
-        listed: Listed,
-        read: impl FnOnce(&Self, &Folder) -> Result<Content, Error>,
+        listed: ListedFolder,
+        read: impl FnOnce(&Self, &Folder) -> Result<FolderContent, Error>,
     ) {
-        let Listed {
+        let ListedFolder {
             folder, identity, ..
         } = listed;
         let hash = identity
@@ -357,30 +364,32 @@ impl<'a> Search<'a> {
         });
         if let Some(at) = known {
             let first = match &self.identities[*at as usize].1 {
-                Place::Skill(at) => &self.found.skills[*at as usize].folder,
-                Place::Refused(at) => &self.found.refused[*at as usize].folder,
-                Place::Nowhere => &folder,
+                FoundIndex::Skill(at) => &self.found.skills[*at as usize].folder,
+                FoundIndex::Refused(at) => &self.found.refused[*at as usize].folder,
+                FoundIndex::Nowhere => &folder,
             };
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
             return self.finding(index, Finding::new(Code::SameFolder, folder.path(), &what));
         }
         let place = match read(self, &folder) {
-            Ok(Content::Known(found)) => self.found(found),
-            Ok(Content::Read(parsed, state)) => self.found(found(index, folder, parsed, state)),
+            Ok(FolderContent::Known(found)) => self.found(found),
+            Ok(FolderContent::Read(parsed, state)) => {
+                self.found(found(index, folder, parsed, state))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
                 self.finding(index, Finding::new(Code::Vanished, folder.path(), what));
-                Place::Nowhere
+                FoundIndex::Nowhere
             }
             Err(error) if error.is_transient() => {
                 let what = format!("`SKILL.md` could not be read just now ({}):", chain(&error));
                 self.finding(index, Finding::new(Code::Unavailable, folder.path(), &what));
-                Place::Nowhere
+                FoundIndex::Nowhere
             }
             Err(error) => {
                 let message = format!("`SKILL.md` could not be read: {}", chain(&error));
                 let unreadable = Diagnostic::new(Code::SkillFileUnreadable, None, message);
-                self.found(Found::Refused(Arc::new(Refused {
+                self.found(FoundFolder::Refused(Arc::new(RefusedFolder {
                     source: index,
                     folder,
                     revision: None,
@@ -396,15 +405,15 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn found(&mut self, found: Found) -> Place {
+    fn found(&mut self, found: FoundFolder) -> FoundIndex {
         match found {
-            Found::Skill(skill) => {
+            FoundFolder::Skill(skill) => {
                 self.found.skills.push(skill);
-                Place::Skill(last(&self.found.skills))
+                FoundIndex::Skill(last(&self.found.skills))
             }
-            Found::Refused(refused) => {
+            FoundFolder::Refused(refused) => {
                 self.found.refused.push(refused);
-                Place::Refused(last(&self.found.refused))
+                FoundIndex::Refused(last(&self.found.refused))
             }
         }
     }
@@ -415,10 +424,10 @@ impl<'a> Search<'a> {
         source: &dyn Source,
         folder: &Folder,
         head: &[u8],
-        state: State,
-    ) -> Result<(Parsed, State), Error> {
+        state: FileState,
+    ) -> Result<(Parsed, FileState), Error> {
         let limits = &self.reading.walk.limits;
-        let parse = |bytes: &[u8], wanted: usize, state: &State| {
+        let parse = |bytes: &[u8], wanted: usize, state: &FileState| {
             // The last step reads past the cap, so that a frontmatter just over it is seen to be.
             let last = wanted > limits.frontmatter_bytes;
             let extent = if last || bytes.len() < wanted {
@@ -461,21 +470,26 @@ fn last<T>(list: &[T]) -> u32 {
 }
 
 /// Returns the skill that a file holds, or why it holds none.
-pub(crate) fn found(source: usize, folder: Folder, parsed: Parsed, state: State) -> Found {
+pub(crate) fn found(
+    source: usize,
+    folder: Folder,
+    parsed: Parsed,
+    state: FileState,
+) -> FoundFolder {
     let Parsed {
         manifest,
         body,
         repaired,
         mut diagnostics,
     } = parsed;
-    if state.steadiness == Steadiness::Changing {
+    if state.stability == Stability::Changing {
         let message = "File kept changing while it was read";
         diagnostics.push(Diagnostic::new(Code::Changing, None, message));
     }
     let revision = state.revision;
     let diagnostics = diagnostics.into_boxed_slice();
     match manifest {
-        Some(manifest) => Found::Skill(Arc::new(Skill {
+        Some(manifest) => FoundFolder::Skill(Arc::new(Skill {
             manifest,
             source,
             folder,
@@ -484,7 +498,7 @@ pub(crate) fn found(source: usize, folder: Folder, parsed: Parsed, state: State)
             repaired,
             diagnostics,
         })),
-        None => Found::Refused(Arc::new(Refused {
+        None => FoundFolder::Refused(Arc::new(RefusedFolder {
             source,
             folder,
             revision: Some(revision),

@@ -1,6 +1,6 @@
 //! The fields that the engine reads, and their spellings.
 
-use crate::read::yaml::Entry;
+use crate::read::yaml::MappingEntry;
 
 /// A field that the engine reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,10 @@ pub(crate) fn letters(name: &str) -> impl Iterator<Item = u8> {
 }
 
 /// Returns the first entry that is read as a field and has a value; the right spelling wins.
-pub(crate) fn find<'a, 'n>(entries: &'a [Entry<'n>], field: Field) -> Option<&'a Entry<'n>> {
+pub(crate) fn find<'a, 'n>(
+    entries: &'a [MappingEntry<'n>],
+    field: Field,
+) -> Option<&'a MappingEntry<'n>> {
     let given = || entries.iter().filter(|entry| !entry.value.is_null());
     let resembles = |key: &str| {
         Field::named(key).is_none()

@@ -20,7 +20,7 @@ pub(crate) enum Extent {
 
 /// Where the frontmatter of a file is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct FrontmatterBlock {
     /// The bytes between the fences.
     pub(crate) block: Range<usize>,
     /// The line of the file on which the block starts.
@@ -33,9 +33,9 @@ pub(crate) struct Cut {
 
 /// What came of looking for the fences.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum FenceSearch {
     /// Both fences are there, or the second was made good.
-    Found(Cut),
+    Found(FrontmatterBlock),
     /// There is no frontmatter.
     Refused(Diagnostic),
     /// The closing fence is not in the head; read more of the file.
@@ -51,14 +51,14 @@ pub(crate) enum Outcome {
 ///
 /// A leading byte-order mark and blank lines are skipped, and a missing closing fence is made good where the
 /// instructions start. The specification is silent on the first and forbids the others; all are reported.
-pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
+pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch {
     // A line that the head ends in the middle of may be anything.
     let bytes = match extent {
         Extent::Whole => bytes,
         Extent::Head => whole_lines(bytes),
     };
     let mut findings = Vec::new();
-    let mut lines = Lines {
+    let mut lines = ByteLines {
         bytes,
         at: 0,
         number: 0,
@@ -72,13 +72,13 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
     }
     let Some(opening) = lines.find(|line| !line.trim_ascii().is_empty()) else {
         return if extent == Extent::Head {
-            Outcome::More
+            FenceSearch::More
         } else {
-            Outcome::Refused(no_frontmatter(bytes, 1))
+            FenceSearch::Refused(no_frontmatter(bytes, 1))
         };
     };
     if bytes[opening.clone()].trim_ascii_end() != b"---" {
-        return Outcome::Refused(no_frontmatter(&bytes[opening], lines.number));
+        return FenceSearch::Refused(no_frontmatter(&bytes[opening], lines.number));
     }
     if lines.number > 1 {
         let line = Position::new(lines.number, 1);
@@ -100,7 +100,7 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
         Some(within) => whole_lines(within),
         None => bytes,
     };
-    let mut block = Lines {
+    let mut block = ByteLines {
         bytes: within,
         at: start,
         number: lines.number,
@@ -108,7 +108,7 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
     if let Some(closing) =
         block.find(|line| line.starts_with(b"---") && line.trim_ascii_end() == b"---")
     {
-        return Outcome::Found(Cut {
+        return FenceSearch::Found(FrontmatterBlock {
             block: start..closing.start,
             first_line,
             body: block.at,
@@ -116,7 +116,7 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> Outcome {
         });
     }
     if extent == Extent::Head && within.len() == bytes.len() {
-        return Outcome::More;
+        return FenceSearch::More;
     }
     unclosed(
         within,
@@ -143,7 +143,7 @@ fn unclosed(
     limits: &Limits,
     mut findings: Vec<Diagnostic>,
     cut_short: bool,
-) -> Outcome {
+) -> FenceSearch {
     let opening = Span::at(Position::new(first_line - 1, 1));
     let end_counts = !cut_short && extent == Extent::Whole;
     match instructions_start(&within[start..], end_counts) {
@@ -153,14 +153,14 @@ fn unclosed(
                 opening,
                 "Frontmatter is not closed",
             ));
-            Outcome::Found(Cut {
+            FenceSearch::Found(FrontmatterBlock {
                 block: start..start + end,
                 first_line,
                 body: start + body,
                 findings,
             })
         }
-        None if cut_short || extent == Extent::Head => Outcome::Refused(Diagnostic::new(
+        None if cut_short || extent == Extent::Head => FenceSearch::Refused(Diagnostic::new(
             Code::FrontmatterTooLarge,
             opening,
             format!(
@@ -168,7 +168,7 @@ fn unclosed(
                 limits.frontmatter_bytes
             ),
         )),
-        None => Outcome::Refused(Diagnostic::new(
+        None => FenceSearch::Refused(Diagnostic::new(
             Code::UnclosedFrontmatter,
             opening,
             "Frontmatter is not closed",
@@ -180,7 +180,7 @@ fn unclosed(
 /// it, at the first heading after a field, after the first blank line that no field follows, or, if
 /// the file ends there, at the end.
 fn instructions_start(block: &[u8], end_counts: bool) -> Option<(usize, usize)> {
-    let mut lines = Lines {
+    let mut lines = ByteLines {
         bytes: block,
         at: 0,
         number: 0,
@@ -370,13 +370,13 @@ fn no_frontmatter(line: &[u8], number: u32) -> Diagnostic {
 }
 
 /// The lines of some bytes, with their number; a line's range is without its line feed.
-struct Lines<'a> {
+struct ByteLines<'a> {
     bytes: &'a [u8],
     at: usize,
     number: u32,
 }
 
-impl Lines<'_> {
+impl ByteLines<'_> {
     fn next(&mut self) -> Option<Range<usize>> {
         let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = memchr::memchr(b'\n', rest);
@@ -398,12 +398,12 @@ impl Lines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extent, Outcome, clean, cut};
+    use super::{Extent, FenceSearch, clean, cut};
     use crate::limits::Limits;
 
     fn check(text: &str, extent: Extent) -> String {
         match cut(text.as_bytes(), extent, &Limits::default()) {
-            Outcome::Found(cut) => {
+            FenceSearch::Found(cut) => {
                 let codes: Vec<_> = cut
                     .findings
                     .iter()
@@ -416,8 +416,10 @@ mod tests {
                     &text[cut.body..]
                 )
             }
-            Outcome::Refused(finding) => format!("{finding} at {}", finding.span.unwrap().start),
-            Outcome::More => "more".to_owned(),
+            FenceSearch::Refused(finding) => {
+                format!("{finding} at {}", finding.span.unwrap().start)
+            }
+            FenceSearch::More => "more".to_owned(),
         }
     }
 

@@ -3,17 +3,17 @@
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::error::Error;
-use crate::invisible::hidden;
+use crate::invisible::hidden_characters;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::field::Field;
-use crate::read::frontmatter::{self, Extent, Outcome, count, position};
+use crate::read::frontmatter::{self, Extent, FenceSearch, count, position};
 use crate::read::links::{self, Target};
 use crate::read::manifest;
-use crate::read::parse::{self, Counted, Reader};
+use crate::read::parse::{self, Completeness, FrontmatterReader};
 use crate::read::rules::{self, Profile};
 use crate::read::source::{Folder, SKILL_FILE, Source};
-use crate::read::yaml::{Entry, Kind, Node};
+use crate::read::yaml::{Kind, MappingEntry, Node};
 
 /// What a new skill has in place of its description.
 pub const DESCRIPTION_PLACEHOLDER: &str =
@@ -58,9 +58,9 @@ fn lint_with(
     limits: &Limits,
 ) -> Vec<Diagnostic> {
     let cut = match frontmatter::cut(bytes, Extent::Whole, limits) {
-        Outcome::Found(cut) => cut,
-        Outcome::Refused(finding) => return vec![finding],
-        Outcome::More => return Vec::new(),
+        FenceSearch::Found(cut) => cut,
+        FenceSearch::Refused(finding) => return vec![finding],
+        FenceSearch::More => return Vec::new(),
     };
     let body = bytes.get(cut.body..).unwrap_or_default();
     let body_line = 1 + newlines(&bytes[..cut.body]);
@@ -69,7 +69,7 @@ fn lint_with(
     let mut findings = parse::with_fields(
         bytes,
         cut,
-        Reader::Lines,
+        FrontmatterReader::Lines,
         limits,
         |entries, end, findings| {
             let manifest = manifest::convert(entries, folder, end, findings);
@@ -116,8 +116,8 @@ pub fn lint_skill(
             message,
         ));
     }
-    let mut counted = Counted::All;
-    if let Outcome::Found(cut) = frontmatter::cut(&bytes, Extent::Whole, limits) {
+    let mut counted = Completeness::All;
+    if let FenceSearch::Found(cut) = frontmatter::cut(&bytes, Extent::Whole, limits) {
         let body = String::from_utf8_lossy(&bytes[cut.body..]);
         counted = broken_links(
             &body,
@@ -138,7 +138,7 @@ fn newlines(bytes: &[u8]) -> u32 {
 }
 
 /// Judges name and description by rules that no specification has.
-fn hygiene(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
+fn hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
     if let Some((name, span)) = rules::scalar(entries, Field::Name) {
         if !name.is_ascii() {
             findings.push(Diagnostic::new(
@@ -183,7 +183,7 @@ fn hygiene(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
 
 /// Reports what nobody sees of the fields: in what they say, or else in how they are written, with the comments.
 fn hidden_fields(
-    entries: &[Entry<'_>],
+    entries: &[MappingEntry<'_>],
     block: &str,
     first_line: u32,
     findings: &mut Vec<Diagnostic>,
@@ -191,15 +191,15 @@ fn hidden_fields(
     let before = findings.len();
     hidden_values(entries, findings);
     if findings.len() == before {
-        let raw = Unseen::of(block).0;
+        let raw = InvisibleCharacters::of(block).0;
         let place = |at| Span::at(position(&block[..at], first_line));
         findings.extend(raw.finding(Code::HiddenText, place));
     }
 }
 
-fn hidden_values(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
+fn hidden_values(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
     for entry in entries {
-        let key = Unseen::of(&entry.key).0;
+        let key = InvisibleCharacters::of(&entry.key).0;
         findings.extend(key.finding(Code::HiddenText, |_| entry.key_span));
         hidden_value(&entry.value, findings);
     }
@@ -208,7 +208,7 @@ fn hidden_values(entries: &[Entry<'_>], findings: &mut Vec<Diagnostic>) {
 fn hidden_value(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
     match &node.kind {
         Kind::Scalar { text, .. } => {
-            let invisible = Unseen::of(text).0;
+            let invisible = InvisibleCharacters::of(text).0;
             findings.extend(invisible.finding(Code::HiddenText, |_| node.span));
         }
         Kind::List(items) => items.iter().for_each(|item| hidden_value(item, findings)),
@@ -218,20 +218,20 @@ fn hidden_value(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
 
 /// Characters of one kind that a person does not see.
 #[derive(Default)]
-struct Unseen {
+struct InvisibleCharacters {
     first: usize,
     number: usize,
     /// The first few that differ.
     examples: Vec<char>,
 }
 
-impl Unseen {
+impl InvisibleCharacters {
     const EXAMPLES: usize = 4;
 
     /// Returns what is invisible in a text, and its control characters but for tabs and line ends.
     fn of(text: &str) -> (Self, Self) {
         let (mut invisible, mut controls) = (Self::default(), Self::default());
-        for (offset, c) in hidden(text) {
+        for (offset, c) in hidden_characters(text) {
             match c {
                 '\t' | '\n' => {}
                 '\r' if text[offset..].starts_with("\r\n") => {}
@@ -293,7 +293,7 @@ fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
         let message = "Instructions are still those of a template";
         findings.push(Diagnostic::new(Code::Placeholder, place, message));
     }
-    let (invisible, controls) = Unseen::of(body);
+    let (invisible, controls) = InvisibleCharacters::of(body);
     let place = |at| Span::at(position(&body[..at], first_line));
     findings.extend(invisible.finding(Code::HiddenText, place));
     findings.extend(controls.finding(Code::BodyControls, place));
@@ -307,17 +307,17 @@ fn broken_links(
     folder: &Folder,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
-) -> Counted {
+) -> Completeness {
     let (mut offset, mut line, mut column) = (0, first_line, 1);
     let most = limits.findings.saturating_mul(COUNTED);
-    let mut counted = Counted::All;
+    let mut counted = Completeness::All;
     for link in links::links(body) {
         let (code, what) = match &link.target {
             Target::Folder => continue,
             // However many are dead, one that may deceive is found.
             Target::Outside => (Code::LinkOutside, "Link leads out of the folder"),
             Target::Inside(_) | Target::Nowhere if findings.len() >= most => {
-                counted = Counted::AtLeast;
+                counted = Completeness::AtLeast;
                 continue;
             }
             Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
@@ -340,7 +340,7 @@ fn broken_links(
             format!("{what}: {}", quoted(&link.text)),
         ));
         if findings.len() > most {
-            return Counted::AtLeast;
+            return Completeness::AtLeast;
         }
     }
     counted

@@ -11,7 +11,7 @@ pub(crate) mod yaml;
 
 pub(crate) mod clients;
 pub(crate) mod field;
-pub(crate) mod lines;
+pub(crate) mod line_reader;
 pub(crate) mod repair;
 pub(crate) mod value;
 
@@ -20,7 +20,7 @@ pub(crate) mod rules;
 
 pub(crate) mod parse;
 
-pub(crate) mod verbatim;
+pub(crate) mod raw_fields;
 
 pub(crate) mod links;
 

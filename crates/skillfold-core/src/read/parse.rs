@@ -5,17 +5,17 @@ use std::cmp::Reverse;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::limits::{BYTES_PER_TOKEN, Limits};
-use crate::read::frontmatter::{self, Cut, Extent, Outcome};
+use crate::read::frontmatter::{self, Extent, FenceSearch, FrontmatterBlock};
 use crate::read::manifest::{self, Manifest};
 use crate::read::rules::{self, Profile};
-use crate::read::yaml::{self, Entry, Kind, Node};
-use crate::read::{lines, repair};
+use crate::read::yaml::{self, Kind, MappingEntry, Node};
+use crate::read::{line_reader, repair};
 
 /// Which reader looks at a frontmatter block first. Both give the same skill, which tests and fuzz targets compare; only the
 /// words of a syntax error may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reader {
+pub enum FrontmatterReader {
     /// The line reader, and the YAML parser where it declines.
     #[default]
     Lines,
@@ -48,11 +48,21 @@ pub struct Parsed {
 /// assert!(parsed.repaired);
 /// ```
 pub fn parse(bytes: &[u8], folder: &str) -> Parsed {
-    parse_with(bytes, folder, Reader::default(), &Limits::default())
+    parse_with(
+        bytes,
+        folder,
+        FrontmatterReader::default(),
+        &Limits::default(),
+    )
 }
 
 /// Reads a whole `SKILL.md` with a chosen reader and limits; see [`parse`].
-pub fn parse_with(bytes: &[u8], folder: &str, reader: Reader, limits: &Limits) -> Parsed {
+pub fn parse_with(
+    bytes: &[u8],
+    folder: &str,
+    reader: FrontmatterReader,
+    limits: &Limits,
+) -> Parsed {
     let size = bytes.len() as u64;
     // The whole file is at hand, so there is always an answer.
     parse_head(bytes, Extent::Whole, size, folder, reader, limits)
@@ -65,13 +75,13 @@ pub(crate) fn parse_head(
     extent: Extent,
     size: u64,
     folder: &str,
-    reader: Reader,
+    reader: FrontmatterReader,
     limits: &Limits,
 ) -> Option<Parsed> {
     let cut = match frontmatter::cut(bytes, extent, limits) {
-        Outcome::More => return None,
-        Outcome::Refused(finding) => return Some(refused(vec![finding])),
-        Outcome::Found(cut) => cut,
+        FenceSearch::More => return None,
+        FenceSearch::Refused(finding) => return Some(refused(vec![finding])),
+        FenceSearch::Found(cut) => cut,
     };
     let body = cut.body;
     let mut parsed = with_fields(bytes, cut, reader, limits, |entries, end, findings| {
@@ -89,12 +99,16 @@ pub(crate) fn parse_head(
 /// Reads the block of a cut into fields and hands them to `convert` with the place after the last field.
 pub(crate) fn with_fields(
     bytes: &[u8],
-    cut: Cut,
-    reader: Reader,
+    cut: FrontmatterBlock,
+    reader: FrontmatterReader,
     limits: &Limits,
-    convert: impl FnOnce(&[Entry<'_>], &dyn Fn() -> Position, &mut Vec<Diagnostic>) -> Option<Manifest>,
+    convert: impl FnOnce(
+        &[MappingEntry<'_>],
+        &dyn Fn() -> Position,
+        &mut Vec<Diagnostic>,
+    ) -> Option<Manifest>,
 ) -> Parsed {
-    let Cut {
+    let FrontmatterBlock {
         block,
         first_line,
         mut findings,
@@ -117,7 +131,7 @@ pub(crate) fn with_fields(
         return refused(findings);
     };
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
-    cap(&mut findings, Counted::All, limits);
+    cap(&mut findings, Completeness::All, limits);
     Parsed {
         manifest,
         body: None,
@@ -130,10 +144,10 @@ pub(crate) fn with_fields(
 fn mapping<'a>(
     text: &'a str,
     first_line: u32,
-    reader: Reader,
+    reader: FrontmatterReader,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
-) -> Option<Vec<Entry<'a>>> {
+) -> Option<Vec<MappingEntry<'a>>> {
     let mut root = fields(text, first_line, reader, limits, findings)?;
     repair::commented_description(&mut root, text, first_line, findings);
     let is_null = root.is_null();
@@ -150,19 +164,19 @@ fn mapping<'a>(
 fn fields<'a>(
     text: &'a str,
     first_line: u32,
-    reader: Reader,
+    reader: FrontmatterReader,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Node<'a>> {
     let quick = match reader {
-        Reader::Lines => lines::read(text, first_line, limits),
-        Reader::Yaml => lines::Reading::Declined,
+        FrontmatterReader::Lines => line_reader::read(text, first_line, limits),
+        FrontmatterReader::Yaml => line_reader::LineReading::Declined,
     };
     let read = match quick {
         // The line reader declines what would have to be reported.
-        lines::Reading::Tree(root) => return Some(root),
-        lines::Reading::Broken(fault) => Err(fault),
-        lines::Reading::Declined => yaml::parse(text, first_line, limits),
+        line_reader::LineReading::Tree(root) => return Some(root),
+        line_reader::LineReading::Broken(fault) => Err(fault),
+        line_reader::LineReading::Declined => yaml::parse(text, first_line, limits),
     };
     let mut root = match read {
         Ok(root) => root,
@@ -187,14 +201,14 @@ fn fields<'a>(
 
 /// Whether what is wrong with a file was looked for to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counted {
+pub(crate) enum Completeness {
     All,
     AtLeast,
 }
 
 /// Keeps as many findings of one file as are reported one by one, and counts the rest. What may deceive is kept first, then
 /// the errors.
-pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Counted, limits: &Limits) {
+pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Completeness, limits: &Limits) {
     let Some(more) = findings
         .len()
         .checked_sub(limits.findings)
@@ -206,8 +220,8 @@ pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Counted, limits: &Lim
     findings.truncate(limits.findings);
     findings.sort_by_key(|finding| finding.span);
     let message = match counted {
-        Counted::All => format!("{more} more findings are not listed"),
-        Counted::AtLeast => format!("At least {more} more findings are not listed"),
+        Completeness::All => format!("{more} more findings are not listed"),
+        Completeness::AtLeast => format!("At least {more} more findings are not listed"),
     };
     findings.push(Diagnostic::new(
         Code::MoreFindings,
@@ -266,10 +280,10 @@ pub enum Agreement {
 #[doc(hidden)]
 pub fn readers_agree(text: &str) -> Agreement {
     let limits = Limits::default();
-    let same = match lines::read(text, 1, &limits) {
-        lines::Reading::Declined => return Agreement::Declined,
-        lines::Reading::Tree(root) => yaml::parse(text, 1, &limits) == Ok(root),
-        lines::Reading::Broken(_) => yaml::parse(text, 1, &limits).is_err(),
+    let same = match line_reader::read(text, 1, &limits) {
+        line_reader::LineReading::Declined => return Agreement::Declined,
+        line_reader::LineReading::Tree(root) => yaml::parse(text, 1, &limits) == Ok(root),
+        line_reader::LineReading::Broken(_) => yaml::parse(text, 1, &limits).is_err(),
     };
     if same {
         Agreement::Same

@@ -5,8 +5,8 @@ use crate::diagnostic::{Diagnostic, Span, quoted};
 use crate::name::SkillName;
 use crate::read::clients::{ClientField, FieldForm, FieldLevel};
 use crate::read::field::{self, Field};
-use crate::read::value::{Meaning, Scalar, Value};
-use crate::read::yaml::{Entry, Kind};
+use crate::read::value::{Scalar, ScalarValue, Value};
+use crate::read::yaml::{Kind, MappingEntry};
 
 /// How strictly a skill is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Profile {
 
 /// Judges the name and the length of the description, which decide how other clients treat the skill.
 pub(crate) fn names(
-    entries: &[Entry<'_>],
+    entries: &[MappingEntry<'_>],
     folder: &str,
     profile: Profile,
     findings: &mut Vec<Diagnostic>,
@@ -141,7 +141,11 @@ pub(crate) fn is_specified(name: &str) -> bool {
 }
 
 /// Judges all other rules of the specification: which fields there are, and of what type.
-pub(crate) fn fields(entries: &[Entry<'_>], profile: Profile, findings: &mut Vec<Diagnostic>) {
+pub(crate) fn fields(
+    entries: &[MappingEntry<'_>],
+    profile: Profile,
+    findings: &mut Vec<Diagnostic>,
+) {
     for entry in entries {
         let (key, span) = (&*entry.key, entry.value.span);
         if !SPECIFIED.contains(&key) {
@@ -214,7 +218,7 @@ fn compatibility(text: &str, span: Span, profile: Profile, findings: &mut Vec<Di
 
 /// Judges the values under `metadata`: a list or mapping breaks the rule; an unquoted number or boolean only reads
 /// differently in other clients.
-fn metadata(entries: &[Entry<'_>], profile: Profile, findings: &mut Vec<Diagnostic>) {
+fn metadata(entries: &[MappingEntry<'_>], profile: Profile, findings: &mut Vec<Diagnostic>) {
     for entry in entries {
         let key = quoted(&entry.key);
         match Value::from(&entry.value) {
@@ -250,16 +254,16 @@ fn is_mapping(field: &ClientField) -> bool {
 }
 
 fn other_meaning(scalar: &Scalar) -> Option<&'static str> {
-    match scalar.meaning() {
-        Meaning::Text(_) => None,
-        Meaning::Null => Some("nothing"),
-        Meaning::Bool(_) => Some("true or false"),
-        Meaning::Integer(_) | Meaning::Float(_) => Some("a number"),
+    match scalar.value() {
+        ScalarValue::Text(_) => None,
+        ScalarValue::Null => Some("nothing"),
+        ScalarValue::Bool(_) => Some("true or false"),
+        ScalarValue::Integer(_) | ScalarValue::Float(_) => Some("a number"),
     }
 }
 
 /// Returns the text and place of a field, if it is a scalar.
-pub(crate) fn scalar<'a>(entries: &'a [Entry<'_>], field: Field) -> Option<(&'a str, Span)> {
+pub(crate) fn scalar<'a>(entries: &'a [MappingEntry<'_>], field: Field) -> Option<(&'a str, Span)> {
     let entry = field::find(entries, field)?;
     match &entry.value.kind {
         Kind::Scalar { text, .. } => Some((text, entry.value.span)),

@@ -1,7 +1,7 @@
 //! Frontmatter values as they are kept: the text of each scalar, and what YAML says it means.
 
 use crate::read::pack::{Pack, Packer, Unpacker};
-use crate::read::yaml::{Kind, Node, Style};
+use crate::read::yaml::{Kind, Node, Quoting};
 
 /// A value of the frontmatter, kept as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Value {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
     text: Box<str>,
-    style: Style,
+    quoting: Quoting,
 }
 
 impl Scalar {
@@ -29,15 +29,15 @@ impl Scalar {
     }
 
     /// Returns what the text means by the core schema of YAML 1.2.
-    pub fn meaning(&self) -> Meaning<'_> {
-        if self.style == Style::Quoted {
-            return Meaning::Text(&self.text);
+    pub fn value(&self) -> ScalarValue<'_> {
+        if self.quoting == Quoting::Quoted {
+            return ScalarValue::Text(&self.text);
         }
         match &*self.text {
-            "" | "~" | "null" | "Null" | "NULL" => Meaning::Null,
-            "true" | "True" | "TRUE" => Meaning::Bool(true),
-            "false" | "False" | "FALSE" => Meaning::Bool(false),
-            text => number(text).unwrap_or(Meaning::Text(text)),
+            "" | "~" | "null" | "Null" | "NULL" => ScalarValue::Null,
+            "true" | "True" | "TRUE" => ScalarValue::Bool(true),
+            "false" | "False" | "FALSE" => ScalarValue::Bool(false),
+            text => number(text).unwrap_or(ScalarValue::Text(text)),
         }
     }
 }
@@ -45,7 +45,7 @@ impl Scalar {
 /// What a scalar means by the core schema of YAML 1.2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Meaning<'a> {
+pub enum ScalarValue<'a> {
     /// Nothing.
     Null,
     /// True or false.
@@ -59,26 +59,26 @@ pub enum Meaning<'a> {
 }
 
 /// Reads a number of the core schema: decimal, `0o` and `0x` integers, floats, `.inf` and `.nan`.
-fn number(text: &str) -> Option<Meaning<'static>> {
+fn number(text: &str) -> Option<ScalarValue<'static>> {
     if let Some(digits) = text.strip_prefix("0o") {
         return i64::from_str_radix(digits, 8)
             .ok()
             .filter(|_| !digits.starts_with(['+', '-']))
-            .map(Meaning::Integer);
+            .map(ScalarValue::Integer);
     }
     if let Some(digits) = text.strip_prefix("0x") {
         return i64::from_str_radix(digits, 16)
             .ok()
             .filter(|_| !digits.starts_with(['+', '-']))
-            .map(Meaning::Integer);
+            .map(ScalarValue::Integer);
     }
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match unsigned {
         ".inf" | ".Inf" | ".INF" if text.starts_with('-') => {
-            return Some(Meaning::Float(f64::NEG_INFINITY));
+            return Some(ScalarValue::Float(f64::NEG_INFINITY));
         }
-        ".inf" | ".Inf" | ".INF" => return Some(Meaning::Float(f64::INFINITY)),
-        ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(Meaning::Float(f64::NAN)),
+        ".inf" | ".Inf" | ".INF" => return Some(ScalarValue::Float(f64::INFINITY)),
+        ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(ScalarValue::Float(f64::NAN)),
         _ => {}
     }
     // Rust also reads words such as `infinity` as numbers; YAML does not.
@@ -91,8 +91,8 @@ fn number(text: &str) -> Option<Meaning<'static>> {
         return None;
     }
     match text.parse() {
-        Ok(integer) => Some(Meaning::Integer(integer)),
-        Err(_) => text.parse().ok().map(Meaning::Float),
+        Ok(integer) => Some(ScalarValue::Integer(integer)),
+        Err(_) => text.parse().ok().map(ScalarValue::Float),
     }
 }
 
@@ -138,9 +138,9 @@ impl<'a> FromIterator<(&'a str, Value)> for Fields {
 impl From<&Node<'_>> for Value {
     fn from(node: &Node<'_>) -> Self {
         match &node.kind {
-            Kind::Scalar { text, style } => Self::Scalar(Scalar {
+            Kind::Scalar { text, quoting } => Self::Scalar(Scalar {
                 text: (&**text).into(),
-                style: *style,
+                quoting: *quoting,
             }),
             Kind::List(items) => Self::List(items.iter().map(Self::from).collect()),
             Kind::Map(entries) => Self::Map(
@@ -156,10 +156,10 @@ impl From<&Node<'_>> for Value {
 impl Pack for Value {
     fn pack(&self, into: &mut Packer) {
         match self {
-            Self::Scalar(Scalar { text, style }) => {
-                into.byte(match style {
-                    Style::Plain => 0,
-                    Style::Quoted => 1,
+            Self::Scalar(Scalar { text, quoting }) => {
+                into.byte(match quoting {
+                    Quoting::Plain => 0,
+                    Quoting::Quoted => 1,
                 });
                 text.pack(into);
             }
@@ -175,13 +175,13 @@ impl Pack for Value {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let scalar = |style, from: &mut Unpacker<'_>| {
+        let scalar = |quoting, from: &mut Unpacker<'_>| {
             let text = Pack::unpack(from)?;
-            Some(Self::Scalar(Scalar { text, style }))
+            Some(Self::Scalar(Scalar { text, quoting }))
         };
         match from.byte()? {
-            0 => scalar(Style::Plain, from),
-            1 => scalar(Style::Quoted, from),
+            0 => scalar(Quoting::Plain, from),
+            1 => scalar(Quoting::Quoted, from),
             2 => Pack::unpack(from).map(Self::List),
             3 => Pack::unpack(from).map(Self::Map),
             _ => None,
@@ -201,17 +201,17 @@ impl Pack for Fields {
 
 #[cfg(test)]
 mod tests {
-    use super::{Meaning, Scalar};
-    use crate::read::yaml::Style;
+    use super::{Scalar, ScalarValue};
+    use crate::read::yaml::Quoting;
 
     fn check(text: &str) -> String {
         format!(
             "{:?}",
             Scalar {
                 text: text.into(),
-                style: Style::Plain
+                quoting: Quoting::Plain
             }
-            .meaning()
+            .value()
         )
     }
 
@@ -246,10 +246,10 @@ mod tests {
         assert_eq!(
             Scalar {
                 text: "true".into(),
-                style: Style::Quoted
+                quoting: Quoting::Quoted
             }
-            .meaning(),
-            Meaning::Text("true")
+            .value(),
+            ScalarValue::Text("true")
         );
     }
 }

@@ -22,14 +22,17 @@ pub(crate) struct Node<'a> {
 /// What a value is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind<'a> {
-    Scalar { text: Cow<'a, str>, style: Style },
+    Scalar {
+        text: Cow<'a, str>,
+        quoting: Quoting,
+    },
     List(Vec<Node<'a>>),
-    Map(Vec<Entry<'a>>),
+    Map(Vec<MappingEntry<'a>>),
 }
 
 /// Whether a scalar's text may mean something else than itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum Quoting {
     /// `true`, `1.0` and `~` mean a boolean, a number and nothing.
     Plain,
     /// The text is text.
@@ -38,7 +41,7 @@ pub(crate) enum Style {
 
 /// A field: its name and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct MappingEntry<'a> {
     pub(crate) key: Cow<'a, str>,
     pub(crate) key_span: Span,
     pub(crate) value: Node<'a>,
@@ -59,32 +62,32 @@ impl Fault {
 }
 
 impl<'a> Node<'a> {
-    pub(crate) fn scalar(text: impl Into<Cow<'a, str>>, style: Style, span: Span) -> Self {
+    pub(crate) fn scalar(text: impl Into<Cow<'a, str>>, quoting: Quoting, span: Span) -> Self {
         Self {
             span,
             kind: Kind::Scalar {
                 text: text.into(),
-                style,
+                quoting,
             },
         }
     }
 
     /// Returns whether the value is empty, `null` or `~`.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar { text, style: Style::Plain } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
+        matches!(&self.kind, Kind::Scalar { text, quoting: Quoting::Plain } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
     }
 
     /// Returns the value with texts of its own.
     pub(crate) fn into_owned(self) -> Node<'static> {
-        let entry = |entry: Entry<'a>| Entry {
+        let entry = |entry: MappingEntry<'a>| MappingEntry {
             key: entry.key.into_owned().into(),
             key_span: entry.key_span,
             value: entry.value.into_owned(),
         };
         let kind = match self.kind {
-            Kind::Scalar { text, style } => Kind::Scalar {
+            Kind::Scalar { text, quoting } => Kind::Scalar {
                 text: text.into_owned().into(),
-                style,
+                quoting,
             },
             Kind::List(items) => Kind::List(items.into_iter().map(Self::into_owned).collect()),
             Kind::Map(entries) => Kind::Map(entries.into_iter().map(entry).collect()),
@@ -143,7 +146,7 @@ impl<'a> Node<'a> {
         Self::collection(Kind::List(items), start)
     }
 
-    pub(crate) fn map(entries: Vec<Entry<'a>>, start: Position) -> Self {
+    pub(crate) fn map(entries: Vec<MappingEntry<'a>>, start: Position) -> Self {
         Self::collection(Kind::Map(entries), start)
     }
 }
@@ -182,7 +185,7 @@ pub(crate) fn parse<'a>(
     let start = Position::new(first_line, 1);
     Ok(builder
         .root
-        .unwrap_or_else(|| Node::scalar("", Style::Plain, Span::at(start))))
+        .unwrap_or_else(|| Node::scalar("", Quoting::Plain, Span::at(start))))
 }
 
 /// Returns the parser's message as ours are written: with a capital, without a final period.
@@ -194,14 +197,14 @@ fn sentence(message: &str) -> String {
 }
 
 /// A list or mapping that is not closed yet.
-enum Open<'a> {
+enum OpenCollection<'a> {
     List {
         start: Position,
         items: Vec<Node<'a>>,
     },
     Map {
         start: Position,
-        entries: Vec<Entry<'a>>,
+        entries: Vec<MappingEntry<'a>>,
         key: Option<(Cow<'a, str>, Span)>,
     },
 }
@@ -209,7 +212,7 @@ enum Open<'a> {
 struct Builder<'a, 'l> {
     first_line: u32,
     limits: &'l Limits,
-    open: Vec<Open<'a>>,
+    open: Vec<OpenCollection<'a>>,
     root: Option<Node<'a>>,
     keys: usize,
 }
@@ -255,22 +258,22 @@ impl<'a> Builder<'a, '_> {
             | Event::SequenceStart(_, Some(_))
             | Event::MappingStart(_, Some(_)) => Err(fault(Code::YamlTag, start, "Tag on a value")),
             Event::Scalar(text, style, _, None) => {
-                let style = if style == ScalarStyle::Plain {
-                    Style::Plain
+                let quoting = if style == ScalarStyle::Plain {
+                    Quoting::Plain
                 } else {
-                    Style::Quoted
+                    Quoting::Quoted
                 };
-                self.value(Node::scalar(text, style, Span::new(start, end)))
+                self.value(Node::scalar(text, quoting, Span::new(start, end)))
             }
             Event::SequenceStart(..) => self.open(
-                Open::List {
+                OpenCollection::List {
                     start,
                     items: Vec::new(),
                 },
                 start,
             ),
             Event::MappingStart(..) => self.open(
-                Open::Map {
+                OpenCollection::Map {
                     start,
                     entries: Vec::with_capacity(4),
                     key: None,
@@ -281,12 +284,12 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn open(&mut self, open: Open<'a>, start: Position) -> Result<(), Fault> {
+    fn open(&mut self, open: OpenCollection<'a>, start: Position) -> Result<(), Fault> {
         if self.open.len() >= self.limits.yaml_depth {
             let message = format!("Nested deeper than {} levels", self.limits.yaml_depth);
             return Err(fault(Code::YamlTooDeep, start, message));
         }
-        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+        if let Some(OpenCollection::Map { key: None, .. }) = self.open.last() {
             return Err(fault(
                 Code::YamlComplexKey,
                 start,
@@ -299,8 +302,10 @@ impl<'a> Builder<'a, '_> {
 
     fn close(&mut self) -> Result<(), Fault> {
         match self.open.pop() {
-            Some(Open::List { start, items }) => self.value(Node::list(items, start)),
-            Some(Open::Map { start, entries, .. }) => self.value(Node::map(entries, start)),
+            Some(OpenCollection::List { start, items }) => self.value(Node::list(items, start)),
+            Some(OpenCollection::Map { start, entries, .. }) => {
+                self.value(Node::map(entries, start))
+            }
             None => Ok(()),
         }
     }
@@ -308,9 +313,9 @@ impl<'a> Builder<'a, '_> {
     fn value(&mut self, node: Node<'a>) -> Result<(), Fault> {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List { items, .. }) => items.push(node),
-            Some(Open::Map { entries, key, .. }) => match key.take() {
-                Some((key, key_span)) => entries.push(Entry {
+            Some(OpenCollection::List { items, .. }) => items.push(node),
+            Some(OpenCollection::Map { entries, key, .. }) => match key.take() {
+                Some((key, key_span)) => entries.push(MappingEntry {
                     key,
                     key_span,
                     value: node,
@@ -331,7 +336,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     fn count_key(&mut self) -> Result<(), Fault> {
-        let Some(Open::Map {
+        let Some(OpenCollection::Map {
             key: Some((_, span)),
             ..
         }) = self.open.last()

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::read::value::{Fields, Meaning, Scalar, Value};
+use crate::read::value::{Fields, Scalar, ScalarValue, Value};
 
 /// A value of the frontmatter as JSON, by the core schema of YAML: what is written without quotes may be a number, true,
 /// false or null; everything else is a string.
@@ -11,7 +11,7 @@ pub struct Any(pub(super) Value);
 
 impl Any {
     /// Creates the view of all fields of a frontmatter.
-    pub fn of_fields(fields: &Fields) -> Self {
+    pub fn from_fields(fields: &Fields) -> Self {
         Self(Value::Map(fields.clone()))
     }
 }
@@ -54,14 +54,14 @@ fn serialize<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Er
 }
 
 fn serialize_scalar<S: Serializer>(scalar: &Scalar, serializer: S) -> Result<S::Ok, S::Error> {
-    match scalar.meaning() {
-        Meaning::Null => serializer.serialize_unit(),
-        Meaning::Bool(value) => serializer.serialize_bool(value),
-        Meaning::Integer(value) => serializer.serialize_i64(value),
-        Meaning::Float(value) if value.is_finite() => serializer.serialize_f64(value),
+    match scalar.value() {
+        ScalarValue::Null => serializer.serialize_unit(),
+        ScalarValue::Bool(value) => serializer.serialize_bool(value),
+        ScalarValue::Integer(value) => serializer.serialize_i64(value),
+        ScalarValue::Float(value) if value.is_finite() => serializer.serialize_f64(value),
         // JSON has no word for infinity.
-        Meaning::Float(_) => serializer.serialize_str(scalar.as_str()),
-        Meaning::Text(text) => serializer.serialize_str(text),
+        ScalarValue::Float(_) => serializer.serialize_str(scalar.as_str()),
+        ScalarValue::Text(text) => serializer.serialize_str(text),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::disclose::changes::Announced as Told;
-use crate::disclose::listing::Disclosed;
+use crate::disclose::changes::AnnouncedChanges as Told;
+use crate::disclose::listing::Listing;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision as Decided, Turn};
 use crate::view::record::{rounded, strings};
@@ -37,9 +37,9 @@ pub struct Prompt {
     pub counted_by: String,
     /// What is told of skills that changed since the listing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub announced: Option<Announced>,
+    pub announced: Option<AnnouncedView>,
     /// What became of each skill that matched, in the order of their ranks.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<DecisionView>,
     /// The ids that a person may choose from, where nothing matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
@@ -66,7 +66,7 @@ pub struct Bytes {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Announced {
+pub struct AnnouncedView {
     /// Those that are new.
     pub added: Vec<String>,
     /// Those whose description is another.
@@ -104,7 +104,7 @@ pub struct ListingText {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Decision {
+pub struct DecisionView {
     /// The skill's id.
     pub id: String,
     /// `mention`, `phrase`, `trigger`, `search` or `earlier`.
@@ -126,7 +126,7 @@ impl Prompt {
     pub fn new(
         request: &str,
         policy: &Policy,
-        listing: &Disclosed,
+        listing: &Listing,
         turn: &Turn,
         eager_tokens: u64,
     ) -> Self {
@@ -144,8 +144,8 @@ impl Prompt {
             tokens: turn.tokens + listed,
             eager_tokens,
             counted_by: policy.counter.name().to_owned(),
-            announced: Announced::new(&turn.announced),
-            decisions: turn.decisions.iter().map(Decision::new).collect(),
+            announced: AnnouncedView::new(&turn.announced),
+            decisions: turn.decisions.iter().map(DecisionView::new).collect(),
             candidates: strings(&turn.candidates),
             unread: turn.unread.clone().map(Bytes::from),
             unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
@@ -153,7 +153,7 @@ impl Prompt {
     }
 }
 
-impl Announced {
+impl AnnouncedView {
     fn new(announced: &Told) -> Option<Self> {
         (!announced.is_empty()).then(|| Self {
             added: strings(&announced.added),
@@ -166,7 +166,7 @@ impl Announced {
 }
 
 impl ListingText {
-    fn new(listing: &Disclosed) -> Self {
+    fn new(listing: &Listing) -> Self {
         Self {
             text: listing.text.clone(),
             tokens: listing.tokens,
@@ -177,7 +177,7 @@ impl ListingText {
     }
 }
 
-impl Decision {
+impl DecisionView {
     pub(super) fn new(decided: &Decided) -> Self {
         Self {
             id: decided.id.to_string(),

@@ -6,7 +6,7 @@ use crate::diagnostic;
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Diagnostic {
+pub struct DiagnosticView {
     /// The stable number, such as `SF101`.
     pub code: String,
     /// `error`, `warning` or `info`.
@@ -17,10 +17,10 @@ pub struct Diagnostic {
     pub hint: String,
     /// Where in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub span: Option<Span>,
+    pub span: Option<SpanView>,
 }
 
-impl Diagnostic {
+impl DiagnosticView {
     /// Creates the view of a finding.
     pub fn new(diagnostic: &diagnostic::Diagnostic) -> Self {
         Self {
@@ -28,9 +28,9 @@ impl Diagnostic {
             severity: diagnostic.severity.to_string(),
             message: diagnostic.message.to_string(),
             hint: diagnostic.hint().to_owned(),
-            span: diagnostic.span.map(|span| Span {
-                start: Position::new(span.start),
-                end: Position::new(span.end),
+            span: diagnostic.span.map(|span| SpanView {
+                start: PositionView::new(span.start),
+                end: PositionView::new(span.end),
             }),
         }
     }
@@ -45,25 +45,25 @@ impl Diagnostic {
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Span {
+pub struct SpanView {
     /// The first character.
-    pub start: Position,
+    pub start: PositionView,
     /// The first character after it.
-    pub end: Position,
+    pub end: PositionView,
 }
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Position {
+pub struct PositionView {
     /// The line, from 1.
     pub line: u32,
     /// The column in characters, from 1.
     pub column: u32,
 }
 
-impl Position {
+impl PositionView {
     fn new(position: diagnostic::Position) -> Self {
         let diagnostic::Position { line, column } = position;
         Self { line, column }

@@ -4,16 +4,16 @@ use crate::catalog::entry::Entry;
 use crate::diagnostic::visible;
 use crate::load::envelope::Envelope;
 use crate::load::file::FileContent;
-use crate::load::files::Files;
+use crate::load::files::FileList;
 use crate::load::render::LoadedText;
-use crate::view::finding::Diagnostic;
+use crate::view::finding::DiagnosticView;
 use crate::view::record::{shown, strings};
 
 /// The instructions of a skill, loaded.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Instructions {
+pub struct InstructionsView {
     /// What leads to the skill and to no other.
     pub id: String,
     /// `plain`, `read_skill`, `skill_context` or `skill_content`.
@@ -30,10 +30,10 @@ pub struct Instructions {
     pub requires: Vec<String>,
     /// What there is to say about this load.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Diagnostic>,
+    pub notes: Vec<DiagnosticView>,
 }
 
-impl Instructions {
+impl InstructionsView {
     /// Creates the view of a loaded skill.
     pub fn new(loaded: &LoadedText, envelope: Envelope) -> Self {
         let instructions = &loaded.instructions;
@@ -44,7 +44,7 @@ impl Instructions {
             tokens: instructions.tokens(),
             base_dir: instructions.base_dir().map(str::to_owned),
             requires: strings(instructions.requires()),
-            notes: Diagnostic::all(&loaded.notes),
+            notes: DiagnosticView::all(&loaded.notes),
         }
     }
 }
@@ -95,7 +95,7 @@ pub struct FileFinding {
     pub path: String,
     /// What was found.
     #[serde(flatten)]
-    pub diagnostic: Diagnostic,
+    pub diagnostic: DiagnosticView,
 }
 
 impl FileFinding {
@@ -103,14 +103,14 @@ impl FileFinding {
     pub fn new(path: &str, diagnostic: &crate::diagnostic::Diagnostic) -> Self {
         Self {
             path: visible(path).into_owned(),
-            diagnostic: Diagnostic::new(diagnostic),
+            diagnostic: DiagnosticView::new(diagnostic),
         }
     }
 }
 
 impl FileListing {
     /// Creates the view of a page of files.
-    pub fn new(entry: &Entry<'_>, page: &Files) -> Self {
+    pub fn new(entry: &Entry<'_>, page: &FileList) -> Self {
         let files = page.files.iter().map(|file| FileEntry {
             path: file.path.to_string(),
             size: file.size,
@@ -156,7 +156,7 @@ pub struct FilePart {
     pub base64: Option<String>,
     /// What there is to say about this read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<Diagnostic>,
+    pub notes: Vec<DiagnosticView>,
 }
 
 impl FilePart {
@@ -172,7 +172,7 @@ impl FilePart {
             next: content.next(),
             base64: text.is_none().then(|| base64(content.bytes())),
             text: text.map(str::to_owned),
-            notes: Diagnostic::all(&content.notes()),
+            notes: DiagnosticView::all(&content.notes()),
         }
     }
 }

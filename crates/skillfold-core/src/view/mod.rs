@@ -16,14 +16,14 @@ mod load;
 mod why;
 
 pub use any::Any;
-pub use disclose::{Announced, Bytes, Decision, ListingText, Prompt};
-pub use finding::{Diagnostic, Position, Span};
-pub use load::{FileEntry, FileFinding, FileListing, FilePart, Instructions};
+pub use disclose::{AnnouncedView, Bytes, DecisionView, ListingText, Prompt};
+pub use finding::{DiagnosticView, PositionView, SpanView};
+pub use load::{FileEntry, FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]
 pub use record::rounded;
-pub use record::{Listing, RefusedRecord, SkillRecord};
-pub use skill::{Body, Skill, Triggers};
-pub use why::{Matched, NearTrigger, Unmatched, Why};
+pub use record::{RefusedRecord, SkillList, SkillRecord};
+pub use skill::{Body, SkillView, TriggersView};
+pub use why::{MatchedSkill, NearTrigger, Unmatched, Why};
 
 /// The version of the contract.
 pub const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
 use crate::read::source::SKILL_FILE;
 use crate::text::{first_chars, start_within};
-use crate::view::finding::Diagnostic;
+use crate::view::finding::DiagnosticView;
 
 /// Characters of a description that a listing gives: as many as the specification allows.
 const LISTED_DESCRIPTION: usize = 1024;
@@ -39,7 +39,7 @@ pub struct SkillRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
     /// `active`, `shadowed`, `disabled` or `untrusted`.
-    pub standing: String,
+    pub status: String,
     /// The id of the skill that won the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadowed_by: Option<String>,
@@ -80,13 +80,7 @@ impl SkillRecord {
     /// Returns where the description ends that fits the record.
     fn description_end(&self) -> usize {
         let optional = [&self.plugin, &self.shadowed_by, &self.version, &self.file];
-        let texts = [
-            &self.id,
-            &self.name,
-            &self.scope,
-            &self.standing,
-            &self.root,
-        ];
+        let texts = [&self.id, &self.name, &self.scope, &self.status, &self.root];
         let texts = texts.into_iter().chain(optional.into_iter().flatten());
         let tags = self
             .tags
@@ -107,7 +101,7 @@ impl SkillRecord {
             description: manifest.description().to_owned(),
             scope: entry.scope().to_string(),
             plugin: entry.plugin().map(ToString::to_string),
-            standing: entry.standing().to_string(),
+            status: entry.status().to_string(),
             shadowed_by: entry.shadowed_by().map(|winner| winner.id().to_owned()),
             tags: strings(manifest.tags()),
             version: manifest.version().map(str::to_owned),
@@ -123,7 +117,7 @@ impl SkillRecord {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Listing {
+pub struct SkillList {
     /// The skills, ordered by id.
     pub skills: Vec<SkillRecord>,
     /// The folders that hold no skill, ordered by root and folder; only on the first page of a listing without a filter.
@@ -134,7 +128,7 @@ pub struct Listing {
     pub next: Option<String>,
 }
 
-impl Listing {
+impl SkillList {
     /// Creates a listing of a page.
     pub fn new(page: &Page<'_>) -> Self {
         Self {
@@ -168,18 +162,18 @@ pub struct RefusedRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Why it is no skill.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<DiagnosticView>,
 }
 
 impl RefusedRecord {
     /// Creates the record of a folder of a root.
-    pub fn new(refused: &discover::Refused, root: &Root) -> Self {
+    pub fn new(refused: &discover::RefusedFolder, root: &Root) -> Self {
         let file = root.path_of(&refused.folder);
         Self {
             folder: refused.folder.to_string(),
             root: root.label().to_owned(),
             file: file.map(|folder| shown(&folder.join(SKILL_FILE))),
-            diagnostics: Diagnostic::all(&refused.diagnostics),
+            diagnostics: DiagnosticView::all(&refused.diagnostics),
         }
     }
 }

@@ -6,14 +6,14 @@ use crate::limits::BYTES_PER_TOKEN;
 use crate::read::manifest::Triggers as ManifestTriggers;
 use crate::read::value::{Fields, Value};
 use crate::view::any::Any;
-use crate::view::finding::Diagnostic;
+use crate::view::finding::DiagnosticView;
 use crate::view::record::{SkillRecord, shown, strings};
 
 /// All that the catalog knows of a skill.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Skill {
+pub struct SkillView {
     /// What a listing has, nothing cut.
     #[serde(flatten)]
     pub record: SkillRecord,
@@ -53,7 +53,7 @@ pub struct Skill {
     pub scripts: Vec<Any>,
     /// What makes the skill fire.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub triggers: Option<Triggers>,
+    pub triggers: Option<TriggersView>,
     /// Whether only a person may start the skill.
     pub disable_model_invocation: bool,
     /// Whether a bundled skill is on before anyone decides.
@@ -67,12 +67,12 @@ pub struct Skill {
     /// The size of the instructions.
     pub body: Body,
     /// What was odd about the file.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<DiagnosticView>,
     /// What the catalog has to say about the skill.
-    pub notes: Vec<Diagnostic>,
+    pub notes: Vec<DiagnosticView>,
 }
 
-impl Skill {
+impl SkillView {
     /// Creates the view of a skill.
     pub fn new(entry: &Entry<'_>) -> Self {
         let (manifest, skill) = (entry.manifest(), entry.skill());
@@ -93,7 +93,7 @@ impl Skill {
             requires: strings(manifest.requires()),
             toolsets: strings(manifest.toolsets()),
             scripts: manifest.scripts().iter().cloned().map(Any).collect(),
-            triggers: manifest.triggers().map(Triggers::new),
+            triggers: manifest.triggers().map(TriggersView::new),
             disable_model_invocation: manifest.disable_model_invocation(),
             default_enabled: manifest.default_enabled(),
             metadata: fields(manifest.metadata()),
@@ -102,8 +102,8 @@ impl Skill {
                 bytes: skill.body_bytes(),
                 tokens: skill.body_bytes().div_ceil(BYTES_PER_TOKEN),
             },
-            diagnostics: Diagnostic::all(&skill.diagnostics),
-            notes: Diagnostic::all(&entry.notes()),
+            diagnostics: DiagnosticView::all(&skill.diagnostics),
+            notes: DiagnosticView::all(&entry.notes()),
         }
     }
 }
@@ -124,7 +124,7 @@ pub struct Body {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Triggers {
+pub enum TriggersView {
     /// Each entry matches as a part of the message.
     Flat(Vec<String>),
     /// Keywords and verbs match whole words, patterns are regular expressions.
@@ -138,7 +138,7 @@ pub enum Triggers {
     },
 }
 
-impl Triggers {
+impl TriggersView {
     fn new(triggers: &ManifestTriggers) -> Self {
         match triggers {
             ManifestTriggers::Flat(words) => Self::Flat(strings(words)),

@@ -1,10 +1,10 @@
 //! Why skills are chosen for a request, and why others are not.
 
-use crate::choose::near::Near;
+use crate::choose::near_miss::NearMiss;
 use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::{Decision as Decided, Outcome};
-use crate::explain::{Absent, Details, Explanation};
-use crate::view::disclose::{Bytes, Decision};
+use crate::explain::{Explanation, MatchDetails, UnmatchedSkill};
+use crate::view::disclose::{Bytes, DecisionView};
 use crate::view::record::{rounded, strings};
 
 /// Why skills are chosen for a request, and why others are not.
@@ -23,7 +23,7 @@ pub struct Why {
     /// What counted the tokens: `estimate`, or the name of an encoding.
     pub counted_by: String,
     /// The skills that match, in the order of their ranks.
-    pub matched: Vec<Matched>,
+    pub matched: Vec<MatchedSkill>,
     /// The skills that were asked about and do not match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<Unmatched>,
@@ -39,12 +39,12 @@ pub struct Why {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Matched {
+pub struct MatchedSkill {
     /// Its rank, from 1.
     pub rank: usize,
     /// What became of it.
     #[serde(flatten)]
-    pub decision: Decision,
+    pub decision: DecisionView,
     /// How much the model is told of it: 2, a line, or 3, its instructions.
     pub tier: u8,
     /// Where the evidence stands in the request.
@@ -117,7 +117,9 @@ impl Why {
             added_tokens: turn.tokens,
             counted_by: policy.counter.name().to_owned(),
             matched: matched
-                .map(|(rank, (decided, details))| Matched::new(rank, request, decided, details))
+                .map(|(rank, (decided, details))| {
+                    MatchedSkill::new(rank, request, decided, details)
+                })
                 .collect(),
             unmatched: explanation.absent.iter().map(Unmatched::new).collect(),
             unread: turn.unread.clone().map(Bytes::from),
@@ -126,8 +128,8 @@ impl Why {
     }
 }
 
-impl Matched {
-    fn new(rank: usize, request: &str, decided: &Decided, details: &Details) -> Self {
+impl MatchedSkill {
+    fn new(rank: usize, request: &str, decided: &Decided, details: &MatchDetails) -> Self {
         let tier = match decided.outcome {
             Outcome::Given(..) | Outcome::Known => Tier::Full,
             Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {
@@ -137,9 +139,9 @@ impl Matched {
         let quote = details.place.clone().and_then(|place| request.get(place));
         Self {
             rank,
-            decision: Decision {
+            decision: DecisionView {
                 tokens: details.tokens,
-                ..Decision::new(decided)
+                ..DecisionView::new(decided)
             },
             tier: tier.number(),
             place: details.place.clone().map(Bytes::from),
@@ -149,7 +151,7 @@ impl Matched {
 }
 
 impl Unmatched {
-    fn new(absent: &Absent) -> Self {
+    fn new(absent: &UnmatchedSkill) -> Self {
         Self {
             id: absent.id.to_string(),
             reason: absent.reason.as_str().to_owned(),
@@ -163,7 +165,7 @@ impl Unmatched {
 }
 
 impl NearTrigger {
-    fn new(near: &Near) -> Self {
+    fn new(near: &NearMiss) -> Self {
         Self {
             trigger: near.trigger.to_string(),
             kind: near.kind.as_str().to_owned(),

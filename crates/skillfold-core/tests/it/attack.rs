@@ -5,14 +5,15 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use skillfold_core::{
-    Content, Error, ErrorKind, Folder, FsSource, Limits, Links, ResourcePath, Source, Walk,
+    Error, ErrorKind, FileBytes, Folder, FsSource, Limits, LinkPolicy, ResourcePath, Source,
+    WalkOptions,
 };
 use skillfold_testkit::{
     ATTACKED, AttackClass, AttackPath, SHARED, Verdict, holds_secret, hostile_tree,
 };
 
 /// Reads what an attack asks for, as every face does: the text becomes a path, and the source reads it.
-fn read(source: &FsSource, text: &str) -> Result<Content, Error> {
+fn read(source: &FsSource, text: &str) -> Result<FileBytes, Error> {
     let path: ResourcePath = text
         .parse()
         .map_err(|error: skillfold_core::InvalidPath| Error::refused(text, error.rule()))?;
@@ -67,7 +68,7 @@ fn no_attack_reads_a_byte_from_outside_the_skill() {
         }
         let attacks = tree.attacks();
         assert!(attacks.len() >= 500, "{}", attacks.len());
-        for links in [Links::Follow, Links::Refuse, Links::Strict] {
+        for links in [LinkPolicy::Follow, LinkPolicy::Refuse, LinkPolicy::Strict] {
             let source = FsSource::open_with(tree.root(), links).unwrap();
             for attack in &attacks {
                 let answer = read(&source, &attack.text);
@@ -84,9 +85,9 @@ fn no_attack_reads_a_byte_from_outside_the_skill() {
 fn hard_link_is_a_file_of_the_skill_unless_links_are_strict() {
     let tree = hostile_tree();
     for (links, is_read) in [
-        (Links::Follow, true),
-        (Links::Refuse, true),
-        (Links::Strict, false),
+        (LinkPolicy::Follow, true),
+        (LinkPolicy::Refuse, true),
+        (LinkPolicy::Strict, false),
     ] {
         let source = FsSource::open_with(tree.root(), links).unwrap();
         let shared = tree
@@ -137,7 +138,7 @@ fn every_skill_of_a_hostile_root_is_found_where_it_is() {
     without_waiting(|| {
         let tree = hostile_tree();
         let source = FsSource::open(tree.root()).unwrap();
-        let listing = source.list(&Walk::default(), None).unwrap();
+        let listing = source.list(&WalkOptions::default(), None).unwrap();
         let folders = listing.folders.iter();
         let folders: Vec<&str> = folders.map(|listed| listed.folder.path()).collect();
         assert_eq!(folders, ["other", ATTACKED, "pdf-secret"]);

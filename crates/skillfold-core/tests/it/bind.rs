@@ -1,8 +1,9 @@
 //! Agents bound to skills: what they see, what they begin with, and what is refused.
 
 use skillfold_core::{
-    Agent, Catalog, Choice, Enablement, Entry, ErrorKind, Loader, Loading, MemorySource, Root,
-    Rules, Scope, SectionKind, Seen, Sees, Strictness, Trust, compose_instructions,
+    Agent, AgentView, Catalog, CatalogOptions, Enablement, Entry, ErrorKind, LoadOptions, Loader,
+    MemorySource, Root, Scope, SectionKind, Strictness, Toggle, Trust, Visibility,
+    compose_instructions,
 };
 use skillfold_testkit::files;
 
@@ -73,10 +74,10 @@ const THEIRS: &str = "
 fn catalog() -> Catalog {
     let source = |tree| MemorySource::new(files(tree));
     let mut enablement = Enablement::default();
-    enablement.set("draft", Choice::Off);
-    let rules = Rules {
+    enablement.set("draft", Toggle::Off);
+    let rules = CatalogOptions {
         enablement,
-        ..Rules::default()
+        ..CatalogOptions::default()
     };
     let roots = vec![
         Root::new(Scope::User, "mine", source(MINE)),
@@ -87,25 +88,27 @@ fn catalog() -> Catalog {
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), || i64::MAX)
 }
 
 fn specialist(id: &str, uses: &[&str]) -> Agent {
-    Agent::new(id).uses(uses.iter().copied()).sees(Sees::Used)
+    Agent::new(id)
+        .with_skills(uses.iter().copied())
+        .with_visibility(Visibility::Used)
 }
 
-fn ids<'a>(seen: &Seen<'a>) -> Vec<&'a str> {
+fn ids<'a>(seen: &AgentView<'a>) -> Vec<&'a str> {
     seen.entries().map(|entry| entry.id()).collect()
 }
 
 #[test]
 fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
     let catalog = catalog();
-    let seen = catalog.seen_by(&Agent::new("any"));
+    let seen = catalog.view_for(&Agent::new("any"));
     assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
     assert!(seen.used().is_empty());
     for id in ["pdf", "PDF", "user:pdf", "draft", "trap", "broken", "mial"] {
-        let (through, direct) = (seen.usable(id), catalog.usable(id));
+        let (through, direct) = (seen.resolve(id), catalog.resolve_for_model(id));
         assert_eq!(
             through.map_err(|error| error.to_string()),
             direct.map_err(|error| error.to_string())
@@ -119,28 +122,28 @@ fn agent_that_names_no_skills_sees_what_the_catalog_gives() {
 fn specialist_sees_its_skills_and_orchestrator_sees_all() {
     let catalog = catalog();
     let clerk = specialist("clerk", &["user:pdf", "Mail"]);
-    let seen = catalog.seen_by(&clerk);
+    let seen = catalog.view_for(&clerk);
     assert_eq!(ids(&seen), ["mail", "user:pdf"]);
-    assert!(!seen.sees(&catalog.get("pdf").unwrap()));
+    assert!(!seen.can_see(&catalog.get("pdf").unwrap()));
     // A skill of another snapshot is another skill.
-    assert!(!seen.sees(&self::catalog().get("mail").unwrap()));
+    assert!(!seen.can_see(&self::catalog().get("mail").unwrap()));
 
-    let planner = Agent::new("planner").uses(["mail"]);
-    let seen = catalog.seen_by(&planner);
+    let planner = Agent::new("planner").with_skills(["mail"]);
+    let seen = catalog.view_for(&planner);
     assert_eq!(ids(&seen), ["mail", "notes", "pdf", "silent", "user:pdf"]);
     let used: Vec<_> = seen.used().iter().map(Entry::id).collect();
     assert_eq!(used, ["mail"]);
 
-    let none = catalog.seen_by(&specialist("none", &[]));
+    let none = catalog.view_for(&specialist("none", &[]));
     assert!(ids(&none).is_empty());
 }
 
 #[test]
 fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
     let catalog = catalog();
-    let seen = catalog.seen_by(&specialist("clerk", &["user:pdf", "mail"]));
+    let seen = catalog.view_for(&specialist("clerk", &["user:pdf", "mail"]));
     for id in ["pdf", "notes", "draft", "trap", "broken", "zebra"] {
-        let error = seen.usable(id).unwrap_err();
+        let error = seen.resolve(id).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert_eq!(error.to_string(), format!("There is no skill `{id}`"));
         assert_eq!(
@@ -148,7 +151,7 @@ fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
             "Check the id; the list of skills has them all"
         );
     }
-    let nearest = |id| seen.usable(id).unwrap_err().nearest().to_vec();
+    let nearest = |id| seen.resolve(id).unwrap_err().nearest().to_vec();
     assert_eq!(nearest("pdf"), ["user:pdf".into()]);
     assert_eq!(nearest("mial"), ["mail".into()]);
     assert!(nearest("note").is_empty());
@@ -164,12 +167,12 @@ fn narrowing_never_widens() {
         places.map(|place| all[place]).collect()
     };
     for parent in 0..1 << all.len() {
-        let outer = catalog.seen_by(&specialist("outer", &chosen(parent)));
+        let outer = catalog.view_for(&specialist("outer", &chosen(parent)));
         assert_eq!(ids(&outer.narrow(&Agent::new("any"))), ids(&outer));
         for child in 0..1 << all.len() {
             let inner = outer.narrow(&specialist("inner", &chosen(child)));
             assert_eq!(ids(&inner), chosen(parent & child));
-            let left_out = inner.left_out().into_iter().map(|left_out| left_out.id);
+            let left_out = inner.missing().into_iter().map(|left_out| left_out.id);
             assert!(left_out.eq(chosen(child & !parent).into_iter().map(Box::from)));
             let used: Vec<_> = inner.used().iter().map(Entry::id).collect();
             assert_eq!(used, chosen(parent & child));
@@ -178,8 +181,8 @@ fn narrowing_never_widens() {
 }
 
 /// Returns why an agent does not have some of the skills that it uses.
-fn left_out(seen: &Seen<'_>) -> String {
-    let left_out = seen.left_out().into_iter();
+fn left_out(seen: &AgentView<'_>) -> String {
+    let left_out = seen.missing().into_iter();
     left_out.map(|left_out| left_out.why + "\n").collect()
 }
 
@@ -192,7 +195,7 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
             "mial", "pdf", "zebra", "draft", "trap", "broken", "secret", "mail",
         ],
     );
-    let seen = catalog.seen_by(&agent);
+    let seen = catalog.view_for(&agent);
     assert_eq!(ids(&seen), ["mail", "pdf"]);
     insta::assert_snapshot!(left_out(&seen), @"
     `mial` is not there, `mail` may be meant
@@ -207,10 +210,10 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
         composed.text,
         "Skill: pdf\n\nOurs.\n\nSkill: mail\n\n# Mail\nWrite to .\n"
     );
-    let many = Agent::new("many").uses((0..30).map(|number| format!("zebra-{number}")));
-    assert_eq!(catalog.seen_by(&many).left_out().len(), 30);
-    let outer = catalog.seen_by(&specialist("outer", &["pdf"]));
-    let inner = outer.narrow(&Agent::new("inner").uses(["mail"]));
+    let many = Agent::new("many").with_skills((0..30).map(|number| format!("zebra-{number}")));
+    assert_eq!(catalog.view_for(&many).missing().len(), 30);
+    let outer = catalog.view_for(&specialist("outer", &["pdf"]));
+    let inner = outer.narrow(&Agent::new("inner").with_skills(["mail"]));
     assert_eq!(
         left_out(&inner),
         "`mail` is not seen by who started the agent\n"
@@ -220,23 +223,23 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
 #[test]
 fn model_is_told_the_same_of_a_skill_that_cannot_be_had_and_of_one_that_is_not_there() {
     let catalog = catalog();
-    for sees in Sees::ALL {
-        let agent = Agent::new("clerk").uses(["pdf", "draft", "trap", "broken", "secret"]);
-        let seen = catalog.seen_by(&agent.sees(sees));
+    for sees in Visibility::ALL {
+        let agent = Agent::new("clerk").with_skills(["pdf", "draft", "trap", "broken", "secret"]);
+        let seen = catalog.view_for(&agent.with_visibility(sees));
         for id in ["draft", "trap", "broken", "secret", "zebra"] {
-            let error = seen.usable(id).unwrap_err();
+            let error = seen.resolve(id).unwrap_err();
             assert_eq!(error.to_string(), format!("There is no skill `{id}`"));
             assert!(error.nearest().is_empty(), "{error:?}");
         }
-        assert!(seen.usable("pdf").is_ok());
+        assert!(seen.resolve("pdf").is_ok());
     }
 }
 
 #[test]
 fn prompt_comes_first_then_skills_then_own_text() {
     let catalog = catalog();
-    let agent = Agent::new("clerk").uses(["user:pdf", "silent", "mail", "MAIL"]);
-    let contents = catalog.seen_by(&agent);
+    let agent = Agent::new("clerk").with_skills(["user:pdf", "silent", "mail", "MAIL"]);
+    let contents = catalog.view_for(&agent);
     let contents = contents.contents(&loader()).unwrap();
     let composed = compose_instructions("You are a clerk.", &contents, "Be brief.\n");
     assert_eq!(
@@ -279,14 +282,14 @@ fn sections_are_parted_by_one_blank_line_and_nothing_is_taken_away() {
 fn bound_skill_needs_no_load_and_its_files_are_read_on_demand() {
     let catalog = catalog();
     let loader = loader();
-    let clerk = catalog.seen_by(&specialist("clerk", &["user:pdf"]));
+    let clerk = catalog.view_for(&specialist("clerk", &["user:pdf"]));
     let body = clerk.content(&loader, "user:pdf").unwrap();
     assert_eq!(body.body(), "Fill in forms as `templates/form.md` says.\n");
     let composed = compose_instructions("", &clerk.contents(&loader).unwrap(), "");
     assert!(composed.text.contains(body.body()));
     assert!(!composed.text.contains("# Form"));
     let loads = loader.stats();
-    let entry = clerk.usable("user:pdf").unwrap();
+    let entry = clerk.resolve("user:pdf").unwrap();
     let form = loader.read(&entry, "templates/form.md", ..).unwrap();
     assert_eq!(form.bytes(), b"# Form\n");
     assert_eq!(loader.stats().misses, loads.misses);
@@ -310,13 +313,13 @@ fn bodies_are_given_whole_or_not_at_all() {
         Odd.
     ";
     let root = Root::new(Scope::User, "mine", MemorySource::new(files(tree)));
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-    let loading = Loading {
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let loading = LoadOptions {
         strictness: Strictness::Strict,
-        ..Loading::default()
+        ..LoadOptions::default()
     };
     let loader = Loader::new(loading, || i64::MAX);
-    let seen = catalog.seen_by(&Agent::new("any").uses(["good", "odd"]));
+    let seen = catalog.view_for(&Agent::new("any").with_skills(["good", "odd"]));
     let error = seen.contents(&loader).unwrap_err();
     assert!(error.to_string().contains("`odd`"), "{error}");
 }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Budget, Detail, Estimate, Fitted, Layout, Line, Shape, TokenCounter, Unit, Window, fit,
+    Budget, DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, TokenCounter,
+    TokenEstimate, Unit, Window, fit,
 };
 
 /// A layout with all four parts, which writes on one line what may have many.
@@ -45,9 +46,9 @@ const SKILLS: [(&str, &str); 3] = [
 ];
 
 #[track_caller]
-fn check(budget: &Budget, detail: Detail, expected: &str) {
-    let lines = SKILLS.map(|(id, description)| Line { id, description });
-    let fitted = fit(&lines, &Tagged, budget, &Estimate);
+fn check(budget: &Budget, detail: ListingDetail, expected: &str) {
+    let lines = SKILLS.map(|(id, description)| ListingLine { id, description });
+    let fitted = fit(&lines, &Tagged, budget, &TokenEstimate);
     assert_eq!(
         (fitted.detail, fitted.text(&Tagged).as_str()),
         (detail, expected)
@@ -62,16 +63,16 @@ fn all_is_whole_if_it_fits() {
         - greet: Says hello\n\
         </skills>\n";
     let characters = whole.chars().count() as u64;
-    check(&Budget::characters(characters), Detail::Whole, whole);
-    let fitted = fit(&[], &Tagged, &Budget::tokens(0), &Estimate);
-    assert_eq!((fitted.detail, fitted.used), (Detail::Whole, 0));
+    check(&Budget::characters(characters), ListingDetail::Whole, whole);
+    let fitted = fit(&[], &Tagged, &Budget::tokens(0), &TokenEstimate);
+    assert_eq!((fitted.detail, fitted.used), (ListingDetail::Whole, 0));
 }
 
 #[test]
 fn descriptions_are_cut_evenly_and_siblings_stay_apart() {
     check(
         &Budget::characters(100),
-        Detail::Clipped(25),
+        ListingDetail::Clipped(25),
         "<skills>\n- pdf: …fills in forms\n- ocr: …documents: reads scans\n- greet: Says hello\n</skills>\n",
     );
 }
@@ -80,7 +81,7 @@ fn descriptions_are_cut_evenly_and_siblings_stay_apart() {
 fn names_stand_alone_before_one_is_left_out() {
     check(
         &Budget::characters(50),
-        Detail::Names,
+        ListingDetail::Names,
         "<skills>\n- pdf\n- ocr\n- greet\n</skills>\n",
     );
 }
@@ -88,19 +89,19 @@ fn names_stand_alone_before_one_is_left_out() {
 #[test]
 fn names_are_left_out_from_the_end_and_counted() {
     let lines: Vec<String> = (0..20).map(|number| format!("skill-{number:02}")).collect();
-    let lines: Vec<Line<'_>> = lines
+    let lines: Vec<ListingLine<'_>> = lines
         .iter()
-        .map(|id| Line {
+        .map(|id| ListingLine {
             id,
             description: "",
         })
         .collect();
-    let fitted = fit(&lines, &Tagged, &Budget::characters(79), &Estimate);
+    let fitted = fit(&lines, &Tagged, &Budget::characters(79), &TokenEstimate);
     assert_eq!(
         fitted.text(&Tagged),
         "<skills>\n- skill-00\n- skill-01\n18 more: call search_skills\n</skills>\n"
     );
-    assert_eq!(fitted.detail, Detail::Part);
+    assert_eq!(fitted.detail, ListingDetail::Part);
     assert_eq!(fitted.left_out.len(), 18);
     assert_eq!(fitted.left_out[0], "skill-02");
 }
@@ -109,10 +110,10 @@ fn names_are_left_out_from_the_end_and_counted() {
 fn the_count_stands_alone_if_nothing_else_fits() {
     check(
         &Budget::characters(28),
-        Detail::Count,
+        ListingDetail::Count,
         "3 more: call search_skills\n",
     );
-    check(&Budget::characters(26), Detail::Nothing, "");
+    check(&Budget::characters(26), ListingDetail::Nothing, "");
 }
 
 #[test]
@@ -129,14 +130,14 @@ fn budgets_follow_the_window() {
 #[test]
 fn a_line_costs_about_twenty_tokens() {
     let line = "- **pdf-processing**: Extracts text and tables from PDF files and fills in forms\n";
-    assert!((16..=24).contains(&Estimate.count(line)));
+    assert!((16..=24).contains(&TokenEstimate.count(line)));
 }
 
 #[test]
 fn nothing_without_end_is_free() {
     for text in ["a", "A", "0", "-", "=", "é", "Ж", "你", "😀", "aA0"] {
         let long = text.repeat(10_000);
-        assert!(Estimate.count(&long) >= 500, "{text}");
+        assert!(TokenEstimate.count(&long) >= 500, "{text}");
     }
 }
 
@@ -165,12 +166,12 @@ fn budget() -> impl Strategy<Value = Budget> {
     })
 }
 
-fn fitted<'a>(catalog: &'a [(String, String)], budget: &Budget) -> Fitted<'a> {
-    let lines: Vec<Line<'a>> = catalog
+fn fitted<'a>(catalog: &'a [(String, String)], budget: &Budget) -> FittedListing<'a> {
+    let lines: Vec<ListingLine<'a>> = catalog
         .iter()
-        .map(|(id, description)| Line { id, description })
+        .map(|(id, description)| ListingLine { id, description })
         .collect();
-    fit(&lines, &Tagged, budget, &Estimate)
+    fit(&lines, &Tagged, budget, &TokenEstimate)
 }
 
 /// Returns the text of a catalog of which nothing is missing.
@@ -184,7 +185,7 @@ proptest! {
     #[test]
     fn a_listing_never_exceeds_its_budget(catalog in catalog(), budget in budget()) {
         let fitted = fitted(&catalog, &budget);
-        let measured = budget.measure(&fitted.text(&Tagged), &Estimate);
+        let measured = budget.measure(&fitted.text(&Tagged), &TokenEstimate);
         prop_assert!(measured <= fitted.used);
         prop_assert!(fitted.used <= budget.limit);
         if budget.unit == Unit::Characters {
@@ -200,7 +201,7 @@ proptest! {
         let given: Vec<&str> = catalog.iter().map(|(id, _)| id.as_str()).collect();
         prop_assert_eq!(told, given);
         for (line, (_, description)) in fitted.lines.iter().zip(&catalog) {
-            prop_assert_eq!(line.shape == Shape::Whole, line.description == *description);
+            prop_assert_eq!(line.shape == DescriptionFit::Whole, line.description == *description);
             prop_assert!(line.description.chars().count() <= description.chars().count());
         }
     }
@@ -211,9 +212,9 @@ proptest! {
         let fitted = fitted(&catalog, &budget);
         if budget.unit == Unit::Characters {
             let fits = catalog.is_empty() || text.chars().count() as u64 <= budget.limit;
-            prop_assert_eq!(fitted.detail == Detail::Whole, fits);
+            prop_assert_eq!(fitted.detail == ListingDetail::Whole, fits);
         }
-        if fitted.detail == Detail::Whole {
+        if fitted.detail == ListingDetail::Whole {
             prop_assert_eq!(fitted.text(&Tagged), text);
         }
     }
@@ -230,15 +231,15 @@ proptest! {
         prop_assert!(smaller.detail <= larger.detail);
         prop_assert!(smaller.lines.len() <= larger.lines.len());
         for (small, large) in smaller.lines.iter().zip(&larger.lines) {
-            prop_assert!(small.shape != Shape::Whole || large.shape == Shape::Whole);
-            prop_assert!(small.shape == Shape::Dropped || large.shape != Shape::Dropped);
+            prop_assert!(small.shape != DescriptionFit::Whole || large.shape == DescriptionFit::Whole);
+            prop_assert!(small.shape == DescriptionFit::Dropped || large.shape != DescriptionFit::Dropped);
         }
     }
 
     #[test]
     fn a_text_has_no_more_tokens_than_its_parts(left in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}", right in "\\PC{0,20}|[a-zA-Z0-9 .\n-]{0,40}") {
-        let whole = Estimate.count(&format!("{left}{right}"));
-        prop_assert!(whole <= Estimate.count(&left) + Estimate.count(&right));
-        prop_assert!(whole >= Estimate.count(&left));
+        let whole = TokenEstimate.count(&format!("{left}{right}"));
+        prop_assert!(whole <= TokenEstimate.count(&left) + TokenEstimate.count(&right));
+        prop_assert!(whole >= TokenEstimate.count(&left));
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use skillfold_core::{
-    Catalog, Envelope, ErrorKind, Freshness, FsSource, Loader, Loading, MemorySource, Root, Rules,
-    Scope, Steadiness, Strictness,
+    Catalog, CatalogOptions, Envelope, ErrorKind, Freshness, FsSource, LoadOptions, Loader,
+    MemorySource, Root, Scope, Stability, Strictness,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -32,14 +32,14 @@ fn told(skills: &[(&str, &str)]) -> Told {
     told
 }
 
-fn loader(change: impl FnOnce(&mut Loading)) -> Loader {
-    let mut loading = Loading::default();
+fn loader(change: impl FnOnce(&mut LoadOptions)) -> Loader {
+    let mut loading = LoadOptions::default();
     change(&mut loading);
     Loader::new(loading, || NOW)
 }
 
 fn load(loader: &Loader, catalog: &Catalog, id: &str, arguments: &str) -> String {
-    let entry = catalog.look_up(id).unwrap();
+    let entry = catalog.resolve_or_suggest(id).unwrap();
     loader.load(&entry, arguments).unwrap().body().to_owned()
 }
 
@@ -48,7 +48,7 @@ fn second_load_reads_nothing() {
     let told = told(&[("a", "# A\n")]);
     let catalog = told.discover(NOW);
     let loader = loader(|_| {});
-    let entry = catalog.look_up("a").unwrap();
+    let entry = catalog.resolve_or_suggest("a").unwrap();
     let first = loader.load(&entry, "x").unwrap();
     told.reads();
     let second = loader.load(&entry, "x").unwrap();
@@ -174,10 +174,10 @@ fn file_that_keeps_changing_is_reported_and_not_remembered() {
     let told = told(&[("a", "# A\n")]);
     let catalog = told.discover(NOW);
     let mut changing = skill("a", "# A\n");
-    changing.steadiness = Steadiness::Changing;
+    changing.steadiness = Stability::Changing;
     told.put("a", changing);
     let loader = loader(|_| {});
-    let entry = catalog.look_up("a").unwrap();
+    let entry = catalog.resolve_or_suggest("a").unwrap();
     let text = loader.load(&entry, "").unwrap();
     assert_eq!(text.notes()[0].code.number(), "SF506");
     assert_eq!(loader.stats().entries, 0);
@@ -247,7 +247,7 @@ fn one_skill_or_all_can_be_forgotten() {
     for (id, arguments) in [("a", ""), ("a", "x"), ("b", "")] {
         load(&loader, &catalog, id, arguments);
     }
-    loader.forget(&catalog.look_up("a").unwrap());
+    loader.evict(&catalog.resolve_or_suggest("a").unwrap());
     assert_eq!(loader.stats().entries, 1);
     loader.clear();
     assert_eq!((loader.stats().entries, loader.stats().bytes), (0, 0));
@@ -263,7 +263,7 @@ fn refreshed_snapshot_keeps_what_did_not_change() {
     }
     told.put("b", skill("b", "longer"));
     let refreshed = told.refresh(&catalog, NOW).catalog;
-    loader.keep(&refreshed);
+    loader.retain_current(&refreshed);
     assert_eq!(loader.stats().entries, 1);
     told.reads();
     load(&loader, &refreshed, "a", "");
@@ -288,18 +288,18 @@ fn skill_of_another_id_in_another_snapshot_is_not_taken_for_it() {
     };
     let (mine, ours) = (pdf("Mine"), pdf("Ours"));
     let user = Root::new(Scope::User, "mine", mine);
-    let old = Catalog::discover(vec![user.clone()], Rules::default(), NOW);
+    let old = Catalog::discover(vec![user.clone()], CatalogOptions::default(), NOW);
     let project = Root::new(Scope::Project, "ours", ours);
     let new = old
-        .refresh(vec![user, project], Rules::default(), NOW)
+        .refresh(vec![user, project], CatalogOptions::default(), NOW)
         .catalog;
     let loader = loader(|_| {});
-    loader.keep(&new);
+    loader.retain_current(&new);
     assert_eq!(load(&loader, &old, "pdf", ""), "Mine\n");
-    let entry = new.look_up("user:pdf").unwrap();
+    let entry = new.resolve_or_suggest("user:pdf").unwrap();
     let text = loader.load(&entry, "").unwrap();
     assert_eq!((text.id(), text.body()), ("user:pdf", "Mine\n"));
-    loader.forget(&entry);
+    loader.evict(&entry);
     assert_eq!(loader.stats().entries, 0);
 }
 
@@ -313,12 +313,16 @@ fn skill_of_a_moved_root_has_the_new_folder() {
         let source = FsSource::open(at(name)).unwrap();
         vec![Root::new(Scope::User, "mine", source)]
     };
-    let old = Catalog::discover(root("a"), Rules::default(), i64::MAX);
+    let old = Catalog::discover(root("a"), CatalogOptions::default(), i64::MAX);
     let loader = loader(|_| {});
     load(&loader, &old, "pdf", "");
     std::fs::rename(at("a"), at("b")).unwrap();
-    let new = old.refresh(root("b"), Rules::default(), i64::MAX).catalog;
-    let text = loader.load(&new.look_up("pdf").unwrap(), "").unwrap();
+    let new = old
+        .refresh(root("b"), CatalogOptions::default(), i64::MAX)
+        .catalog;
+    let text = loader
+        .load(&new.resolve_or_suggest("pdf").unwrap(), "")
+        .unwrap();
     assert_eq!(text.base_dir(), at("b").join("pdf").to_str());
 }
 
@@ -357,8 +361,8 @@ fn text_is_current_only_while_the_file_and_the_names_of_files_are_the_same() {
         skillfold_testkit::write(parent.path(), &written);
         let source = FsSource::open(parent.path()).unwrap();
         let root = vec![Root::new(Scope::User, "mine", source)];
-        let catalog = Catalog::discover(root, Rules::default(), i64::MAX);
-        let entry = catalog.look_up("pdf").unwrap();
+        let catalog = Catalog::discover(root, CatalogOptions::default(), i64::MAX);
+        let entry = catalog.resolve_or_suggest("pdf").unwrap();
         let loader = loader(|_| {});
         let text = loader.render(&entry, "", envelope).unwrap();
         assert!(loader.is_current(&entry, &text), "{at}");
@@ -377,7 +381,7 @@ fn text_of_a_file_that_may_still_be_written_is_never_current() {
     let catalog = told.discover(NOW);
     let loader = loader(|_| {});
     for (id, is_current) in [("a", true), ("b", false)] {
-        let entry = catalog.look_up(id).unwrap();
+        let entry = catalog.resolve_or_suggest(id).unwrap();
         let text = loader.render(&entry, "", Envelope::Plain).unwrap();
         assert_eq!(loader.is_current(&entry, &text), is_current, "{id}");
     }
@@ -416,8 +420,8 @@ fn text_of_a_skill_with_many_files_is_current_until_one_is_another() {
     skillfold_testkit::write(root.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
-    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
     let entry = catalog.get("many").unwrap();
     let text = loader.render(&entry, "", Envelope::SkillContent).unwrap();
     assert!(loader.is_current(&entry, &text));

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Choice, Code, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits, Lookup,
-    MemorySource, Precedence, Root, Rules, Scope, Standing, Trust,
+    Catalog, CatalogOptions, Code, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits,
+    Lookup, MemorySource, Precedence, Root, Scope, Status, Toggle, Trust,
 };
 use skillfold_testkit::{files, folder};
 
@@ -34,7 +34,7 @@ fn plugin(name: &str, skills: &[&str]) -> Root {
 }
 
 fn catalog(roots: Vec<Root>) -> Catalog {
-    Catalog::discover(roots, Rules::default(), i64::MAX)
+    Catalog::discover(roots, CatalogOptions::default(), i64::MAX)
 }
 
 fn line(entry: &Entry<'_>) -> String {
@@ -43,7 +43,7 @@ fn line(entry: &Entry<'_>) -> String {
         .map(|winner| format!(" by {}", winner.id()))
         .unwrap_or_default();
     let place = format!("{}/{}", entry.root().label(), entry.skill().folder);
-    format!("{} {}{by} {place}\n", entry.id(), entry.standing())
+    format!("{} {}{by} {place}\n", entry.id(), entry.status())
 }
 
 fn shown(catalog: &Catalog) -> String {
@@ -59,7 +59,7 @@ fn notes(catalog: &Catalog) -> String {
 }
 
 fn leads_to(catalog: &Catalog, id: &str) -> String {
-    match catalog.find(id) {
+    match catalog.resolve(id) {
         Lookup::Skill(entry) => line(&entry),
         Lookup::Refused(refused) => format!("refused {}\n", refused.diagnostics[0]),
         _ => "nothing\n".to_owned(),
@@ -100,9 +100,9 @@ fn precedence_of_another_client_can_be_chosen() {
         ]
     };
     let winner = |client: &str| {
-        let rules = Rules {
+        let rules = CatalogOptions {
             precedence: Precedence::preset(client).unwrap(),
-            ..Rules::default()
+            ..CatalogOptions::default()
         };
         let catalog = Catalog::discover(roots(), rules, i64::MAX);
         catalog.get("pdf").unwrap().root().label().to_owned()
@@ -224,14 +224,14 @@ fn untrusted_skill_is_listed_and_takes_no_name_from_a_trusted_one() {
 
 #[test]
 fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
-    let off = |patterns: &[(&str, Choice)]| {
+    let off = |patterns: &[(&str, Toggle)]| {
         let mut enablement = Enablement::default();
         for (pattern, choice) in patterns {
             enablement.set(pattern, *choice);
         }
-        let rules = Rules {
+        let rules = CatalogOptions {
             enablement,
-            ..Rules::default()
+            ..CatalogOptions::default()
         };
         let roots = vec![
             root(Scope::Project, "here", &["pdf"]),
@@ -240,16 +240,16 @@ fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
         ];
         Catalog::discover(roots, rules, i64::MAX)
     };
-    insta::assert_snapshot!(shown(&off(&[("project:pdf", Choice::Off), ("Mail", Choice::Off)])), @"
+    insta::assert_snapshot!(shown(&off(&[("project:pdf", Toggle::Off), ("Mail", Toggle::Off)])), @"
     acme:mail disabled by mail plugins/acme/mail
     mail disabled home/mail
     pdf active home/pdf
     project:pdf disabled by pdf here/pdf
     ");
     let most_specific = off(&[
-        ("*", Choice::Off),
-        ("acme:*", Choice::On),
-        ("personal:pdf", Choice::On),
+        ("*", Toggle::Off),
+        ("acme:*", Toggle::On),
+        ("personal:pdf", Toggle::On),
     ]);
     insta::assert_snapshot!(shown(&most_specific), @"
     mail active plugins/acme/mail
@@ -279,25 +279,22 @@ fn default_enabled_decides_for_bundled_skills_only() {
             ",
         ))
     };
-    let standing = |scope, enablement| {
-        let rules = Rules {
+    let status = |scope, enablement| {
+        let rules = CatalogOptions {
             enablement,
-            ..Rules::default()
+            ..CatalogOptions::default()
         };
         let catalog = Catalog::discover(vec![Root::new(scope, "r", off())], rules, i64::MAX);
-        catalog.get("extra").unwrap().standing()
+        catalog.get("extra").unwrap().status()
     };
     let mut on = Enablement::default();
-    on.set("extra", Choice::On);
+    on.set("extra", Toggle::On);
     assert_eq!(
-        standing(Scope::Bundled, Enablement::default()),
-        Standing::Disabled
+        status(Scope::Bundled, Enablement::default()),
+        Status::Disabled
     );
-    assert_eq!(standing(Scope::Bundled, on), Standing::Active);
-    assert_eq!(
-        standing(Scope::User, Enablement::default()),
-        Standing::Active
-    );
+    assert_eq!(status(Scope::Bundled, on), Status::Active);
+    assert_eq!(status(Scope::User, Enablement::default()), Status::Active);
 }
 
 #[test]
@@ -424,7 +421,7 @@ fn filters_need_metadata_only() {
         "mail pdf-forms pdf-merge user:mail"
     );
     assert_eq!(
-        ids(&catalog, &filter().standing(Standing::Shadowed)),
+        ids(&catalog, &filter().status(Status::Shadowed)),
         "user:mail"
     );
 }
@@ -545,9 +542,9 @@ fn link_in_an_untrusted_root_does_not_take_a_skill_away() {
 
 #[test]
 fn skill_is_switched_off_by_whatever_leads_to_it() {
-    let standing = |pattern: &str| {
-        let mut rules = Rules::default();
-        rules.enablement.set(pattern, Choice::Off);
+    let status = |pattern: &str| {
+        let mut rules = CatalogOptions::default();
+        rules.enablement.set(pattern, Toggle::Off);
         let roots = vec![
             root(
                 Scope::User,
@@ -559,24 +556,24 @@ fn skill_is_switched_off_by_whatever_leads_to_it() {
         let catalog = Catalog::discover(roots, rules, i64::MAX);
         catalog
             .entries()
-            .filter(|entry| entry.standing() == Standing::Disabled)
+            .filter(|entry| entry.status() == Status::Disabled)
             .count()
     };
     for pattern in ["pdf", "PDF", "folder", "user:Folder", "personal:pdf"] {
-        assert_eq!(standing(pattern), 2, "{pattern}");
+        assert_eq!(status(pattern), 2, "{pattern}");
     }
-    assert_eq!(standing("user:home/Skills/office/Folder"), 1);
-    assert_eq!(standing("user:Σ"), 1);
-    assert_eq!(standing("user:*"), 3);
-    assert_eq!(standing("project:pdf"), 0);
+    assert_eq!(status("user:home/Skills/office/Folder"), 1);
+    assert_eq!(status("user:Σ"), 1);
+    assert_eq!(status("user:*"), 3);
+    assert_eq!(status("project:pdf"), 0);
 }
 
 #[test]
 fn name_that_reads_as_a_pattern_is_not_one() {
-    let mut rules = Rules::default();
-    rules.enablement.set("project:*", Choice::Off);
-    rules.enablement.set("user:*", Choice::On);
-    rules.enablement.set("user:pdf", Choice::On);
+    let mut rules = CatalogOptions::default();
+    rules.enablement.set("project:*", Toggle::Off);
+    rules.enablement.set("user:*", Toggle::On);
+    rules.enablement.set("user:pdf", Toggle::On);
     let roots = vec![root(
         Scope::Project,
         "here",
@@ -586,7 +583,7 @@ fn name_that_reads_as_a_pattern_is_not_one() {
     assert!(
         catalog
             .entries()
-            .all(|entry| entry.standing() == Standing::Disabled),
+            .all(|entry| entry.status() == Status::Disabled),
         "{}",
         shown(&catalog)
     );
@@ -632,19 +629,19 @@ proptest! {
             };
             root.with_trust(if is_trusted { Trust::Trusted } else { Trust::Untrusted })
         });
-        let mut rules = Rules::default();
-        rules.enablement.set("a", Choice::Off);
-        rules.enablement.set("user:*", Choice::On);
+        let mut rules = CatalogOptions::default();
+        rules.enablement.set("a", Toggle::Off);
+        rules.enablement.set("user:*", Toggle::On);
         let catalog = Catalog::discover(roots.collect(), rules, i64::MAX);
         let mut seen = HashSet::new();
         for entry in catalog.entries() {
             prop_assert!(seen.insert(entry.id()), "{} twice", entry.id());
             prop_assert_eq!(catalog.get(entry.id()), Some(entry), "{}", entry.id());
-            let is_usable = |standing| matches!(standing, Standing::Active | Standing::Shadowed);
+            let is_usable = |status| matches!(status, Status::Active | Status::Shadowed);
             if let Some(winner) = entry.shadowed_by() {
                 prop_assert!(winner.shadowed_by().is_none());
                 prop_assert!(winner.shadows().any(|loser| loser == entry));
-                prop_assert!(is_usable(winner.standing()) || !is_usable(entry.standing()));
+                prop_assert!(is_usable(winner.status()) || !is_usable(entry.status()));
             }
         }
         let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();

@@ -19,8 +19,8 @@ fn page() -> String {
         text += &format!(
             "| {code} | {} | {} | {} |\n",
             code.severity(),
-            code.meaning(),
-            code.way_out().replace('|', "\\|")
+            code.description(),
+            code.hint().replace('|', "\\|")
         );
     }
     text.replace("`>` or `|`", "`>` or `\\|`")

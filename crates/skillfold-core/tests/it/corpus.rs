@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use skillfold_core::view::SkillRecord;
 use skillfold_core::{
-    Agreement, Catalog, Limits, MemorySource, Parsed, Profile, Reader, Root, Rules, Scope, fix,
-    parse, parse_with, readers_agree,
+    Agreement, Catalog, CatalogOptions, FrontmatterReader, Limits, MemorySource, Parsed, Profile,
+    Root, Scope, fix, parse, parse_with, readers_agree,
 };
 
 use crate::remembered::check_remembered;
@@ -73,7 +73,10 @@ fn line_reader_equals_the_parser_on_every_real_file() {
 fn both_readers_give_the_same_skill_for_every_real_file() {
     for_each_file(|folder, text| {
         let read = |reader| parse_with(text.as_bytes(), folder, reader, &Limits::default());
-        let (lines, yaml) = (read(Reader::Lines), read(Reader::Yaml));
+        let (lines, yaml) = (
+            read(FrontmatterReader::Lines),
+            read(FrontmatterReader::Yaml),
+        );
         let codes = |parsed: &Parsed| {
             parsed
                 .diagnostics
@@ -115,7 +118,12 @@ fn every_tenth_real_file_is_remembered_as_it_was_read() {
 fn at_least_99_of_100_real_files_with_a_description_are_read() {
     let (mut with_description, mut read) = (0, 0);
     for_each_file(|folder, text| {
-        let parsed = parse_with(text.as_bytes(), folder, Reader::Lines, &Limits::default());
+        let parsed = parse_with(
+            text.as_bytes(),
+            folder,
+            FrontmatterReader::Lines,
+            &Limits::default(),
+        );
         assert!(
             parsed.manifest.is_some()
                 || parsed
@@ -176,7 +184,7 @@ fn record_of_every_real_skill_takes_at_most_2_kb() {
         files.push((path, text.to_owned()));
     });
     let roots = vec![Root::new(Scope::User, "corpus", MemorySource::new(files))];
-    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
     for entry in catalog.entries() {
         let record = serde_json::to_string(&SkillRecord::listed(&entry)).unwrap();
         assert!(record.len() <= 2048, "{record}");

@@ -1,7 +1,7 @@
 //! No correction of a real file changes what another client reads of it.
 
 use skillfold_core::{
-    ClientField, FieldLevel, Fields, Limits, Profile, Scalar, Value, fix, frontmatter, parse,
+    ClientField, FieldLevel, Fields, Limits, Profile, Scalar, Value, fix, parse, raw_frontmatter,
 };
 
 use crate::corpus::for_each_file;
@@ -9,7 +9,7 @@ use crate::corpus::for_each_file;
 /// Returns what a client reads that knows YAML, and repairs nothing but line ends and a byte-order mark.
 fn read(text: &str) -> Option<Fields> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    frontmatter(text.as_bytes(), &Limits::default()).ok()
+    raw_frontmatter(text.as_bytes(), &Limits::default()).ok()
 }
 
 /// Returns a field at the level where clients read it, by what it means.
@@ -24,7 +24,7 @@ fn seen(fields: &Fields, field: &ClientField, level: FieldLevel) -> String {
 
 fn meaning(value: &Value) -> String {
     match value {
-        Value::Scalar(scalar) => format!("{:?}", Scalar::meaning(scalar)),
+        Value::Scalar(scalar) => format!("{:?}", Scalar::value(scalar)),
         Value::List(items) => {
             let items: Vec<_> = items.iter().map(meaning).collect();
             format!("[{}]", items.join(", "))

@@ -1,8 +1,8 @@
 //! What skills cost a request that needs none of them.
 
 use skillfold_core::{
-    Budget, Catalog, Estimate, Forgetful, Loader, Loading, Matcher, MemorySource, Mode, Policy,
-    Root, Rules, Scope, Style, TokenCounter as _, turn,
+    Budget, Catalog, CatalogOptions, LoadOptions, Loader, Matcher, MemorySource, Mode, NoMemory,
+    Policy, Root, Scope, Style, TokenCounter as _, TokenEstimate, turn,
 };
 
 /// About 1,200 tokens, as a usual skill has.
@@ -21,17 +21,17 @@ fn catalog(count: usize) -> Catalog {
         (format!("report-{number:03}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 #[test]
 fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
-    let body = Estimate.count(&SENTENCE.repeat(SENTENCES));
+    let body = TokenEstimate.count(&SENTENCE.repeat(SENTENCES));
     assert!((1_100..1_300).contains(&body), "{body}");
     for count in [1, 10, 50, 659] {
         let catalog = catalog(count);
         let matcher = Matcher::new(&catalog);
-        let loader = Loader::new(Loading::default(), || i64::MAX);
+        let loader = Loader::new(LoadOptions::default(), || i64::MAX);
         let eager = body * u64::try_from(count).unwrap();
         for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
             let policy = Policy {
@@ -42,7 +42,7 @@ fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
                 Mode::Triggered => 0,
                 _ => catalog.listing(&policy).tokens,
             };
-            let added = turn(&matcher, &loader, &policy, "What is 2+2?", &Forgetful).tokens;
+            let added = turn(&matcher, &loader, &policy, "What is 2+2?", &NoMemory).tokens;
             let cost = listed + added;
             let most = if mode == Mode::Triggered { 12 } else { 4_000 };
             assert!(cost <= most, "{mode} of {count}: {cost}");

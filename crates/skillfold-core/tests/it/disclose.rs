@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Breadcrumb, Budget, Catalog, Content, Cursor, Error, Fallback, Folder, Forgetful, Instructions,
-    Limits, Listing, Loader, Loading, Matcher, Memory, MemorySource, Mode, Outcome, Policy,
-    ResourceKind, ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State, Style,
-    Tier, Turn, Unit, Walk, turn,
+    Breadcrumb, Budget, Catalog, CatalogOptions, Cursor, Error, Fallback, FileBytes, FileState,
+    Folder, FolderPage, Instructions, Limits, LoadOptions, Loader, Matcher, Memory, MemorySource,
+    Mode, NoMemory, Outcome, Policy, ResourceKind, ResourcePath, Resources, Revision, Root, Scope,
+    Source, Style, Tier, Turn, Unit, WalkOptions, turn,
 };
 
 use crate::log::Log;
@@ -24,7 +24,7 @@ fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 fn greeters() -> Catalog {
@@ -47,11 +47,11 @@ fn policy(mode: Mode, style: Style) -> Policy {
 }
 
 fn say(catalog: &Catalog, policy: &Policy, message: &str) -> Turn {
-    say_to(catalog, policy, message, &Forgetful)
+    say_to(catalog, policy, message, &NoMemory)
 }
 
 fn say_to(catalog: &Catalog, policy: &Policy, message: &str, memory: &dyn Memory) -> Turn {
-    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
     turn(&Matcher::new(catalog), &loader, policy, message, memory)
 }
 
@@ -275,18 +275,12 @@ fn instructions_are_loaded_for_a_few_only_whatever_matches() {
         .map(|name| (&**name, "triggers: [word]", &*long))
         .collect();
     let catalog = catalog(&skills);
-    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
     let policy = Policy {
         bodies: Budget::tokens(100),
         ..policy(Mode::Hybrid, Style::Tiers)
     };
-    turn(
-        &Matcher::new(&catalog),
-        &loader,
-        &policy,
-        "word",
-        &Forgetful,
-    );
+    turn(&Matcher::new(&catalog), &loader, &policy, "word", &NoMemory);
     assert_eq!(loader.stats().misses, 6);
 }
 
@@ -370,11 +364,11 @@ impl Memory for Full {
 struct Rendered(MemorySource, Arc<AtomicUsize>);
 
 impl Source for Rendered {
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         self.0.list(walk, cursor)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         self.0.head(folder, bytes, into)
     }
 
@@ -387,7 +381,7 @@ impl Source for Rendered {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         self.0.read(folder, path, range)
     }
 
@@ -415,11 +409,11 @@ fn what_the_model_has_is_not_rendered_again() {
         Arc::clone(&listed),
     );
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     let policy = policy(Mode::Triggered, Style::XmlRules);
     say_to(&catalog, &policy, "Say bonjour", &Full);
     assert_eq!(listed.load(Ordering::Relaxed), 0);
-    say_to(&catalog, &policy, "Say bonjour", &Forgetful);
+    say_to(&catalog, &policy, "Say bonjour", &NoMemory);
     assert_eq!(listed.load(Ordering::Relaxed), 1);
 }
 
@@ -510,7 +504,7 @@ fn description_of_several_lines_is_one_line_of_the_listing() {
     let file = "---\nname: pdf\ndescription: |\n  Fills in forms.\n\n  Reads   tables.\n---\n";
     let source = MemorySource::new([("pdf/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     let listing = catalog.listing(&policy(Mode::Catalog, Style::Markdown));
     let line = "- **pdf**: Fills in forms. Reads tables.\n";
     assert!(listing.text.contains(line), "{}", listing.text);

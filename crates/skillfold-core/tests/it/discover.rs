@@ -8,25 +8,25 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use skillfold_core::{
-    Code, Content, Cursor, Discovery, Error, Folder, FsSource, Hidden, Limits, Links, Listed,
-    Listing, MemorySource, Reading, ResourceKind, ResourcePath, Resources, Revision, Source, State,
-    Steadiness, Walk, discover,
+    Code, Cursor, Discovery, Error, FileBytes, FileState, Folder, FolderPage, FsSource,
+    HiddenPolicy, Limits, LinkPolicy, ListedFolder, MemorySource, ReadOptions, ResourceKind,
+    ResourcePath, Resources, Revision, Source, Stability, WalkOptions, discover,
 };
 use skillfold_testkit::{files, folder};
 
 use crate::show;
 
 fn find(path: &Path) -> Discovery {
-    find_with(path, Walk::default())
+    find_with(path, WalkOptions::default())
 }
 
-fn find_with(path: &Path, walk: Walk) -> Discovery {
+fn find_with(path: &Path, walk: WalkOptions) -> Discovery {
     let source = FsSource::open(path).unwrap();
     discover(
         &[&source],
-        &Reading {
+        &ReadOptions {
             walk,
-            ..Reading::default()
+            ..ReadOptions::default()
         },
     )
 }
@@ -123,7 +123,7 @@ fn same_folder_by_two_paths_is_one_skill() {
         FsSource::open(root.path()).unwrap(),
         FsSource::open(root.path().join(".")).unwrap(),
     );
-    let found = discover(&[&first, &second], &Reading::default());
+    let found = discover(&[&first, &second], &ReadOptions::default());
     assert_eq!(found.skills.len(), 1);
 }
 
@@ -180,7 +180,7 @@ fn skill_file_that_is_no_regular_file_is_refused_and_never_waited_for() {
     ");
     let listed = FsSource::open(root.path())
         .unwrap()
-        .list(&Walk::default(), None)
+        .list(&WalkOptions::default(), None)
         .unwrap();
     assert_eq!(
         listed.findings.len(),
@@ -237,10 +237,10 @@ fn limits_of_nothing_end_the_search_all_the_same() {
     };
     let found = find_with(
         root.path(),
-        Walk {
+        WalkOptions {
             limits,
             page: 0,
-            ..Walk::default()
+            ..WalkOptions::default()
         },
     );
     assert_eq!(found.skills.len() + found.refused.len(), 1);
@@ -257,9 +257,9 @@ fn bound_that_is_met_exactly_is_no_bound_reached() {
     assert_eq!(
         find_with(
             root.path(),
-            Walk {
+            WalkOptions {
                 limits,
-                ..Walk::default()
+                ..WalkOptions::default()
             }
         )
         .findings
@@ -281,7 +281,7 @@ fn line_at_the_edge_of_the_head_is_not_cut() {
     let fence = format!("{start}{}\n---\nBody\n", pad(edge - 3));
     for text in [blank, dashes, fence] {
         let source = MemorySource::new([("a/SKILL.md", text.clone())]);
-        let found = discover(&[&source], &Reading::default());
+        let found = discover(&[&source], &ReadOptions::default());
         let whole = skillfold_core::parse(text.as_bytes(), "a");
         assert_eq!(
             found.skills.first().map(|skill| &skill.manifest),
@@ -305,7 +305,7 @@ fn cut_is_reported_whatever_else_is() {
         findings: 1,
         ..Limits::default()
     };
-    insta::assert_snapshot!(show::discovery(&find_with(root.path(), Walk { limits, ..Walk::default() })), @"
+    insta::assert_snapshot!(show::discovery(&find_with(root.path(), WalkOptions { limits, ..WalkOptions::default() })), @"
     s1 in z/s1
     s2 in z/s2
     info[SF510]: Folder was not searched: `.h1`
@@ -326,18 +326,18 @@ fn many_links_to_one_folder_list_it_once_and_are_counted() {
     };
     let found = find_with(
         root.path(),
-        Walk {
+        WalkOptions {
             limits: limits.clone(),
-            ..Walk::default()
+            ..WalkOptions::default()
         },
     );
     assert_eq!(found.findings.len(), 4);
     write_skill(&root.path().join("big"), "big");
     let found = find_with(
         root.path(),
-        Walk {
+        WalkOptions {
             limits,
-            ..Walk::default()
+            ..WalkOptions::default()
         },
     );
     insta::assert_snapshot!(show::discovery(&found), @"
@@ -364,17 +364,17 @@ fn largest_limits_do_not_overflow() {
         resources: most,
         ..Limits::default()
     };
-    let walk = Walk {
+    let walk = WalkOptions {
         limits,
         page: most,
-        ..Walk::default()
+        ..WalkOptions::default()
     };
     assert_eq!(
         discover(
             &[&source, &disk],
-            &Reading {
+            &ReadOptions {
                 walk,
-                ..Reading::default()
+                ..ReadOptions::default()
             }
         )
         .skills
@@ -386,7 +386,7 @@ fn largest_limits_do_not_overflow() {
 #[test]
 fn root_without_a_name_of_its_own_is_no_reason_to_complain() {
     let source = MemorySource::new([("SKILL.md", skill("pdf"))]);
-    insta::assert_snapshot!(show::discovery(&discover(&[&source], &Reading::default())), @"pdf in");
+    insta::assert_snapshot!(show::discovery(&discover(&[&source], &ReadOptions::default())), @"pdf in");
 }
 
 #[test]
@@ -409,22 +409,22 @@ fn passed_over_folders_are_named() {
         "//- .hidden/a/SKILL.md\n---\n//- node_modules/a/SKILL.md\n---\n//- wrong/skill.md\n---\n",
     );
     symlink("/", root.path().join("link")).unwrap();
-    let source = FsSource::open_with(root.path(), Links::Refuse).unwrap();
-    insta::assert_snapshot!(show::discovery(&discover(&[&source], &Reading::default())), @"
+    let source = FsSource::open_with(root.path(), LinkPolicy::Refuse).unwrap();
+    insta::assert_snapshot!(show::discovery(&discover(&[&source], &ReadOptions::default())), @"
     info[SF510]: Folder was not searched: `.hidden`
     info[SF510]: Folder was not searched: `node_modules`
     info[SF509]: Link was not followed: `link`
     warning[SF511]: File is not named `SKILL.md`: `wrong/skill.md`
     ");
-    let walk = Walk {
-        hidden: Hidden::Search,
-        ..Walk::default()
+    let walk = WalkOptions {
+        hidden: HiddenPolicy::Search,
+        ..WalkOptions::default()
     };
     let found = discover(
         &[&source],
-        &Reading {
+        &ReadOptions {
             walk,
-            ..Reading::default()
+            ..ReadOptions::default()
         },
     );
     assert_eq!(found.refused.len(), 1);
@@ -438,9 +438,9 @@ fn bounds_are_reported_where_they_are_reached() {
     let limited = |limits: Limits| {
         show::discovery(&find_with(
             root.path(),
-            Walk {
+            WalkOptions {
                 limits,
-                ..Walk::default()
+                ..WalkOptions::default()
             },
         ))
     };
@@ -469,7 +469,7 @@ fn bounds_are_reported_where_they_are_reached() {
         findings: 2,
         ..Limits::default()
     };
-    insta::assert_snapshot!(show::discovery(&find_with(many.path(), Walk { limits, ..Walk::default() })), @"
+    insta::assert_snapshot!(show::discovery(&find_with(many.path(), WalkOptions { limits, ..WalkOptions::default() })), @"
     info[SF510]: Folder was not searched: `.h0`
     info[SF510]: Folder was not searched: `.h1`
     warning[SF514]: 7 more findings are not listed
@@ -481,7 +481,10 @@ fn root_that_is_gone_is_a_finding_and_not_the_end() {
     let root = folder("//- a/SKILL.md\n---\n");
     let source = FsSource::open(root.path()).unwrap();
     drop(root);
-    assert_eq!(discover(&[&source], &Reading::default()).skills.len(), 0);
+    assert_eq!(
+        discover(&[&source], &ReadOptions::default()).skills.len(),
+        0
+    );
     assert!(FsSource::open("/nonexistent-root").is_err());
 }
 
@@ -506,7 +509,7 @@ fn memory_and_disk_give_the_same_skills() {
     ";
     let disk = folder(text);
     let memory = MemorySource::new(files(text));
-    let from_memory = discover(&[&memory], &Reading::default());
+    let from_memory = discover(&[&memory], &ReadOptions::default());
     assert_eq!(show::discovery(&from_memory), shown(disk.path()));
 }
 
@@ -522,13 +525,13 @@ fn listing_in_pages_gives_what_one_page_gives() {
         &FsSource::open(root.path()).unwrap() as &dyn Source,
         &memory,
     ] {
-        let walk = Walk {
+        let walk = WalkOptions {
             page: 3,
-            ..Walk::default()
+            ..WalkOptions::default()
         };
         let (mut cursor, mut folders, mut pages) = (None, Vec::new(), 0);
         loop {
-            let page: Listing = source.list(&walk, cursor.as_ref()).unwrap();
+            let page: FolderPage = source.list(&walk, cursor.as_ref()).unwrap();
             folders.extend(
                 page.folders
                     .into_iter()
@@ -552,7 +555,7 @@ fn listing_in_pages_gives_what_one_page_gives() {
 struct Failing;
 
 impl Source for Failing {
-    fn list(&self, _: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, _: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         let revision = Revision {
             device: 0,
             inode: 0,
@@ -560,9 +563,9 @@ impl Source for Failing {
             modified_ns: 0,
             changed_ns: 0,
         };
-        let mut listing = Listing::default();
+        let mut listing = FolderPage::default();
         listing.folders = ["gone", "changing", "locked"]
-            .map(|name| Listed::new(Folder::new(name).unwrap(), revision))
+            .map(|name| ListedFolder::new(Folder::new(name).unwrap(), revision))
             .into();
         // A cursor that never moves must not keep the search going.
         listing.next = Some(Cursor::after("locked"));
@@ -572,7 +575,7 @@ impl Source for Failing {
         Ok(listing)
     }
 
-    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         match folder.name() {
             "gone" => Err(Error::not_found("gone/SKILL.md")),
             "locked" => Err(Error::read(
@@ -588,9 +591,9 @@ impl Source for Failing {
                     modified_ns: 0,
                     changed_ns: 0,
                 };
-                Ok(State {
+                Ok(FileState {
                     revision,
-                    steadiness: Steadiness::Changing,
+                    stability: Stability::Changing,
                 })
             }
         }
@@ -601,7 +604,7 @@ impl Source for Failing {
         _: &Folder,
         path: &ResourcePath,
         _: std::ops::Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         Err(Error::not_found(path.as_str()))
     }
 
@@ -616,7 +619,7 @@ impl Source for Failing {
 
 #[test]
 fn files_that_vanish_change_or_are_locked_are_reported() {
-    insta::assert_snapshot!(show::discovery(&discover(&[&Failing], &Reading::default())), @"
+    insta::assert_snapshot!(show::discovery(&discover(&[&Failing], &ReadOptions::default())), @"
     changing in changing
       warning[SF506]: File kept changing while it was read
     refused locked
@@ -654,7 +657,7 @@ fn revision_is_taken_from_the_file_that_was_read() {
     assert_eq!(first, find(root.path()).skills[0].revision);
     let listed = FsSource::open(root.path())
         .unwrap()
-        .list(&Walk::default(), None)
+        .list(&WalkOptions::default(), None)
         .unwrap();
     assert_eq!(first, listed.folders[0].revision);
     fs::rename(root.path().join("a/SKILL.md"), root.path().join("old")).unwrap();

@@ -1,8 +1,8 @@
 //! Why skills are chosen for a message, and why others are not.
 
 use skillfold_core::{
-    Absent, Catalog, Choice, Explanation, Lives, Loader, Loading, Matcher, MemorySource, Mode,
-    Policy, Root, Rules, Scope, Session, Style, Trust,
+    Catalog, CatalogOptions, ContextLifetime, Explanation, LoadOptions, Loader, Matcher,
+    MemorySource, Mode, Policy, Root, Scope, Session, Style, Toggle, Trust, UnmatchedSkill,
 };
 
 fn skill(name: &str, more: &str) -> (String, String) {
@@ -25,8 +25,8 @@ fn catalog() -> Catalog {
         skill("off", "triggers: [switch]"),
     ]);
     let theirs = MemorySource::new([skill("foreign", "triggers: [fill]"), skill("mail", "")]);
-    let mut rules = Rules::default();
-    rules.enablement.set("off", Choice::Off);
+    let mut rules = CatalogOptions::default();
+    rules.enablement.set("off", Toggle::Off);
     let roots = vec![
         Root::new(Scope::User, "mine", mine),
         Root::new(Scope::Bundled, "built in", theirs).with_trust(Trust::Untrusted),
@@ -35,8 +35,8 @@ fn catalog() -> Catalog {
 }
 
 fn why(policy: &Policy, message: &str, ids: &[&str]) -> Explanation {
-    let loader = Loader::new(Loading::default(), || i64::MAX);
-    let session = Session::new(Lives::History);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let session = Session::new(ContextLifetime::History);
     let explained = session.why(&Matcher::new(&catalog()), &loader, policy, message, ids);
     explained.unwrap()
 }
@@ -131,8 +131,8 @@ fn tokens_of_what_is_not_given_are_counted_too() {
 #[test]
 fn what_a_conversation_may_not_see_is_a_reason() {
     let catalog = catalog();
-    let loader = Loader::new(Loading::default(), || i64::MAX);
-    let whole = Session::new(Lives::History);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let whole = Session::new(ContextLifetime::History);
     let session = whole.child(&catalog, ["mail"]).unwrap();
     let matcher = Matcher::new(&catalog);
     let policy = Policy::default();
@@ -145,16 +145,16 @@ fn what_a_conversation_may_not_see_is_a_reason() {
 }
 
 /// Returns why one skill with some frontmatter does not come.
-fn absent(frontmatter: &str, message: &str) -> Absent {
+fn absent(frontmatter: &str, message: &str) -> UnmatchedSkill {
     let root = Root::new(
         Scope::User,
         "mine",
         MemorySource::new([skill("one", frontmatter)]),
     );
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-    let loader = Loader::new(Loading::default(), || i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
     let (matcher, policy) = (Matcher::new(&catalog), Policy::default());
-    let session = Session::new(Lives::History);
+    let session = Session::new(ContextLifetime::History);
     let explained = session.why(&matcher, &loader, &policy, message, &["one"]);
     explained.unwrap().absent.remove(0)
 }
@@ -201,9 +201,9 @@ fn tokens_are_counted_alike_whatever_the_outcome() {
         };
         let files = ["aaaa", "bbbb"].map(|name| skill(name, "triggers: [both]"));
         let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-        let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-        let loader = Loader::new(Loading::default(), || i64::MAX);
-        let session = Session::new(Lives::History);
+        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+        let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+        let session = Session::new(ContextLifetime::History);
         let matcher = Matcher::new(&catalog);
         let explained = session
             .why(&matcher, &loader, &policy, "both", &[])

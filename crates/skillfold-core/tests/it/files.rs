@@ -1,8 +1,8 @@
 //! The files of a skill: listed in an order that helps, read whole or in part, and none outside.
 
 use skillfold_core::{
-    Catalog, Cursor, ErrorKind, FsSource, Limits, Loader, Loading, MemorySource, Root, Rules,
-    Scope, Source, Trust,
+    Catalog, CatalogOptions, Cursor, ErrorKind, FsSource, Limits, LoadOptions, Loader,
+    MemorySource, Root, Scope, Source, Trust,
 };
 use skillfold_testkit::{files, folder};
 
@@ -35,18 +35,18 @@ const TREE: &str = "
 ";
 
 fn catalog_of(source: impl Source + 'static, limits: Limits) -> Catalog {
-    let mut rules = Rules::default();
-    rules.reading.walk.limits = limits;
+    let mut rules = CatalogOptions::default();
+    rules.read.walk.limits = limits;
     let roots = vec![Root::new(Scope::User, "mine", source)];
     Catalog::discover(roots, rules, i64::MAX)
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), || i64::MAX)
 }
 
 fn listed(catalog: &Catalog, cursor: Option<&Cursor>, limit: usize) -> (String, Option<Cursor>) {
-    let entry = catalog.look_up("pdf").unwrap();
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let page = loader().files(&entry, cursor, limit).unwrap();
     let files = page.files.iter().map(|file| {
         let mark = if file.is_mentioned { "*" } else { "" };
@@ -110,7 +110,7 @@ fn file_is_read_whole_or_in_part() {
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
     for catalog in [disk, memory] {
-        let entry = catalog.look_up("pdf").unwrap();
+        let entry = catalog.resolve_or_suggest("pdf").unwrap();
         let loader = loader();
         let whole = loader.read(&entry, "references/forms.md", ..).unwrap();
         assert_eq!((whole.text(), whole.size()), (Some("Forms: ä\n"), 10));
@@ -125,7 +125,7 @@ fn file_is_read_whole_or_in_part() {
 #[test]
 fn part_of_a_text_ends_between_characters_and_loses_no_byte() {
     let memory = catalog_of(MemorySource::new(files(TREE)), Limits::default());
-    let entry = memory.look_up("pdf").unwrap();
+    let entry = memory.resolve_or_suggest("pdf").unwrap();
     let read = |range| loader().read(&entry, "references/forms.md", range).unwrap();
     // The letter takes the bytes 7 and 8.
     let before = read(0..8);
@@ -169,8 +169,8 @@ fn bytes_read_in_parts_are_the_bytes_of_the_file() {
         };
         let source = MemorySource::new(tree.clone());
         let roots = vec![Root::new(Scope::User, "mine", source)];
-        let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
-        let entry = catalog.look_up("a").unwrap();
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+        let entry = catalog.resolve_or_suggest("a").unwrap();
         let (mut read, mut start) = (Vec::new(), Some(0));
         while let Some(from) = start {
             let part = loader()
@@ -187,7 +187,7 @@ fn bytes_read_in_parts_are_the_bytes_of_the_file() {
 fn place_past_the_end_is_the_end() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
-    let entry = disk.look_up("pdf").unwrap();
+    let entry = disk.resolve_or_suggest("pdf").unwrap();
     for start in [10, 99, 1 << 40, i64::MAX as u64, u64::MAX - 1, u64::MAX] {
         let read = loader()
             .read(&entry, "references/forms.md", start..)
@@ -203,7 +203,7 @@ fn read_is_capped_and_says_where_the_rest_starts() {
         ..Limits::default()
     };
     let catalog = catalog_of(MemorySource::new(files(TREE)), limits);
-    let entry = catalog.look_up("pdf").unwrap();
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let (mut text, mut start) = (String::new(), Some(0));
     while let Some(from) = start {
         let part = loader()
@@ -227,7 +227,7 @@ fn bytes_that_are_no_text_are_read_as_bytes() {
         ("a/zero.txt", b"a\0b".to_vec()),
     ];
     let catalog = catalog_of(MemorySource::new(tree), Limits::default());
-    let entry = catalog.look_up("a").unwrap();
+    let entry = catalog.resolve_or_suggest("a").unwrap();
     for (path, bytes) in [("x.bin", &b"\xff\x00\xfe"[..]), ("zero.txt", b"a\0b")] {
         let read = loader().read(&entry, path, ..).unwrap();
         assert_eq!((read.text(), read.bytes()), (None, bytes));
@@ -239,7 +239,11 @@ fn missing_file_is_a_plain_not_found() {
     let root = folder(TREE);
     let disk = catalog_of(FsSource::open(root.path()).unwrap(), Limits::default());
     let error = loader()
-        .read(&disk.look_up("pdf").unwrap(), "references/none.md", ..)
+        .read(
+            &disk.resolve_or_suggest("pdf").unwrap(),
+            "references/none.md",
+            ..,
+        )
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     insta::assert_snapshot!(error, @"Could not find `pdf/references/none.md`");
@@ -249,8 +253,8 @@ fn missing_file_is_a_plain_not_found() {
 fn files_of_a_skill_that_is_not_trusted_are_refused() {
     let source = MemorySource::new(files(TREE));
     let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-    let entry = catalog.look_up("pdf").unwrap();
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let read = loader().read(&entry, "LICENSE", ..).unwrap_err();
     let files = loader().files(&entry, None, 10).unwrap_err();
     assert_eq!([read.kind(), files.kind()], [ErrorKind::Refused; 2]);
@@ -263,7 +267,11 @@ fn path_that_leads_out_is_refused_with_the_rule_and_logged() {
     let log = Log::default();
     let error = tracing::subscriber::with_default(log.clone(), || {
         loader()
-            .read(&disk.look_up("pdf").unwrap(), "../other/\u{1b}data.csv", ..)
+            .read(
+                &disk.resolve_or_suggest("pdf").unwrap(),
+                "../other/\u{1b}data.csv",
+                ..,
+            )
             .unwrap_err()
     });
     assert_eq!(error.kind(), ErrorKind::Refused);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Changes, FsSource, Lookup, Matcher, PluginName, Root, Rules, Scope, Trust,
+    Catalog, CatalogOptions, Changes, FsSource, Lookup, Matcher, PluginName, Root, Scope, Trust,
 };
 use tempfile::TempDir;
 
@@ -135,7 +135,7 @@ impl World {
     }
 
     fn discover(&self) -> Catalog {
-        Catalog::discover(self.roots(), Rules::default(), LATER)
+        Catalog::discover(self.roots(), CatalogOptions::default(), LATER)
     }
 
     fn put(&mut self, folder: &Path, text: &str) {
@@ -222,7 +222,7 @@ fn shown(catalog: &Catalog) -> String {
             out,
             "{} {:?} {} {} {:?} {:?} {shadowed_by:?} {shadows:?} {notes:?}",
             entry.id(),
-            entry.standing(),
+            entry.status(),
             entry.root().label(),
             entry.skill().folder,
             entry.skill().revision,
@@ -250,7 +250,7 @@ fn shown(catalog: &Catalog) -> String {
         ["", "user:", "acme:", "project:"].map(|scope| format!("{scope}{word}"))
     });
     for word in words {
-        let found = match catalog.find(&word) {
+        let found = match catalog.resolve(&word) {
             Lookup::Skill(entry) => entry.id().to_owned(),
             Lookup::Refused(refused) => format!("refused {} {}", refused.source, refused.folder),
             _ => "nothing".to_owned(),
@@ -276,7 +276,7 @@ fn follow(acts: &[Act]) -> usize {
     let mut followed = 0;
     for act in acts {
         let changed = world.act(act);
-        let whole = catalog.refresh(world.roots(), Rules::default(), LATER);
+        let whole = catalog.refresh(world.roots(), CatalogOptions::default(), LATER);
         let next = match catalog.refresh_folders(&changed, LATER) {
             Some(next) => {
                 assert_eq!(next.changes, whole.changes, "{act:?} in {acts:?}");
@@ -454,7 +454,7 @@ fn new_folder_with_a_link_to_a_known_skill_is_one_skill_still() {
             Some(next) => next.catalog,
             None => {
                 catalog
-                    .refresh(world.roots(), Rules::default(), LATER)
+                    .refresh(world.roots(), CatalogOptions::default(), LATER)
                     .catalog
             }
         };
@@ -479,7 +479,7 @@ fn skill_that_is_new_behind_a_link_of_another_root_is_found_as_by_a_look_at_ever
         Some(next) => next.catalog,
         None => {
             catalog
-                .refresh(world.roots(), Rules::default(), LATER)
+                .refresh(world.roots(), CatalogOptions::default(), LATER)
                 .catalog
         }
     };

@@ -146,7 +146,7 @@ fn field_that_a_known_client_reads_is_never_advised_to_move() {
         let may_move = field.level == FieldLevel::Either && field.clients == ["Skillfold"];
         assert_eq!(strict.contains(&Code::UnexpectedField), may_move, "{text}");
     }
-    assert!(!Code::ClientField.way_out().contains("metadata"));
+    assert!(!Code::ClientField.hint().contains("metadata"));
     insta::assert_snapshot!(spec("disable-model-invocation: true\ntags: [x]\nuserInvocable: false\ntriggers: [a]"), @"
     4:1-4:25 error[SF311]: Field `disable-model-invocation` is not in the specification; read by Claude Code, Cursor, OpenClaw, Skillfold and VS Code
     5:1-5:5 error[SF308]: Field `tags` is not in the specification; Skillfold reads it under `metadata` too

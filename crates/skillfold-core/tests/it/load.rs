@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Catalog, Choice, ErrorKind, FsSource, Instructions, Limits, Loader, Loading, MemorySource,
-    Root, Rules, Scope, Strictness, Trust,
+    Catalog, CatalogOptions, ErrorKind, FsSource, Instructions, Limits, LoadOptions, Loader,
+    MemorySource, Root, Scope, Strictness, Toggle, Trust,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -35,7 +35,7 @@ const TREE: &str = "
 ";
 
 fn catalog(root: Root) -> Catalog {
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 fn in_memory() -> Catalog {
@@ -47,11 +47,11 @@ fn in_memory() -> Catalog {
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), || i64::MAX)
 }
 
 fn load(catalog: &Catalog, id: &str, arguments: &str) -> Arc<Instructions> {
-    let entry = catalog.look_up(id).unwrap();
+    let entry = catalog.resolve_or_suggest(id).unwrap();
     loader().load(&entry, arguments).unwrap()
 }
 
@@ -142,7 +142,7 @@ fn file_that_changed_since_it_was_found_is_read_as_it_is_and_reported() {
     assert_eq!(notes, ["info[SF801]: `plain` changed since it was found"]);
 
     put(&root, "# No frontmatter any more\n");
-    let entry = catalog.look_up("plain").unwrap();
+    let entry = catalog.resolve_or_suggest("plain").unwrap();
     let error = loader().load(&entry, "").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(error, @"`plain` changed since it was found, and holds no skill now");
@@ -154,7 +154,7 @@ fn file_that_is_gone_is_not_found() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let catalog = catalog(Root::new(Scope::User, "mine", source));
-    let entry = catalog.look_up("plain").unwrap();
+    let entry = catalog.resolve_or_suggest("plain").unwrap();
     let loader = loader();
     loader.load(&entry, "").unwrap();
     drop(root);
@@ -168,7 +168,7 @@ fn file_that_is_gone_is_not_found() {
 #[test]
 fn folder_that_was_refused_is_invalid_and_says_why() {
     let catalog = in_memory();
-    let error = catalog.look_up("broken").unwrap_err();
+    let error = catalog.resolve_or_suggest("broken").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(error, @"`broken` holds no skill");
     insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter`");
@@ -176,7 +176,7 @@ fn folder_that_was_refused_is_invalid_and_says_why() {
 
 #[test]
 fn unknown_id_is_an_error_that_names_the_nearest() {
-    let error = in_memory().look_up("plian").unwrap_err();
+    let error = in_memory().resolve_or_suggest("plian").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert_eq!(error.nearest(), ["plain".into()]);
 }
@@ -185,12 +185,12 @@ fn unknown_id_is_an_error_that_names_the_nearest() {
 fn repaired_skill_loads_and_strict_loading_refuses_it() {
     let catalog = in_memory();
     assert_eq!(load(&catalog, "repaired", "").body(), "# Repaired\n");
-    let strict = Loading {
+    let strict = LoadOptions {
         strictness: Strictness::Strict,
-        ..Loading::default()
+        ..LoadOptions::default()
     };
     let strict = Loader::new(strict, || i64::MAX);
-    let load = |id| strict.load(&catalog.look_up(id).unwrap(), "");
+    let load = |id| strict.load(&catalog.resolve_or_suggest(id).unwrap(), "");
     assert!(load("plain").is_ok());
     let error = load("repaired").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
@@ -235,8 +235,8 @@ fn folder_whose_path_is_not_utf8_is_not_named_wrongly() {
 
 #[test]
 fn instructions_over_the_limit_are_refused_whole() {
-    let mut rules = Rules::default();
-    rules.reading.walk.limits = Limits {
+    let mut rules = CatalogOptions::default();
+    rules.read.walk.limits = Limits {
         read_bytes: 60,
         ..Limits::default()
     };
@@ -247,7 +247,7 @@ fn instructions_over_the_limit_are_refused_whole() {
     )];
     let catalog = Catalog::discover(roots, rules, i64::MAX);
     let error = loader()
-        .load(&catalog.look_up("plain").unwrap(), "")
+        .load(&catalog.resolve_or_suggest("plain").unwrap(), "")
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
     insta::assert_snapshot!(error.hint(), @"Instructions are given whole or not at all, and these are longer than the limit");
@@ -257,12 +257,12 @@ fn instructions_over_the_limit_are_refused_whole() {
 fn skill_that_is_off_or_not_trusted_is_refused() {
     let root = || Root::new(Scope::Project, "ours", MemorySource::new(files(TREE)));
     let untrusted = catalog(root().with_trust(Trust::Untrusted));
-    let mut rules = Rules::default();
-    rules.enablement.set("plain", Choice::Off);
+    let mut rules = CatalogOptions::default();
+    rules.enablement.set("plain", Toggle::Off);
     let disabled = Catalog::discover(vec![root()], rules, i64::MAX);
     for catalog in [untrusted, disabled] {
         let error = loader()
-            .load(&catalog.look_up("plain").unwrap(), "")
+            .load(&catalog.resolve_or_suggest("plain").unwrap(), "")
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
         assert!(error.hint().contains("trusted") || error.hint().contains("enable"));

@@ -1,6 +1,6 @@
 //! Every field of the format, at the top and under `metadata`.
 
-use skillfold_core::{Code, MemorySource, Reading, discover, parse, read_body};
+use skillfold_core::{Code, MemorySource, ReadOptions, discover, parse, read_body};
 
 use crate::show::{check, findings};
 
@@ -14,8 +14,13 @@ fn skill_is_a_folder_with_frontmatter_and_instructions() {
         "pdf/SKILL.md",
         "---\nname: pdf\ndescription: Fills in forms\n---\n# PDF\n\nDo it.\n",
     )]);
-    let found = discover(&[&source], &Reading::default());
-    let body = read_body(&source, &found.skills[0], &Reading::default().walk.limits).unwrap();
+    let found = discover(&[&source], &ReadOptions::default());
+    let body = read_body(
+        &source,
+        &found.skills[0],
+        &ReadOptions::default().walk.limits,
+    )
+    .unwrap();
     assert_eq!(body.bytes, b"# PDF\n\nDo it.\n");
     assert_eq!(found.skills[0].body_bytes(), 14);
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Choice, Matcher, MemorySource, Root, Rules, Scope, Signal, Trust, rank,
+    Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope, Signal, Toggle, Trust, rank,
 };
 
 use crate::told::{File, NOW, Told};
@@ -14,7 +14,7 @@ fn catalog(skills: &[(&str, &str)]) -> Catalog {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 /// Returns the ids that match, in the order of the catalog.
@@ -46,7 +46,7 @@ fn every_form_of_sigma_is_one_letter() {
     let matcher = Matcher::new(&catalog);
     for name in ["ΟΔΟΣ", "οδος", "οδοσ"] {
         assert_eq!(ids(&matcher, &format!("${name}")), ["ΟΔΟΣ"], "{name}");
-        assert_eq!(catalog.look_up(name).unwrap().id(), "ΟΔΟΣ");
+        assert_eq!(catalog.resolve_or_suggest(name).unwrap().id(), "ΟΔΟΣ");
     }
     assert_eq!(ids(&matcher, "ο λόγος, ΛΟΓΟΣ"), ["b"]);
     assert_eq!(ids(&matcher, "λογος"), ["b"]);
@@ -254,10 +254,10 @@ fn what_a_model_may_not_start_does_not_match() {
     let file = "---\nname: a\ndescription: d\ntriggers: [word]\n---\n";
     let source = MemorySource::new([("a/SKILL.md", file)]);
     let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
-    let untrusted = Catalog::discover(vec![root.clone()], Rules::default(), i64::MAX);
+    let untrusted = Catalog::discover(vec![root.clone()], CatalogOptions::default(), i64::MAX);
     assert!(ids(&Matcher::new(&untrusted), "word").is_empty());
-    let mut rules = Rules::default();
-    rules.enablement.set("a", Choice::Off);
+    let mut rules = CatalogOptions::default();
+    rules.enablement.set("a", Toggle::Off);
     let disabled = Catalog::discover(vec![root.with_trust(Trust::Trusted)], rules, i64::MAX);
     assert!(ids(&Matcher::new(&disabled), "word").is_empty());
 }

@@ -1,8 +1,8 @@
 //! What a host says became of a skill is logged with how the skill was chosen.
 
 use skillfold_core::{
-    Agent, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode, Policy, Root,
-    Rules, Scope, Sees, Session, Verdict,
+    Agent, Catalog, CatalogOptions, ContextLifetime, ErrorKind, Feedback, LoadOptions, Loader,
+    Matcher, MemorySource, Mode, Policy, Root, Scope, Session, Visibility,
 };
 
 use crate::log::Log;
@@ -21,10 +21,10 @@ fn world(names: &[String]) -> World {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     World {
         matcher: Matcher::new(&catalog),
-        loader: Loader::new(Loading::default(), || i64::MAX),
+        loader: Loader::new(LoadOptions::default(), || i64::MAX),
         policy: Policy::default(),
     }
 }
@@ -45,12 +45,12 @@ impl World {
     }
 
     /// Returns what is logged where the same is said of skills.
-    fn outcome(&self, session: &Session, ids: &[&str], verdict: Verdict) -> String {
+    fn outcome(&self, session: &Session, ids: &[&str], verdict: Feedback) -> String {
         let log = Log::default();
         tracing::subscriber::with_default(log.clone(), || {
             for id in ids {
                 session
-                    .outcome(self.matcher.catalog(), id, verdict)
+                    .record_feedback(self.matcher.catalog(), id, verdict)
                     .unwrap();
             }
         });
@@ -61,12 +61,12 @@ impl World {
 #[test]
 fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
     let world = small();
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     world.say(&mut session, "gammaword of a secret");
     world.say(&mut session, "all, and $beta");
     world.load(&mut session, "gamma");
     let ids = ["beta", "alpha", "epsilon", "Gamma"];
-    let said = world.outcome(&session, &ids, Verdict::Used);
+    let said = world.outcome(&session, &ids, Feedback::Used);
     insta::assert_snapshot!(said, @r#"
     INFO message=outcome of a skill skill="beta" verdict="used" chosen.by="mention" chosen.rank=1 chosen.told="full" chosen.turn=2 turn=2 
     INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=3 chosen.told="full" chosen.turn=2 turn=2 
@@ -78,19 +78,21 @@ fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
 #[test]
 fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
     let world = small();
-    let mut session = Session::new(Lives::History);
-    let mut said = world.outcome(&session, &["alpha"], Verdict::Missed);
+    let mut session = Session::new(ContextLifetime::History);
+    let mut said = world.outcome(&session, &["alpha"], Feedback::Missed);
     session.listing(world.matcher.catalog(), &world.policy);
     said += "\n";
-    said += &world.outcome(&session, &["alpha"], Verdict::Missed);
+    said += &world.outcome(&session, &["alpha"], Feedback::Missed);
     world.load(&mut session, "alpha");
     said += "\n";
-    said += &world.outcome(&session, &["alpha"], Verdict::Unused);
-    let agent = Agent::new("writer").uses(["beta"]).sees(Sees::All);
-    let seen = world.matcher.catalog().seen_by(&agent);
-    let session = Session::of_agent(Lives::History, &seen);
+    said += &world.outcome(&session, &["alpha"], Feedback::Unused);
+    let agent = Agent::new("writer")
+        .with_skills(["beta"])
+        .with_visibility(Visibility::All);
+    let seen = world.matcher.catalog().view_for(&agent);
+    let session = Session::for_agent(ContextLifetime::History, &seen);
     said += "\n";
-    said += &world.outcome(&session, &["beta"], Verdict::Used);
+    said += &world.outcome(&session, &["beta"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"
     INFO message=outcome of a skill skill="alpha" verdict="missed" turn=0 
     INFO message=outcome of a skill skill="alpha" verdict="missed" chosen.by="listing" chosen.told="line" turn=0 
@@ -103,14 +105,20 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
 fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
     let world = small();
     let catalog = world.matcher.catalog();
-    let session = Session::new(Lives::History);
-    let error = session.outcome(catalog, "alpah", Verdict::Used);
+    let session = Session::new(ContextLifetime::History);
+    let error = session.record_feedback(catalog, "alpah", Feedback::Used);
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert_eq!(&*error.nearest()[0], "alpha");
     let child = session.child(catalog, ["alpha"]).unwrap();
-    assert!(child.outcome(catalog, "alpha", Verdict::Used).is_ok());
-    let error = child.outcome(catalog, "beta", Verdict::Used).unwrap_err();
+    assert!(
+        child
+            .record_feedback(catalog, "alpha", Feedback::Used)
+            .is_ok()
+    );
+    let error = child
+        .record_feedback(catalog, "beta", Feedback::Used)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(!error.to_string().contains("About"));
 }
@@ -118,14 +126,14 @@ fn outcome_of_what_a_conversation_may_not_see_is_an_error() {
 #[test]
 fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
     let world = small();
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
     // It is given again, which is no new choice.
     world.say(&mut session, "and now?");
     let written = serde_json::to_string(&session).unwrap();
     let session: Session = serde_json::from_str(&written).unwrap();
     let empty = self::world(&[]);
-    let said = empty.outcome(&session, &["alpha"], Verdict::Used);
+    let said = empty.outcome(&session, &["alpha"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
     // What was written down before skills were remembered is read still.
     let old = r#"{"lives":"history","turn":3,"spent":0,"skills":{},"only":null}"#;
@@ -143,7 +151,7 @@ fn what_a_conversation_remembers_of_choices_is_bounded() {
         },
         ..world(&names)
     };
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     let count = |session: &Session| {
         let written = serde_json::to_value(session).unwrap();
         written["chosen"].as_object().unwrap().len()
@@ -154,8 +162,8 @@ fn what_a_conversation_remembers_of_choices_is_bounded() {
         world.say(&mut session, &format!("{name}word"));
     }
     assert_eq!(count(&session), 256);
-    let first = world.outcome(&session, &["s000"], Verdict::Used);
+    let first = world.outcome(&session, &["s000"], Feedback::Used);
     assert!(!first.contains("chosen.by"), "{first}");
-    let last = world.outcome(&session, &["s399"], Verdict::Used);
+    let last = world.outcome(&session, &["s399"], Feedback::Used);
     assert!(last.contains("chosen.by=\"trigger\""), "{last}");
 }

@@ -1,8 +1,8 @@
 //! Skills that go out to other hosts: what goes out, what does not and why, and what is read again.
 
 use skillfold_core::{
-    Catalog, Digest, Error, FsSource, Limits, Loader, Loading, MemorySource, Root, Rules, Scope,
-    Source, Trust, frontmatter,
+    Catalog, CatalogOptions, Digest, Error, FsSource, Limits, LoadOptions, Loader, MemorySource,
+    Root, Scope, Source, Trust, raw_frontmatter,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -10,17 +10,17 @@ const NOW: i64 = 4_000_000_000_000_000_000;
 
 fn catalog(source: impl Source + 'static) -> Catalog {
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    Catalog::discover(roots, Rules::default(), NOW)
+    Catalog::discover(roots, CatalogOptions::default(), NOW)
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || NOW)
+    Loader::new(LoadOptions::default(), || NOW)
 }
 
 #[test]
 fn frontmatter_is_given_as_it_stands_or_not_at_all() {
     let file = "---\nname: pdf\nName: odd\nlist: [1, {a: b}]\n---\nBody\n";
-    let fields = frontmatter(file.as_bytes(), &Limits::default()).unwrap();
+    let fields = raw_frontmatter(file.as_bytes(), &Limits::default()).unwrap();
     let names: Vec<_> = fields.iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["name", "Name", "list"]);
     for (file, code) in [
@@ -30,7 +30,7 @@ fn frontmatter_is_given_as_it_stands_or_not_at_all() {
         ("# No frontmatter\n", "SF001"),
         ("---\nname: pdf\n", "SF109"),
     ] {
-        let finding = frontmatter(file.as_bytes(), &Limits::default()).unwrap_err();
+        let finding = raw_frontmatter(file.as_bytes(), &Limits::default()).unwrap_err();
         assert_eq!(finding.code.number(), code, "{file}");
     }
 }
@@ -100,7 +100,7 @@ fn skill_with_too_many_files_or_bytes_does_not_go_out() {
     let publish = |extra: Vec<(String, Vec<u8>)>| -> Result<usize, Error> {
         let first = (head.0.to_owned(), head.1.as_bytes().to_vec());
         let catalog = catalog(MemorySource::new([first].into_iter().chain(extra)));
-        let published = loader().publish(&catalog.look_up("many")?)?;
+        let published = loader().publish(&catalog.resolve_or_suggest("many")?)?;
         Ok(published.files.len())
     };
     let numbered = |count: usize| {
@@ -122,8 +122,8 @@ fn skill_of_an_untrusted_root_does_not_go_out() {
     let file = ("pdf/SKILL.md", "---\nname: pdf\ndescription: D\n---\n");
     let root =
         Root::new(Scope::Project, "ours", MemorySource::new([file])).with_trust(Trust::Untrusted);
-    let catalog = Catalog::discover(vec![root], Rules::default(), NOW);
-    let entry = catalog.look_up("pdf").unwrap();
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), NOW);
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     assert_eq!(entry.unpublished(), Some("The skill is not active"));
     assert!(loader().publish(&entry).is_err());
 }
@@ -148,11 +148,13 @@ fn digest_follows_the_content_of_a_file() {
         // Twice: by reading, and from what is remembered.
         for _ in 0..2 {
             let catalog = catalog(FsSource::open(tree.path()).unwrap());
-            let publication = loader.publish(&catalog.look_up("pdf").unwrap()).unwrap();
+            let publication = loader
+                .publish(&catalog.resolve_or_suggest("pdf").unwrap())
+                .unwrap();
             let file = &publication.files[1];
             assert_eq!(file.path.as_str(), "a.txt");
             assert_eq!(file.size, content.len() as u64);
-            assert_eq!(file.digest, Digest::of(content.as_bytes()));
+            assert_eq!(file.digest, Digest::sha256(content.as_bytes()));
         }
     }
 }

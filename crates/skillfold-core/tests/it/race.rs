@@ -11,13 +11,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use skillfold_core::{Folder, FsSource, Limits, Links, ResourcePath, Source, Walk};
+use skillfold_core::{Folder, FsSource, Limits, LinkPolicy, ResourcePath, Source, WalkOptions};
 use skillfold_testkit::{Arena, Outcome, SECRET, expect_no_leak};
 
 /// Returns the skill as it is found before anything is swapped.
 fn found(arena: &Arena) -> (FsSource, Folder) {
     let source = FsSource::open(arena.at("root")).unwrap();
-    let listing = source.list(&Walk::default(), None).unwrap();
+    let listing = source.list(&WalkOptions::default(), None).unwrap();
     let folder = listing.folders[0].folder.clone();
     (source, folder)
 }
@@ -159,10 +159,10 @@ fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
 #[test]
 fn scan_gives_nothing_from_outside_where_links_are_refused() {
     let arena = Arena::new();
-    let source = FsSource::open_with(arena.at("root"), Links::Refuse).unwrap();
+    let source = FsSource::open_with(arena.at("root"), LinkPolicy::Refuse).unwrap();
     let counts = arena.swap("root/pdf", "outside/skill").race(|| {
         let mut bytes = None;
-        let scanned = source.scan(&Walk::default(), 100, &mut |scanned| {
+        let scanned = source.scan(&WalkOptions::default(), 100, &mut |scanned| {
             bytes = Some(scanned.head.to_vec());
         });
         scanned.unwrap();

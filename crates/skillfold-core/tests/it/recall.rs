@@ -1,7 +1,7 @@
 //! What was matched before is remembered, and is never another answer.
 
 use proptest::prelude::*;
-use skillfold_core::{Catalog, Matcher, MemorySource, Root, Rules, Scope};
+use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 
 use crate::told::{File, NOW, Told};
 
@@ -15,18 +15,22 @@ fn matcher(skills: &[(&str, &str)]) -> Matcher {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Matcher::new(&Catalog::discover(vec![root], Rules::default(), i64::MAX))
+    Matcher::new(&Catalog::discover(
+        vec![root],
+        CatalogOptions::default(),
+        i64::MAX,
+    ))
 }
 
 fn ids(matcher: &Matcher, message: &str) -> Vec<String> {
-    let found = matcher.recall(message);
+    let found = matcher.matches_cached(message);
     let ids = found.candidates.iter();
     ids.map(|candidate| candidate.entry.id().to_owned())
         .collect()
 }
 
 /// Returns all that is said of a message, with the places in it.
-fn told(message: &str, found: &skillfold_core::Matched<'_>) -> String {
+fn told(message: &str, found: &skillfold_core::Matches<'_>) -> String {
     let places = found.candidates.iter().map(|one| one.place(message));
     format!("{found:?} {:?}", places.collect::<Vec<_>>())
 }
@@ -60,7 +64,7 @@ proptest! {
             let matcher = matcher(skills);
             // Each is asked for at least twice, in whatever order.
             for message in messages.iter().chain(messages.iter().rev()) {
-                let recalled = told(message, &matcher.recall(message));
+                let recalled = told(message, &matcher.matches_cached(message));
                 prop_assert_eq!(recalled, told(message, &matcher.matches(message)));
             }
             prop_assert!(matcher.stats().hits >= messages.len() as u64);

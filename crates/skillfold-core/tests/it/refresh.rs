@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Changes, Choice, ErrorKind, FsSource, Revision, Root, Rules, Scope, Source,
-    Steadiness, Trust,
+    Catalog, CatalogOptions, Changes, ErrorKind, FsSource, Revision, Root, Scope, Source,
+    Stability, Toggle, Trust,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -200,7 +200,7 @@ fn file_from_the_future_is_always_compared() {
 fn file_that_changed_while_it_was_read_is_read_again() {
     let told = Told::default();
     let mut torn = File::new("a", "half");
-    torn.steadiness = Steadiness::Changing;
+    torn.steadiness = Stability::Changing;
     told.put("a", torn);
     let old = told.discover(NOW);
     // The revision was taken after the last byte and is already that of the whole file.
@@ -226,7 +226,7 @@ fn refusal_without_a_revision_is_looked_at_again() {
 fn root_that_comes_or_goes_changes_only_its_own_skills() {
     let (first, second) = (told(&["a", "b"]), told(&["b", "c"]));
     let root = |label: &str, told: &Told| Root::new(Scope::User, label, told.clone());
-    let rules = Rules::default;
+    let rules = CatalogOptions::default;
     let one = Catalog::discover(vec![root("second", &second)], rules(), NOW);
     second.reads();
     let both = one.refresh(
@@ -251,8 +251,8 @@ fn change_of_rules_or_trust_reads_no_file_and_is_a_change() {
     let told = told(&["a", "b"]);
     let old = told.discover(NOW);
     told.reads();
-    let mut rules = Rules::default();
-    rules.enablement.set("a", Choice::Off);
+    let mut rules = CatalogOptions::default();
+    rules.enablement.set("a", Toggle::Off);
     let off = old.refresh(told.roots(), rules.clone(), NOW);
     assert_eq!(shown(&off.changes), "changed a\n");
     let untrusted = told
@@ -263,8 +263,8 @@ fn change_of_rules_or_trust_reads_no_file_and_is_a_change() {
     assert_eq!(shown(&distrusted.changes), "changed a b\n");
     assert_eq!(told.reads(), 0);
     // Other limits read everything again: they decide what is read.
-    let mut rules = Rules::default();
-    rules.reading.walk.limits.yaml_keys = 1;
+    let mut rules = CatalogOptions::default();
+    rules.read.walk.limits.yaml_keys = 1;
     old.refresh(told.roots(), rules, NOW);
     assert_eq!(told.reads(), 2);
 }
@@ -294,10 +294,10 @@ fn refresh_on_disk_follows_the_files() {
     };
     // Nothing that was just written is settled, and everything is compared by content.
     let now = i64::MAX;
-    let catalog = Catalog::discover(roots(), Rules::default(), now);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), now);
     assert!(
         catalog
-            .refresh(roots(), Rules::default(), now)
+            .refresh(roots(), CatalogOptions::default(), now)
             .changes
             .is_empty()
     );
@@ -318,7 +318,7 @@ fn refresh_on_disk_follows_the_files() {
             ",
         ),
     );
-    let new = catalog.refresh(roots(), Rules::default(), now);
+    let new = catalog.refresh(roots(), CatalogOptions::default(), now);
     insta::assert_snapshot!(shown(&new.changes), @"
     added c
     changed b
@@ -346,8 +346,8 @@ fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
             FsSource::open(root.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
-    let new = catalog.refresh(roots(), Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let new = catalog.refresh(roots(), CatalogOptions::default(), i64::MAX);
     assert!(new.changes.is_empty());
     assert_eq!(new.catalog.get("z").unwrap().skill().folder.path(), "z");
     assert_eq!(new.catalog.findings(), catalog.findings());
@@ -370,10 +370,12 @@ fn folder_that_became_a_link_is_read_as_one_after_a_refresh() {
         let source = FsSource::open(at("skills")).unwrap();
         vec![Root::new(Scope::User, "user", source)]
     };
-    let old = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let old = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
     std::fs::rename(at("skills/a"), at("moved")).unwrap();
     std::os::unix::fs::symlink("../moved", at("skills/a")).unwrap();
-    let new = old.refresh(roots(), Rules::default(), i64::MAX).catalog;
+    let new = old
+        .refresh(roots(), CatalogOptions::default(), i64::MAX)
+        .catalog;
     let head = |catalog: &Catalog| {
         let skill = catalog.entries().next().unwrap().skill().clone();
         let source = FsSource::open(at("skills")).unwrap();
@@ -387,7 +389,7 @@ fn folder_that_became_a_link_is_read_as_one_after_a_refresh() {
 fn everything(catalog: &Catalog) -> String {
     let entries = catalog
         .entries()
-        .map(|entry| format!("{} {} {:?}\n", entry.id(), entry.standing(), entry.skill()));
+        .map(|entry| format!("{} {} {:?}\n", entry.id(), entry.status(), entry.skill()));
     let refused = catalog
         .refused()
         .iter()
@@ -455,9 +457,9 @@ fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
             FsSource::open(root.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
     assert_eq!(catalog.refused().len(), 1);
-    let new = catalog.refresh(roots(), Rules::default(), i64::MAX);
+    let new = catalog.refresh(roots(), CatalogOptions::default(), i64::MAX);
     assert!(new.changes.is_empty());
     assert_eq!(everything(&new.catalog), everything(&catalog));
 }

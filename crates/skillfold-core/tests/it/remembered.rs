@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, FsSource, MemorySource, Reader, Reading, Recall, Recalled, Remembered, Root, Rules,
-    Scope, Walk,
+    CacheReport, CachedDiscovery, CachedScan, Catalog, CatalogOptions, FrontmatterReader, FsSource,
+    MemorySource, ReadOptions, Root, Scope, WalkOptions,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -57,11 +57,11 @@ fn everything() -> Told {
     told
 }
 
-fn recall(told: &Told, bytes: &[u8], now_ns: i64) -> Recalled {
-    let remembered = Remembered::new(bytes, &Reading::default());
-    Catalog::discover_from(
+fn recall(told: &Told, bytes: &[u8], now_ns: i64) -> CachedDiscovery {
+    let remembered = CachedScan::new(bytes, &ReadOptions::default());
+    Catalog::discover_cached(
         told.roots(),
-        Rules::default(),
+        CatalogOptions::default(),
         now_ns,
         remembered.as_slice(),
     )
@@ -72,13 +72,7 @@ fn assert_same(one: &Catalog, other: &Catalog) {
     let skills = |catalog: &Catalog| -> Vec<_> {
         let entries = catalog.entries();
         entries
-            .map(|entry| {
-                (
-                    entry.id().to_owned(),
-                    entry.standing(),
-                    entry.skill().clone(),
-                )
-            })
+            .map(|entry| (entry.id().to_owned(), entry.status(), entry.skill().clone()))
             .collect()
     };
     assert_eq!(skills(one), skills(other));
@@ -90,13 +84,13 @@ fn assert_same(one: &Catalog, other: &Catalog) {
 /// Remembers all files, and starts again without one being read.
 pub(crate) fn check_remembered(told: &Told) {
     let catalog = told.discover(NOW);
-    let bytes = catalog.remember(0).unwrap();
+    let bytes = catalog.to_scan_bytes(0).unwrap();
     told.reads();
     let again = recall(told, &bytes, NOW + SECOND);
     assert_eq!(told.reads(), 0);
     assert_eq!((again.roots[0].read, again.roots[0].gone), (0, 0));
     assert_same(&catalog, &again.catalog);
-    assert_eq!(again.catalog.remember(0).unwrap(), bytes);
+    assert_eq!(again.catalog.to_scan_bytes(0).unwrap(), bytes);
 }
 
 #[test]
@@ -107,7 +101,7 @@ fn start_reads_nothing_where_nothing_changed() {
 #[test]
 fn start_reads_what_changed() {
     let told = everything();
-    let bytes = told.discover(NOW).remember(0).unwrap();
+    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
     told.put(
         "flat",
         File::new("flat", "other").with(|revision| revision.inode += 1),
@@ -117,7 +111,7 @@ fn start_reads_what_changed() {
     told.reads();
     let again = recall(&told, &bytes, NOW + SECOND);
     assert_eq!(told.reads(), 2);
-    let Recall {
+    let CacheReport {
         kept, read, gone, ..
     } = again.roots[0];
     assert_eq!((kept, read, gone), (4, 2, 2));
@@ -137,7 +131,7 @@ fn what_is_not_settled_is_not_remembered() {
         "c",
         File::new("c", "old").with(|revision| revision.inode = 0),
     );
-    let bytes = told.discover(NOW).remember(0).unwrap();
+    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
     told.reads();
     assert_eq!(recall(&told, &bytes, NOW + 60 * SECOND).roots[0].kept, 1);
     assert_eq!(told.reads(), 2);
@@ -146,28 +140,28 @@ fn what_is_not_settled_is_not_remembered() {
 #[test]
 fn other_rules_and_other_roots_do_not_use_it() {
     let told = everything();
-    let bytes = told.discover(NOW).remember(0).unwrap();
-    let yaml = Reading {
-        reader: Reader::Yaml,
-        ..Reading::default()
+    let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
+    let yaml = ReadOptions {
+        reader: FrontmatterReader::Yaml,
+        ..ReadOptions::default()
     };
-    assert!(Remembered::new(&bytes, &yaml).is_none());
-    let paged = Reading {
-        walk: Walk {
+    assert!(CachedScan::new(&bytes, &yaml).is_none());
+    let paged = ReadOptions {
+        walk: WalkOptions {
             page: 7,
-            ..Walk::default()
+            ..WalkOptions::default()
         },
-        ..Reading::default()
+        ..ReadOptions::default()
     };
-    assert!(Remembered::new(&bytes, &paged).is_none());
+    assert!(CachedScan::new(&bytes, &paged).is_none());
     let folder = folder("//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n");
     let roots = vec![Root::new(
         Scope::User,
         "a",
         FsSource::open(folder.path()).unwrap(),
     )];
-    let remembered = Remembered::new(&bytes, &Reading::default()).unwrap();
-    let again = Catalog::discover_from(roots, Rules::default(), NOW, &[remembered]);
+    let remembered = CachedScan::new(&bytes, &ReadOptions::default()).unwrap();
+    let again = Catalog::discover_cached(roots, CatalogOptions::default(), NOW, &[remembered]);
     assert_eq!(again.roots[0].kept, 0);
 }
 
@@ -175,9 +169,9 @@ fn other_rules_and_other_roots_do_not_use_it() {
 fn a_source_that_does_not_outlive_its_process_is_not_remembered() {
     let source = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
     let roots = vec![Root::new(Scope::User, "a", source)];
-    let catalog = Catalog::discover(roots, Rules::default(), NOW);
-    assert!(catalog.remember(0).is_none());
-    assert!(catalog.remember(1).is_none());
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), NOW);
+    assert!(catalog.to_scan_bytes(0).is_none());
+    assert!(catalog.to_scan_bytes(1).is_none());
 }
 
 #[cfg(unix)]
@@ -194,11 +188,11 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
             FsSource::open(folder.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
-    let bytes = catalog.remember(0).unwrap();
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let bytes = catalog.to_scan_bytes(0).unwrap();
     let again = |bytes: &[u8]| {
-        let remembered = Remembered::new(bytes, &Reading::default()).unwrap();
-        Catalog::discover_from(roots(), Rules::default(), i64::MAX, &[remembered])
+        let remembered = CachedScan::new(bytes, &ReadOptions::default()).unwrap();
+        Catalog::discover_cached(roots(), CatalogOptions::default(), i64::MAX, &[remembered])
     };
     let same = again(&bytes);
     assert_eq!((same.roots[0].kept, same.roots[0].read), (3, 0));
@@ -210,7 +204,7 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
     let other = again(&bytes);
     assert_eq!((other.roots[0].kept, other.roots[0].read), (2, 1));
     assert_same(
-        &Catalog::discover(roots(), Rules::default(), i64::MAX),
+        &Catalog::discover(roots(), CatalogOptions::default(), i64::MAX),
         &other.catalog,
     );
 }
@@ -243,15 +237,16 @@ fn start_in_a_large_folder_finds_what_a_search_would() {
         let source = FsSource::open(root.path().join("skills")).unwrap();
         vec![Root::new(Scope::User, "mine", source)]
     };
-    let catalog = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
     assert_eq!(catalog.len(), 1_102);
-    let bytes = catalog.remember(0).unwrap();
+    let bytes = catalog.to_scan_bytes(0).unwrap();
     let other = "//- skills/n600/SKILL.md\n---\nname: other\ndescription: d\n---\n";
     write(root.path(), &files(other));
-    let remembered = Remembered::new(&bytes, &Reading::default()).unwrap();
-    let again = Catalog::discover_from(roots(), Rules::default(), i64::MAX, &[remembered]);
+    let remembered = CachedScan::new(&bytes, &ReadOptions::default()).unwrap();
+    let again =
+        Catalog::discover_cached(roots(), CatalogOptions::default(), i64::MAX, &[remembered]);
     assert_eq!((again.roots[0].kept, again.roots[0].read), (1_101, 1));
-    let anew = Catalog::discover(roots(), Rules::default(), i64::MAX);
+    let anew = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
     assert_same(&anew, &again.catalog);
     assert_eq!(anew.findings(), again.catalog.findings());
     assert!(anew.findings().len() >= 4, "{:?}", anew.findings());
@@ -261,8 +256,8 @@ fn start_in_a_large_folder_finds_what_a_search_would() {
 /// that no program starts from what an older one read.
 #[test]
 fn records_are_those_of_this_form() {
-    let bytes = everything().discover(NOW).remember(0).unwrap();
-    let mark = Remembered::mark(&Reading::default());
+    let bytes = everything().discover(NOW).to_scan_bytes(0).unwrap();
+    let mark = CachedScan::options_key(&ReadOptions::default());
     let sum = bytes[8 + mark.len()..]
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
@@ -278,7 +273,7 @@ proptest! {
     fn start_finds_what_a_search_would(steps in prop::collection::vec((0_usize..6, 0_u64..5), 1..12)) {
         let folders = ["a", "b", "c/a", "c/d", "e", "f"];
         let told = Told::default();
-        let mut bytes = told.discover(NOW).remember(0).unwrap();
+        let mut bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
         for (step, (at, kind)) in (1..).zip(steps) {
             let folder = folders[at];
             let file = |text: String| {
@@ -294,7 +289,7 @@ proptest! {
             let again = recall(&told, &bytes, NOW + SECOND);
             assert_same(&told.discover(NOW + SECOND), &again.catalog);
             if kind != 4 {
-                bytes = again.catalog.remember(0).unwrap();
+                bytes = again.catalog.to_scan_bytes(0).unwrap();
             }
         }
     }
@@ -302,7 +297,7 @@ proptest! {
     #[test]
     fn broken_bytes_never_panic(at: prop::sample::Index, with: u8, is_cut: bool) {
         let told = everything();
-        let mut bytes = told.discover(NOW).remember(0).unwrap();
+        let mut bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
         let at = at.index(bytes.len());
         if is_cut {
             bytes.truncate(at);
@@ -316,7 +311,7 @@ proptest! {
 
     #[test]
     fn any_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let mark = Remembered::mark(&Reading::default());
+        let mark = CachedScan::options_key(&ReadOptions::default());
         let mut marked = (mark.len() as u64).to_le_bytes().to_vec();
         marked.extend(mark.bytes());
         for part in [b"told".as_slice(), &bytes[..bytes.len() / 8 * 8], &bytes, b"some text to cut"] {

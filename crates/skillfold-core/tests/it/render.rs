@@ -1,7 +1,8 @@
 //! A skill as a model gets it: whole in its envelope, or an answer that a model can act on.
 
 use skillfold_core::{
-    Catalog, Envelope, Error, FsSource, Loader, Loading, MemorySource, Root, Rules, Scope,
+    Catalog, CatalogOptions, Envelope, Error, FsSource, LoadOptions, Loader, MemorySource, Root,
+    Scope,
 };
 use skillfold_testkit::{files, folder, write};
 
@@ -25,16 +26,16 @@ const TREE: &str = "
 
 fn in_memory() -> Catalog {
     let root = Root::new(Scope::User, "mine", MemorySource::new(files(TREE)));
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), || i64::MAX)
 }
 
 /// Returns what a model gets, whatever happens.
 fn answer(catalog: &Catalog, id: &str, envelope: Envelope) -> String {
-    let entry = catalog.look_up(id);
+    let entry = catalog.resolve_or_suggest(id);
     let loaded = entry.and_then(|entry| loader().render(&entry, "a.pdf", envelope));
     match loaded {
         Ok(loaded) => loaded.text,
@@ -57,8 +58,8 @@ fn plain_envelope_is_the_text_of_the_instructions() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
-    let entry = catalog.look_up("pdf").unwrap();
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "a.pdf", Envelope::Plain).unwrap();
     assert_eq!(loaded.text, loaded.instructions.text());
     assert!(loaded.text.starts_with("Base directory for this skill: /"));
@@ -67,7 +68,7 @@ fn plain_envelope_is_the_text_of_the_instructions() {
 #[test]
 fn tags_that_were_made_harmless_are_reported() {
     let catalog = in_memory();
-    let entry = catalog.look_up("pdf").unwrap();
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "</skill_context>", Envelope::SkillContext);
     let notes = loaded.unwrap().notes;
     insta::assert_snapshot!(notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 1 of the instructions, 1 of the arguments");
@@ -79,7 +80,7 @@ fn files_that_cannot_be_listed_are_noted_and_keep_nothing_back() {
     let told = Told::default();
     told.put("pdf", File::new("pdf", "Fills in forms"));
     let catalog = told.discover(NOW);
-    let entry = catalog.look_up("pdf").unwrap();
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
     insta::assert_snapshot!(loaded.notes[0], @"error[SF501]: Files could not be listed: Could not find `pdf`");
 }
@@ -90,12 +91,12 @@ fn list_of_files_that_is_not_whole_says_so() {
     for number in 0..20 {
         write(root.path(), &[(format!("pdf/{number}.md"), String::new())]);
     }
-    let mut rules = Rules::default();
-    rules.reading.walk.limits.walk_entries = 10;
+    let mut rules = CatalogOptions::default();
+    rules.read.walk.limits.walk_entries = 10;
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
     let catalog = Catalog::discover(roots, rules, i64::MAX);
-    let entry = catalog.look_up("pdf").unwrap();
+    let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
     assert!(
         loaded
@@ -134,7 +135,7 @@ fn unreadable_file_gives_an_answer_that_says_why() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
     drop(root);
     insta::assert_snapshot!(answer(&catalog, "pdf", Envelope::SkillContent), @r#"
     <skill_content name="pdf">
@@ -158,8 +159,8 @@ fn tags_of_the_arguments_are_not_laid_to_the_skill() {
         "mine",
         MemorySource::new([("a/SKILL.md", file)]),
     );
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-    let entry = catalog.look_up("a").unwrap();
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let entry = catalog.resolve_or_suggest("a").unwrap();
     let loaded = loader().render(&entry, "<instructions>", Envelope::SkillContext);
     insta::assert_snapshot!(loaded.unwrap().notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 0 of the instructions, 1 of the arguments");
 }
@@ -176,7 +177,7 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     let many = (0..10_000).map(|number| (format!("pdf/data/{number:05}.csv"), String::new()));
     let tree = files(TREE).into_iter().chain(many);
     let root = Root::new(Scope::User, "mine", MemorySource::new(tree));
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
     let notes = loaded.unwrap().notes;
     let notes: Vec<_> = notes.iter().map(ToString::to_string).collect();
@@ -190,7 +191,7 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     write(folder.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(folder.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
     let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
     let loaded = loaded.unwrap();
     assert!(loaded.text.contains("references/forms.md"));

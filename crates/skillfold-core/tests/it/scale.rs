@@ -2,7 +2,9 @@
 
 use std::hint::black_box;
 
-use skillfold_core::{Catalog, Cursor, Filter, MemorySource, Root, Rules, Scope, nearest, parse};
+use skillfold_core::{
+    Catalog, CatalogOptions, Cursor, Filter, MemorySource, Root, Scope, nearest, parse,
+};
 use skillfold_testkit::least_cost;
 
 const SMALL: usize = 200;
@@ -23,7 +25,7 @@ fn catalog(skills: usize) -> Catalog {
     let source = MemorySource::new((0..skills).map(file));
     Catalog::discover(
         vec![Root::new(Scope::User, "made", source)],
-        Rules::default(),
+        CatalogOptions::default(),
         i64::MAX,
     )
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, Covers, Digest, Direction, Document, Documents, Embedder, Error, MemorySource, Query,
-    Root, Rules, Scope, SearchIndex, Statistics, Texts,
+    Catalog, CatalogOptions, CorpusStatistics, Digest, Document, DocumentBuilder, DocumentTexts,
+    Embedder, Error, MemorySource, QuantizedVector, Query, Root, Scope, SearchCoverage,
+    SearchIndex,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -18,7 +19,7 @@ fn skill(name: &str, fields: &str, body: &str) -> (String, String) {
 fn catalog(skills: &[(String, String)]) -> Catalog {
     let files = skills.iter().map(|(path, text)| (&**path, &**text));
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], Rules::default(), 0)
+    Catalog::discover(vec![root], CatalogOptions::default(), 0)
 }
 
 fn office() -> Catalog {
@@ -50,7 +51,7 @@ fn ids(index: &SearchIndex, request: &str) -> String {
 
 #[test]
 fn every_field_of_a_skill_finds_it() {
-    let index = SearchIndex::new(&office(), Covers::Bodies);
+    let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
     assert_eq!(ids(&index, "I have a PDF form"), "pdf-forms");
     assert_eq!(ids(&index, "fill this document"), "pdf-forms");
     assert_eq!(ids(&index, "answer my correspondence"), "mail");
@@ -63,12 +64,18 @@ fn every_field_of_a_skill_finds_it() {
 
 #[test]
 fn a_search_says_what_it_covered() {
-    let metadata = SearchIndex::new(&office(), Covers::Metadata);
+    let metadata = SearchIndex::new(&office(), SearchCoverage::Metadata);
     let found = metadata.search(&Query::new("customer"), 10, |_| true);
-    assert_eq!((found.hits.len(), found.covers), (0, Covers::Metadata));
-    let bodies = SearchIndex::new(&office(), Covers::Bodies);
+    assert_eq!(
+        (found.hits.len(), found.coverage),
+        (0, SearchCoverage::Metadata)
+    );
+    let bodies = SearchIndex::new(&office(), SearchCoverage::Bodies);
     let found = bodies.search(&Query::new("customer"), 10, |_| true);
-    assert_eq!((found.hits.len(), found.covers), (1, Covers::Bodies));
+    assert_eq!(
+        (found.hits.len(), found.coverage),
+        (1, SearchCoverage::Bodies)
+    );
 }
 
 #[test]
@@ -79,14 +86,14 @@ fn a_word_in_a_name_says_more_than_one_in_a_body() {
             skill("charts", "description: Second", ""),
             skill("c", "description: Makes charts", ""),
         ]),
-        Covers::Bodies,
+        SearchCoverage::Bodies,
     );
     assert_eq!(ids(&index, "chart"), "charts c a");
 }
 
 #[test]
 fn what_fits_better_is_more_likely() {
-    let index = SearchIndex::new(&office(), Covers::Bodies);
+    let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
     let first = |request: &str| {
         let found = index.search(&index.query(request), 10, |_| true);
         found.hits.first().map_or(0.0, |hit| hit.confidence)
@@ -104,14 +111,14 @@ fn what_may_not_be_seen_takes_nobodys_place() {
     let skills: Vec<_> = (0..300)
         .map(|number| skill(&format!("chart-{number}"), "description: A chart", ""))
         .collect();
-    let index = SearchIndex::new(&catalog(&skills), Covers::Metadata);
+    let index = SearchIndex::new(&catalog(&skills), SearchCoverage::Metadata);
     let found = index.search(&Query::new("chart"), 10, |entry| entry.id() == "chart-299");
     assert_eq!(found.hits.len(), 1);
 }
 
 #[test]
 fn a_request_that_is_too_long_is_looked_at_from_both_ends() {
-    let index = SearchIndex::new(&office(), Covers::Metadata);
+    let index = SearchIndex::new(&office(), SearchCoverage::Metadata);
     let request = format!("letters {} numbers", "and so on ".repeat(4_000));
     let found = index.search(&Query::new(&request), 10, |_| true);
     assert_eq!(found.hits.len(), 2);
@@ -125,7 +132,7 @@ fn a_refreshed_index_finds_what_a_new_one_finds() {
         told.put(name, File::new(name, &format!("Handles {name} things")));
     }
     let old = told.discover(NOW);
-    let index = SearchIndex::new(&old, Covers::Bodies);
+    let index = SearchIndex::new(&old, SearchCoverage::Bodies);
     told.put("b", File::new("b", "Handles other matters entirely"));
     told.put("d", File::new("d", "Handles things"));
     told.remove("c");
@@ -137,7 +144,7 @@ fn a_refreshed_index_finds_what_a_new_one_finds() {
     for request in ["things", "matters", "handle", "b", "c"] {
         assert_eq!(
             ids(&refreshed, request),
-            ids(&SearchIndex::new(&new, Covers::Bodies), request)
+            ids(&SearchIndex::new(&new, SearchCoverage::Bodies), request)
         );
     }
 }
@@ -188,9 +195,9 @@ fn garage() -> Catalog {
 
 #[test]
 fn meaning_finds_what_no_word_does() {
-    let by_words = SearchIndex::new(&garage(), Covers::Metadata);
+    let by_words = SearchIndex::new(&garage(), SearchCoverage::Metadata);
     assert_eq!(ids(&by_words, "my car"), "");
-    let index = SearchIndex::by_meaning(&garage(), Covers::Metadata, Arc::new(Vehicles));
+    let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Vehicles));
     let found = index.search(&index.query("my car"), 1, |_| true);
     assert_eq!(found.hits[0].entry.id(), "garage");
     assert!(index.problem().is_none());
@@ -216,8 +223,9 @@ fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
     let others = names.iter();
     skills.extend(others.map(|name| skill(name, "description: Handles matters", "")));
     let catalog = catalog(&skills);
-    let by_words = SearchIndex::new(&catalog, Covers::Metadata);
-    let by_meaning = SearchIndex::by_meaning(&catalog, Covers::Metadata, Arc::new(Vehicles));
+    let by_words = SearchIndex::new(&catalog, SearchCoverage::Metadata);
+    let by_meaning =
+        SearchIndex::with_embedder(&catalog, SearchCoverage::Metadata, Arc::new(Vehicles));
     let first = |index: &SearchIndex, request: &str| {
         let found = index.search(&index.query(request), 1, |_| true);
         found.hits[0].entry.id().to_string()
@@ -232,7 +240,7 @@ fn a_named_skill_that_is_first_by_words_stays_first_however_close_others_are() {
 
 #[test]
 fn without_its_model_search_goes_by_words_and_says_why() {
-    let index = SearchIndex::by_meaning(&garage(), Covers::Metadata, Arc::new(Lost));
+    let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Lost));
     let found = index.search(&index.query("repair it"), 10, |_| true);
     assert_eq!(found.hits.len(), 1);
     assert!(index.problem().is_some());
@@ -261,7 +269,7 @@ fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
     let flaky = Arc::new(Flaky(false.into()));
     let catalog = garage();
     let embedder: Arc<dyn Embedder> = Arc::<Flaky>::clone(&flaky);
-    let index = SearchIndex::by_meaning(&catalog, Covers::Metadata, embedder);
+    let index = SearchIndex::with_embedder(&catalog, SearchCoverage::Metadata, embedder);
     assert!(index.problem().is_some());
     flaky.0.store(true, std::sync::atomic::Ordering::Relaxed);
     let index = index.refresh(&catalog);
@@ -272,10 +280,10 @@ fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
 
 #[test]
 fn meaning_is_written_down_with_a_document() {
-    let with = document("a", "b", "c").with_meaning(Direction::new(&[1.0, -0.5]));
+    let with = document("a", "b", "c").with_embedding(QuantizedVector::new(&[1.0, -0.5]));
     let read = Document::from_bytes(&with.to_bytes()).unwrap();
-    assert_eq!(read.meaning(), with.meaning());
-    assert!(read.meaning().is_some());
+    assert_eq!(read.embedding(), with.embedding());
+    assert!(read.embedding().is_some());
 }
 
 /// Indexes on disk are made again when the version changes, and only then.
@@ -284,7 +292,7 @@ fn documents_of_one_version_are_the_same_bytes() {
     let text =
         "# Forms\nUse when someone fills in `getUserName`, naïve 天气.\n```sh\nrun it\n```\n";
     let bytes = document("pdf-forms", "Fills in forms. Not for letters.", text).to_bytes();
-    let made = format!("{} {}", Document::VERSION, Digest::of(&bytes));
+    let made = format!("{} {}", Document::VERSION, Digest::sha256(&bytes));
     insta::assert_snapshot!(made, @"2 sha256:de0773a072cf3bd5ebf888e8a8b8716972709bb743617b719b4a4d1952f39a3d");
 }
 
@@ -296,7 +304,7 @@ fn many_changes_make_an_index_anew() {
         told.put(&name, File::new(&name, "Handles things"));
     }
     let old = told.discover(NOW);
-    let index = SearchIndex::new(&old, Covers::Metadata);
+    let index = SearchIndex::new(&old, SearchCoverage::Metadata);
     for number in 0..150 {
         let name = format!("skill-{number}");
         told.put(&name, File::new(&name, "Handles other matters"));
@@ -319,22 +327,22 @@ fn many_changes_make_an_index_anew() {
 
 #[test]
 fn statistics_are_read_as_they_were_written() {
-    let mut statistics: Statistics = [document("a", "b c", "d")].iter().collect();
+    let mut statistics: CorpusStatistics = [document("a", "b c", "d")].iter().collect();
     assert_eq!(
-        Statistics::from_bytes(&statistics.to_bytes()),
+        CorpusStatistics::from_bytes(&statistics.to_bytes()),
         Some(statistics)
     );
-    assert_eq!(Statistics::from_bytes(b"short"), None);
+    assert_eq!(CorpusStatistics::from_bytes(b"short"), None);
     statistics.remove(&document("a", "b c", "d"));
-    assert_eq!(statistics, Statistics::default());
+    assert_eq!(statistics, CorpusStatistics::default());
 }
 
 fn document(name: &str, description: &str, body: &str) -> Document {
-    Documents::new().of(&Texts {
+    DocumentBuilder::new().from_texts(&DocumentTexts {
         name,
         description,
         body: Some(body),
-        ..Texts::default()
+        ..DocumentTexts::default()
     })
 }
 
@@ -390,7 +398,7 @@ fn skills() -> impl Strategy<Value = Vec<(String, String)>> {
 
 /// Returns the hits of a request, each by its score and its id.
 fn scored(skills: &[(String, String)], request: &str) -> Vec<(f32, String)> {
-    let index = SearchIndex::new(&catalog(skills), Covers::Bodies);
+    let index = SearchIndex::new(&catalog(skills), SearchCoverage::Bodies);
     let found = index.search(&Query::new(request), 100, |_| true);
     let hit = |hit: &skillfold_core::SearchHit<'_>| (hit.score, hit.entry.id().to_owned());
     found.hits.iter().map(hit).collect()
@@ -423,7 +431,7 @@ proptest! {
 
     #[test]
     fn any_request_is_answered_in_one_order(request in "\\PC{0,200}") {
-        let index = SearchIndex::new(&office(), Covers::Bodies);
+        let index = SearchIndex::new(&office(), SearchCoverage::Bodies);
         prop_assert_eq!(ids(&index, &request), ids(&index, &request));
     }
 }

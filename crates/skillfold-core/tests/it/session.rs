@@ -1,8 +1,9 @@
 //! One conversation: nothing is given twice that is still there, and nothing is seen that is not allowed.
 
 use skillfold_core::{
-    Agent, Budget, Catalog, ErrorKind, Lives, Loader, Loading, Matcher, MemorySource, Mode,
-    Outcome, Policy, Root, Rules, Scope, Sees, Session, Signal, Style, Tier,
+    Agent, Budget, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader,
+    Matcher, MemorySource, Mode, Outcome, Policy, Root, Scope, Session, Signal, Style, Tier,
+    Visibility,
 };
 
 use crate::told::{File, NOW, SECOND, Told};
@@ -21,10 +22,10 @@ fn world(mode: Mode) -> World {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     World {
         matcher: Matcher::new(&catalog),
-        loader: Loader::new(Loading::default(), || i64::MAX),
+        loader: Loader::new(LoadOptions::default(), || i64::MAX),
         policy: Policy {
             mode,
             style: Style::Tiers,
@@ -43,23 +44,23 @@ impl World {
 #[test]
 fn body_in_the_history_is_not_repeated() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     assert!(
         world
             .say(&mut session, "alphaword")
             .unwrap()
             .contains("Do alpha.")
     );
-    let spent = session.spent();
+    let spent = session.tokens_spent();
     assert!(spent > 0);
     assert_eq!(world.say(&mut session, "alphaword again"), None);
-    assert_eq!((session.spent(), session.turns()), (spent, 2));
+    assert_eq!((session.tokens_spent(), session.turns()), (spent, 2));
 }
 
 #[test]
 fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
     let world = world(Mode::Triggered);
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     let mut has = |message: &str| {
         let text = world.say(&mut session, message).unwrap_or_default();
         text.contains("Do alpha.")
@@ -80,9 +81,9 @@ fn changed_body_is_given_again() {
     };
     put("Old.", 1);
     let catalog = told.discover(NOW);
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let policy = Policy::default();
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     let matcher = Matcher::new(&catalog);
     let mut say = |matcher: &Matcher| session.turn(matcher, &loader, &policy, "alphaword").text;
     assert!(say(&matcher).unwrap().contains("Old."));
@@ -95,7 +96,7 @@ fn changed_body_is_given_again() {
 #[test]
 fn explicit_load_always_gives_the_whole_body() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
     let catalog = world.matcher.catalog();
     let text = session
@@ -109,7 +110,7 @@ fn explicit_load_always_gives_the_whole_body() {
 fn skill_that_was_used_last_comes_first() {
     let mut world = world(Mode::Triggered);
     world.policy.max_skills = 1;
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     world.say(&mut session, "gammaword");
     let turn = session.turn(&world.matcher, &world.loader, &world.policy, "all");
     assert_eq!(&*turn.decisions[0].id, "gamma");
@@ -119,13 +120,13 @@ fn skill_that_was_used_last_comes_first() {
 #[test]
 fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     for message in ["alphaword", "betaword", "gammaword", "alphaword"] {
         world.say(&mut session, message);
     }
     let catalog = world.matcher.catalog().clone();
     let budget = Budget::characters(140);
-    let spent = session.spent();
+    let spent = session.tokens_spent();
     let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
     let outcomes = again.decisions.iter();
     let outcomes: Vec<_> = outcomes
@@ -138,7 +139,7 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
     let text = again.text.unwrap();
     assert!(text.chars().count() <= 140, "{text}");
     assert!(text.contains("Do gamma.") && text.contains("1 more: call"));
-    assert_eq!(session.spent(), spent + again.tokens);
+    assert_eq!(session.tokens_spent(), spent + again.tokens);
     // What did not fit is given when it is asked for.
     assert!(
         world
@@ -152,7 +153,7 @@ fn what_is_to_be_given_again_after_compaction_fits_the_budget() {
 #[test]
 fn child_is_narrowed_and_never_widened() {
     let world = world(Mode::Triggered);
-    let parent = Session::new(Lives::History);
+    let parent = Session::new(ContextLifetime::History);
     let catalog = world.matcher.catalog();
     let child = parent.child(catalog, ["Alpha", "beta"]).unwrap();
     let outside = child.child(catalog, ["beta", "gamma"]).unwrap_err();
@@ -180,7 +181,7 @@ fn child_is_narrowed_and_never_widened() {
 fn session_is_written_down_and_taken_up_again() {
     let world = world(Mode::Hybrid);
     let catalog = world.matcher.catalog();
-    let whole = Session::new(Lives::History);
+    let whole = Session::new(ContextLifetime::History);
     let mut session = whole.child(catalog, ["alpha", "beta"]).unwrap();
     world.say(&mut session, "alphaword");
     let written = serde_json::to_string(&session).unwrap();
@@ -192,7 +193,7 @@ fn session_is_written_down_and_taken_up_again() {
 #[test]
 fn listing_is_the_same_bytes_in_every_turn() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     let catalog = world.matcher.catalog().clone();
     let first = session.listing(&catalog, &world.policy);
     for number in 0..1_000 {
@@ -205,7 +206,7 @@ fn listing_is_the_same_bytes_in_every_turn() {
 #[test]
 fn earlier_skill_is_told_from_one_that_matches() {
     let world = world(Mode::Triggered);
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     world.say(&mut session, "alphaword");
     let turn = session.turn(&world.matcher, &world.loader, &world.policy, "betaword");
     let signals: Vec<_> = turn.decisions.iter().map(|one| one.signal).collect();
@@ -215,7 +216,7 @@ fn earlier_skill_is_told_from_one_that_matches() {
 #[test]
 fn narrowed_session_gets_nothing_back_of_what_it_may_not_see() {
     let world = world(Mode::Hybrid);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     world.say(&mut session, "alphaword");
     let mut written = serde_json::to_value(&session).unwrap();
     written["only"] = serde_json::json!(["beta"]);
@@ -239,9 +240,9 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
         "mine",
         MemorySource::new([("deploy/SKILL.md", file)]),
     );
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
-    let loader = Loader::new(Loading::default(), || i64::MAX);
-    let mut session = Session::new(Lives::History);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let mut session = Session::new(ContextLifetime::History);
     for id in ["deploy", "deplo"] {
         let error = session
             .load(&catalog, &loader, &Policy::default(), id, "")
@@ -260,7 +261,7 @@ fn hostile_numbers_of_a_written_session_harm_nothing() {
     let mut session: Session = serde_json::from_str(&text).unwrap();
     let world = world(Mode::Hybrid);
     assert!(world.say(&mut session, "alphaword").is_some());
-    assert_eq!(session.spent(), u64::MAX);
+    assert_eq!(session.tokens_spent(), u64::MAX);
 }
 
 #[test]
@@ -268,16 +269,16 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
     let file = "---\nname: greet\ndescription: d\ntriggers: [hello]\n---\nGreet $ARGUMENTS.\n";
     let source = MemorySource::new([("greet/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
     let (matcher, policy) = (Matcher::new(&catalog), Policy::triggered());
-    let loader = Loader::new(Loading::default(), || i64::MAX);
-    for lives in [Lives::History, Lives::Transient] {
+    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    for lives in [ContextLifetime::History, ContextLifetime::Transient] {
         let mut session = Session::new(lives);
         let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
         assert_eq!(greet.unwrap().text(), "Greet Alice.\n");
         let kept = session.turn(&matcher, &loader, &policy, "x").text;
         let is_kept = kept.is_some_and(|text| text.contains("Greet Alice."));
-        assert_eq!(is_kept, lives == Lives::Transient);
+        assert_eq!(is_kept, lives == ContextLifetime::Transient);
         let budget = Budget::tokens(1_000);
         let again = session.after_compaction(&catalog, &loader, &policy, budget);
         assert!(again.text.unwrap().contains("Greet Alice."));
@@ -303,7 +304,7 @@ fn before_and_after() -> (Told, Catalog, Catalog) {
 #[test]
 fn reload_announces_only_the_difference() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let (old, new) = (Matcher::new(&before), Matcher::new(&after));
     let mut all = String::new();
     for style in Style::ALL {
@@ -311,7 +312,7 @@ fn reload_announces_only_the_difference() {
             style,
             ..Policy::default()
         };
-        let mut session = Session::new(Lives::History);
+        let mut session = Session::new(ContextLifetime::History);
         let listing = session.listing(&before, &policy);
         assert_eq!(session.turn(&old, &loader, &policy, "x").text, None);
         let turn = session.turn(&new, &loader, &policy, "x");
@@ -327,7 +328,7 @@ fn reload_announces_only_the_difference() {
         // It is said once, and the listing is as it was.
         assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
         assert_eq!(
-            Session::new(Lives::History).listing(&before, &policy),
+            Session::new(ContextLifetime::History).listing(&before, &policy),
             listing
         );
     }
@@ -337,9 +338,9 @@ fn reload_announces_only_the_difference() {
 #[test]
 fn difference_is_told_in_every_call_where_the_host_drops_it() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let (new, policy) = (Matcher::new(&after), Policy::default());
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     session.listing(&before, &policy);
     for _ in 0..3 {
         let text = session.turn(&new, &loader, &policy, "x").text.unwrap();
@@ -352,9 +353,9 @@ fn difference_is_told_in_every_call_where_the_host_drops_it() {
 #[test]
 fn difference_is_told_only_of_what_may_be_seen() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let policy = Policy::catalog(Budget::characters(8_000));
-    let whole = Session::new(Lives::History);
+    let whole = Session::new(ContextLifetime::History);
     let mut session = whole.child(&before, ["beta", "gamma"]).unwrap();
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
@@ -388,9 +389,9 @@ fn difference_of_everything_stays_within_the_budget() {
         );
     }
     let after = told.refresh(&before, NOW).catalog;
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let policy = Policy::hybrid(Budget::characters(2_000));
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
     let text = turn.text.unwrap();
@@ -422,9 +423,9 @@ fn what_is_gone_is_told_of_before_what_is_new() {
         told.put(&name, File::new(&name, "New words"));
     }
     let after = told.refresh(&before, NOW).catalog;
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let policy = Policy::hybrid(Budget::characters(2_000));
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let turn = session.turn(&Matcher::new(&after), &loader, &policy, "x");
     assert!(turn.text.unwrap().contains("zeta"));
@@ -434,9 +435,9 @@ fn what_is_gone_is_told_of_before_what_is_new() {
 #[test]
 fn difference_is_told_again_after_compaction() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let (new, policy) = (Matcher::new(&after), Policy::default());
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
     let first = session.turn(&new, &loader, &policy, "x").text.unwrap();
     assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
@@ -448,11 +449,11 @@ fn difference_is_told_again_after_compaction() {
 #[test]
 fn difference_without_room_for_a_word_is_no_text() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(Loading::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
     let new = Matcher::new(&after);
     for limit in 0..10 {
         let policy = Policy::hybrid(Budget::characters(limit));
-        let mut session = Session::new(Lives::History);
+        let mut session = Session::new(ContextLifetime::History);
         session.listing(&before, &policy);
         assert_eq!(session.turn(&new, &loader, &policy, "x").text, None);
     }
@@ -461,7 +462,7 @@ fn difference_without_room_for_a_word_is_no_text() {
 #[test]
 fn preview_remembers_nothing() {
     let world = world(Mode::Hybrid);
-    let session = Session::new(Lives::History);
+    let session = Session::new(ContextLifetime::History);
     let before = session.clone();
     let turn = session.preview(&world.matcher, &world.loader, &world.policy, "alphaword");
     assert!(turn.text.is_some());
@@ -472,18 +473,20 @@ fn preview_remembers_nothing() {
 fn agent_has_conversations_of_what_it_sees() {
     let world = world(Mode::Hybrid);
     let catalog = world.matcher.catalog();
-    let clerk = Agent::new("clerk").uses(["beta"]).sees(Sees::Used);
-    let seen = catalog.seen_by(&clerk);
-    let mut session = Session::of_agent(Lives::History, &seen);
+    let clerk = Agent::new("clerk")
+        .with_skills(["beta"])
+        .with_visibility(Visibility::Used);
+    let seen = catalog.view_for(&clerk);
+    let mut session = Session::for_agent(ContextLifetime::History, &seen);
     assert_eq!(session.listing(catalog, &world.policy).skills, 1);
     // What it uses stands in the text that it begins with, and what it does not see is not there.
     assert_eq!(world.say(&mut session, "alphaword betaword"), None);
-    assert_eq!(session.spent(), 0);
+    assert_eq!(session.tokens_spent(), 0);
     // What the agent begins with stays there.
     let budget = Budget::tokens(1_000);
     let again = session.after_compaction(catalog, &world.loader, &world.policy, budget);
     assert_eq!((again.text, again.decisions.len()), (None, 0));
-    let free = catalog.seen_by(&Agent::new("free"));
-    let mut session = Session::of_agent(Lives::History, &free);
+    let free = catalog.view_for(&Agent::new("free"));
+    let mut session = Session::for_agent(ContextLifetime::History, &free);
     assert_eq!(session.listing(catalog, &world.policy).skills, 3);
 }

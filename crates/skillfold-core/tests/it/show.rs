@@ -112,7 +112,7 @@ fn list(items: &[Value]) -> String {
 
 fn value(value: &Value) -> String {
     match value {
-        Value::Scalar(scalar) => format!("{:?}", scalar.meaning()),
+        Value::Scalar(scalar) => format!("{:?}", scalar.value()),
         Value::List(items) => list(items),
         Value::Map(map) => fields(map),
         _ => "unknown".to_owned(),

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use skillfold_core::{
-    Catalog, FsSource, Lives, Loader, Loading, Matcher, Policy, Root, Rules, Scope, Session, Style,
+    Catalog, CatalogOptions, ContextLifetime, FsSource, LoadOptions, Loader, Matcher, Policy, Root,
+    Scope, Session, Style,
 };
 use skillfold_testkit::write;
 
@@ -30,16 +31,16 @@ fn told(order: &[usize], style: Style) -> String {
         let source = FsSource::open(folder.path().join(of)).unwrap();
         Root::new(scope, of, source)
     });
-    let catalog = Catalog::discover(roots.into(), Rules::default(), i64::MAX);
+    let catalog = Catalog::discover(roots.into(), CatalogOptions::default(), i64::MAX);
     let policy = Policy {
         style,
         ..Policy::default()
     };
     let (matcher, loader) = (
         Matcher::new(&catalog),
-        Loader::new(Loading::default(), || i64::MAX),
+        Loader::new(LoadOptions::default(), || i64::MAX),
     );
-    let mut session = Session::new(Lives::Transient);
+    let mut session = Session::new(ContextLifetime::Transient);
     let mut all = session.listing(&catalog, &policy).text;
     for message in ["both", "word3 and word1", "what can you do?", "nothing"] {
         let turn = session.turn(&matcher, &loader, &policy, message);

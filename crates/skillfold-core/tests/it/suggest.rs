@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Catalog, Covers, Decision, Entry, Fallback, Finder, Lives, Loader, Loading, Matcher,
-    MemorySource, Mode, Policy, Root, Rules, Scope, SearchIndex, Session, Style, Suggesting,
-    Suggestion, Tier, Turn,
+    Budget, Catalog, CatalogOptions, ContextLifetime, Decision, Entry, Fallback, Finder,
+    LoadOptions, Loader, Matcher, MemorySource, Mode, Policy, Root, Scope, SearchCoverage,
+    SearchIndex, Session, Style, Suggestion, SuggestionThresholds, Tier, Turn,
 };
 
 /// Finds the same skills for each message.
@@ -39,15 +39,15 @@ fn catalog() -> Catalog {
         ),
     ]);
     let root = Root::new(Scope::User, "mine", source);
-    Catalog::discover(vec![root], Rules::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
 }
 
 fn loader() -> Loader {
-    Loader::new(Loading::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), || i64::MAX)
 }
 
 fn matcher(found: &'static [(&'static str, f32)]) -> Matcher {
-    Matcher::new(&catalog()).suggesting(Arc::new(Fixed(found)))
+    Matcher::new(&catalog()).with_finder(Arc::new(Fixed(found)))
 }
 
 fn triggered() -> Policy {
@@ -58,7 +58,7 @@ fn triggered() -> Policy {
 }
 
 fn say(found: &'static [(&'static str, f32)], policy: &Policy, message: &str) -> Turn {
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     session.turn(&matcher(found), &loader(), policy, message)
 }
 
@@ -77,16 +77,16 @@ fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
         let described = format!("\"{}\\u{:04X}pdf\"", "x".repeat(300), u32::from(space));
         let source = MemorySource::new([skill("tool", &described, "")]);
         let root = Root::new(Scope::User, "mine", source);
-        let catalog = Catalog::discover(vec![root], Rules::default(), i64::MAX);
+        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
         let kept = catalog
-            .look_up("tool")
+            .resolve_or_suggest("tool")
             .unwrap()
             .manifest()
             .description()
             .to_owned();
         assert!(kept.ends_with(&format!("{space}pdf")), "{kept:?}");
-        let matcher = Matcher::new(&catalog).suggesting(Arc::new(Fixed(&[("tool", 0.9)])));
-        let mut session = Session::new(Lives::History);
+        let matcher = Matcher::new(&catalog).with_finder(Arc::new(Fixed(&[("tool", 0.9)])));
+        let mut session = Session::new(ContextLifetime::History);
         let turn = session.turn(&matcher, &loader(), &triggered(), "pdf");
         assert_eq!(decided(&turn), ["tool search given"], "{space:?}");
         assert_eq!(&*turn.decisions[0].evidence, "pdf");
@@ -110,7 +110,7 @@ fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
 fn thresholds_decide_what_is_told() {
     let found = &[("invoices", 0.5), ("letters", 0.2)];
     let with = |give_from, show_from| Policy {
-        suggesting: Some(Suggesting {
+        suggesting: Some(SuggestionThresholds {
             give_from,
             show_from,
         }),
@@ -159,7 +159,7 @@ fn finder_cannot_bring_what_a_conversation_may_not_see() {
     let found = &[("deploy", 0.9), ("nothing", 0.9), ("invoices", 0.9)];
     let turn = say(found, &triggered(), "Deploy to our customers");
     assert_eq!(decided(&turn), ["invoices search given"]);
-    let child = Session::new(Lives::History).child(&catalog(), ["letters"]);
+    let child = Session::new(ContextLifetime::History).child(&catalog(), ["letters"]);
     let turn = child
         .unwrap()
         .turn(&matcher(found), &loader(), &triggered(), "Deploy");
@@ -175,7 +175,7 @@ fn model_with_a_whole_listing_is_not_shown_a_line_again() {
             style: Style::Bullets,
             ..Policy::hybrid(catalog_budget)
         };
-        let mut session = Session::new(Lives::History);
+        let mut session = Session::new(ContextLifetime::History);
         session.listing(&catalog(), &policy);
         let turn = session.turn(&matcher(found), &loader(), &policy, "Bill our customers");
         (decided(&turn).join(", "), turn.text.is_some())
@@ -188,7 +188,7 @@ fn model_with_a_whole_listing_is_not_shown_a_line_again() {
 #[test]
 fn skill_that_was_given_is_neither_given_nor_shown_again() {
     let matcher = matcher(&[("invoices", 0.9)]);
-    let mut session = Session::new(Lives::History);
+    let mut session = Session::new(ContextLifetime::History);
     let mut say = |policy: &Policy| {
         let turn = session.turn(&matcher, &loader(), policy, "Bill our customers");
         decided(&turn).join(", ")
@@ -196,7 +196,7 @@ fn skill_that_was_given_is_neither_given_nor_shown_again() {
     assert_eq!(say(&triggered()), "invoices search given");
     assert_eq!(say(&triggered()), "invoices search known");
     let careful = Policy {
-        suggesting: Some(Suggesting {
+        suggesting: Some(SuggestionThresholds {
             give_from: 0.95,
             show_from: 0.1,
         }),
@@ -260,7 +260,7 @@ fn mode_without_matching_does_not_search() {
 
 #[test]
 fn why_says_how_likely_a_skill_was() {
-    let session = Session::new(Lives::History);
+    let session = Session::new(ContextLifetime::History);
     let why = session.why(
         &matcher(&[("invoices", 0.9), ("letters", 0.1)]),
         &loader(),
@@ -290,7 +290,7 @@ fn why_says_how_likely_a_skill_was() {
 #[test]
 fn index_in_memory_finds_for_a_matcher() {
     let catalog = catalog();
-    let index = SearchIndex::new(&catalog, Covers::Bodies);
+    let index = SearchIndex::new(&catalog, SearchCoverage::Bodies);
     let found = index.find("Write invoices", 10, &|entry| entry.id() != "letters");
     let ids: Vec<&str> = found.iter().map(|one| &*one.id).collect();
     assert_eq!(ids, ["invoices"]);

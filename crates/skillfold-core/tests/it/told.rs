@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use skillfold_core::{
-    Catalog, Content, Cursor, Error, Folder, Limits, Listed, Listing, Refreshed, ResourceKind,
-    ResourcePath, Resources, Revision, Root, Rules, Scope, Source, State, Steadiness, Walk,
+    Catalog, CatalogOptions, Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits,
+    ListedFolder, Refreshed, ResourceKind, ResourcePath, Resources, Revision, Root, Scope, Source,
+    Stability, WalkOptions,
 };
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
@@ -31,7 +32,7 @@ pub(crate) struct Held {
 pub(crate) struct File {
     pub(crate) text: String,
     pub(crate) revision: Revision,
-    pub(crate) steadiness: Steadiness,
+    pub(crate) steadiness: Stability,
 }
 
 impl File {
@@ -48,7 +49,7 @@ impl File {
         Self {
             text,
             revision,
-            steadiness: Steadiness::Steady,
+            steadiness: Stability::Stable,
         }
     }
 
@@ -82,25 +83,27 @@ impl Told {
     }
 
     pub(crate) fn discover(&self, now_ns: i64) -> Catalog {
-        Catalog::discover(self.roots(), Rules::default(), now_ns)
+        Catalog::discover(self.roots(), CatalogOptions::default(), now_ns)
     }
 
     pub(crate) fn refresh(&self, catalog: &Catalog, now_ns: i64) -> Refreshed {
-        catalog.refresh(self.roots(), Rules::default(), now_ns)
+        catalog.refresh(self.roots(), CatalogOptions::default(), now_ns)
     }
 }
 
 impl Source for Told {
-    fn list(&self, _: &Walk, _: Option<&Cursor>) -> Result<Listing, Error> {
-        let mut listing = Listing::default();
+    fn list(&self, _: &WalkOptions, _: Option<&Cursor>) -> Result<FolderPage, Error> {
+        let mut listing = FolderPage::default();
         for (folder, file) in &self.0.lock().unwrap().files {
             let folder = Folder::new(folder.as_str()).unwrap();
-            listing.folders.push(Listed::new(folder, file.revision));
+            listing
+                .folders
+                .push(ListedFolder::new(folder, file.revision));
         }
         Ok(listing)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let mut inner = self.0.lock().unwrap();
         if let Some((folder, file)) = inner.between.take() {
             inner.files.insert(folder, file);
@@ -109,9 +112,9 @@ impl Source for Told {
         let file = inner.files.get(folder.path());
         let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
         into.extend_from_slice(&file.text.as_bytes()[..bytes.min(file.text.len())]);
-        Ok(State {
+        Ok(FileState {
             revision: file.revision,
-            steadiness: file.steadiness,
+            stability: file.steadiness,
         })
     }
 
@@ -127,7 +130,7 @@ impl Source for Told {
         Ok(file.revision)
     }
 
-    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<Content, Error> {
+    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<FileBytes, Error> {
         Err(Error::not_found(folder.path()))
     }
 

@@ -2,21 +2,21 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use skillfold_core::view::{Skill, SkillRecord};
-use skillfold_core::{Catalog, MemorySource, Root, Rules, Scope};
+use skillfold_core::view::{SkillRecord, SkillView};
+use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
 
 fn catalog(text: &str) -> Catalog {
     let source = MemorySource::new([("a/SKILL.md", text)]);
     Catalog::discover(
         vec![Root::new(Scope::User, "r", source)],
-        Rules::default(),
+        CatalogOptions::default(),
         i64::MAX,
     )
 }
 
 fn view(text: &str) -> Value {
     let catalog = catalog(text);
-    serde_json::to_value(Skill::new(&catalog.get("a").unwrap())).unwrap()
+    serde_json::to_value(SkillView::new(&catalog.get("a").unwrap())).unwrap()
 }
 
 #[test]

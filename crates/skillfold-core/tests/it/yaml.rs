@@ -1,6 +1,8 @@
 //! What is refused of YAML, and where.
 
-use skillfold_core::{Agreement, Code, Limits, Reader, parse, parse_with, readers_agree};
+use skillfold_core::{
+    Agreement, Code, FrontmatterReader, Limits, parse, parse_with, readers_agree,
+};
 
 use crate::show::{check, findings};
 
@@ -166,8 +168,8 @@ fn both_readers_agree_on_the_same_limits() {
     };
     let text = b"---\nname: a\ndescription: b\nlicense: c\n---\n";
     assert_eq!(
-        parse_with(text, "a", Reader::Lines, &limits),
-        parse_with(text, "a", Reader::Yaml, &limits)
+        parse_with(text, "a", FrontmatterReader::Lines, &limits),
+        parse_with(text, "a", FrontmatterReader::Yaml, &limits)
     );
 }
 

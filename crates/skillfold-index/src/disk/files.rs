@@ -45,13 +45,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// The folder of an index.
 #[derive(Clone, Debug)]
-pub(super) struct Files {
+pub(super) struct IndexFiles {
     folder: Arc<Path>,
     /// What is open, by its name: each file once.
     open: Arc<Mutex<BTreeMap<PathBuf, Arc<Handle>>>>,
 }
 
-impl Files {
+impl IndexFiles {
     /// Opens the folder.
     pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
         if !folder.is_dir() {
@@ -187,7 +187,7 @@ impl Files {
     }
 }
 
-impl Directory for Files {
+impl Directory for IndexFiles {
     fn get_file_handle(&self, name: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         Ok(self.handle(name)?)
     }
@@ -217,7 +217,7 @@ impl Directory for Files {
         let path = self.path(name).map_err(failed)?;
         self.opened().remove(name);
         let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let unhurried = Unhurried(file.map_err(failed)?);
+        let unhurried = UnsyncedFile(file.map_err(failed)?);
         Ok(BufWriter::new(Box::new(unhurried)))
     }
 
@@ -264,15 +264,15 @@ fn unread(cause: io::Error, name: &Path) -> OpenReadError {
 }
 
 /// Takes the lock of the writer, if nobody has it. It ends with the value, or with the process, however it ends.
-pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<Held>> {
+pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<FileLock>> {
     held(&folder.join(WRITER_LOCK), 1)
 }
 
 /// A lock that is held.
 #[derive(Debug)]
-pub(super) struct Held(File);
+pub(super) struct FileLock(File);
 
-impl Drop for Held {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Closing is not enough: a process that is being started has the file too, until it runs its program. Where it fails,
         // closing has to do.
@@ -280,7 +280,7 @@ impl Drop for Held {
     }
 }
 
-fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
+fn held(path: &Path, attempts: u32) -> io::Result<Option<FileLock>> {
     // To open a pipe would wait for whoever reads it.
     if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         remove(path)?;
@@ -293,7 +293,7 @@ fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
         .open(path)?;
     for attempt in 1..=attempts {
         match file.try_lock() {
-            Ok(()) => return Ok(Some(Held(file))),
+            Ok(()) => return Ok(Some(FileLock(file))),
             Err(TryLockError::WouldBlock) if attempt < attempts => thread::sleep(PAUSE),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(cause),
@@ -303,9 +303,9 @@ fn held(path: &Path, attempts: u32) -> io::Result<Option<Held>> {
 }
 
 /// A file that is not brought to the disk when it is whole.
-struct Unhurried(File);
+struct UnsyncedFile(File);
 
-impl Write for Unhurried {
+impl Write for UnsyncedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -315,7 +315,7 @@ impl Write for Unhurried {
     }
 }
 
-impl TerminatingWrite for Unhurried {
+impl TerminatingWrite for UnsyncedFile {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         self.0.flush()
     }
@@ -366,7 +366,7 @@ mod tests {
             .open(&outside)
             .unwrap();
         file.write_all(b"not yours to touch").unwrap();
-        let files = Files::open(&folder).unwrap();
+        let files = IndexFiles::open(&folder).unwrap();
         for name in [
             Path::new("../outside"),
             &outside,

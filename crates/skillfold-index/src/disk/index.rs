@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use skillfold_core::{Document, Error, Query};
 use tantivy::{DocAddress, TantivyError};
 
-use crate::disk::files::{Files, writer_lock};
+use crate::disk::files::{IndexFiles, writer_lock};
 use crate::disk::key::Key;
-use crate::disk::opened::{Checked, Damage, Opened, Places, Wanted};
+use crate::disk::opened::{CheckedFiles, Damage, DocumentAddresses, OpenIndex, Wanted};
 use crate::disk::search::Answer;
 use crate::disk::write::{Change, Extent};
-use crate::own::make_own;
+use crate::ownership::make_own;
 
 /// Documents of an index at most.
 const DOCUMENTS: usize = 4_000_000;
@@ -25,7 +25,7 @@ const DOCUMENTS: usize = 4_000_000;
 /// there, each by the commit that it opened last.
 ///
 /// ```
-/// use skillfold_core::{Documents, Query, Texts};
+/// use skillfold_core::{DocumentBuilder, Query, DocumentTexts};
 /// use skillfold_index::{DiskIndex, Key};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,10 +36,10 @@ const DOCUMENTS: usize = 4_000_000;
 /// let key = |number: usize| Key::new([number as u8; 16]);
 ///
 /// let index = DiskIndex::open(folder, "1");
-/// let mut documents = Documents::new();
+/// let mut documents = DocumentBuilder::new();
 /// let synced = index.sync(skills.iter().enumerate().map(|(number, (name, description))| {
-///     let texts = Texts { name, description, ..Texts::default() };
-///     (key(number), documents.of(&texts))
+///     let texts = DocumentTexts { name, description, ..DocumentTexts::default() };
+///     (key(number), documents.from_texts(&texts))
 /// }).map(|(key, document)| (key, || Some(document))))?;
 /// assert_eq!(synced.added, 2);
 ///
@@ -54,14 +54,14 @@ pub struct DiskIndex {
     version: Box<str>,
     state: RwLock<State>,
     /// Held while the files are looked at, so that no sum is compared twice.
-    checked: Mutex<Checked>,
+    checked: Mutex<CheckedFiles>,
 }
 
 #[derive(Clone)]
 enum State {
     Absent,
     Damaged(Damage),
-    Ready(Arc<Opened>),
+    Ready(Arc<OpenIndex>),
 }
 
 /// Who writes.
@@ -159,7 +159,7 @@ impl DiskIndex {
 
     /// Returns the bytes that it takes on disk.
     pub fn bytes(&self) -> u64 {
-        let files = Files::list(&self.folder).unwrap_or_default();
+        let files = IndexFiles::list(&self.folder).unwrap_or_default();
         files.iter().map(|(_, bytes)| bytes).sum()
     }
 
@@ -195,11 +195,11 @@ impl DiskIndex {
     /// stays. A document that cannot be made is `None`, and is counted as missing.
     ///
     /// ```
-    /// # use skillfold_core::{Document, Documents, Texts};
+    /// # use skillfold_core::{Document, DocumentBuilder, DocumentTexts};
     /// # use skillfold_index::{DiskIndex, Key};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let root = tempfile::tempdir()?;
-    /// # let document = || Some(Documents::new().of(&Texts { name: "pdf", ..Texts::default() }));
+    /// # let document = || Some(DocumentBuilder::new().from_texts(&DocumentTexts { name: "pdf", ..DocumentTexts::default() }));
     /// let index = DiskIndex::open(root.path().join("index"), "1");
     /// let (old, new) = (Key::new([1; 16]), Key::new([2; 16]));
     /// index.sync([(old, document)])?;
@@ -291,8 +291,8 @@ impl DiskIndex {
         *current = state;
     }
 
-    fn reopen(&self, checked: &mut Checked) {
-        let last = Opened::last(&self.folder, &self.version, checked);
+    fn reopen(&self, checked: &mut CheckedFiles) {
+        let last = OpenIndex::last(&self.folder, &self.version, checked);
         self.set(match (last, self.state()) {
             (Ok(Some(opened)), _) => State::Ready(Arc::new(opened)),
             // What was given up before still is why there is none.
@@ -311,7 +311,7 @@ impl DiskIndex {
     }
 
     /// Notes that what was open turned out to be damaged, unless another one is open by now.
-    fn damaged(&self, opened: &Arc<Opened>, damage: Damage) -> Error {
+    fn damaged(&self, opened: &Arc<OpenIndex>, damage: Damage) -> Error {
         let error = self.unreadable(&damage);
         // What was compared may have changed since.
         lock(&self.checked).clear();
@@ -319,7 +319,7 @@ impl DiskIndex {
         if let Ok(Some(_lock)) = writer_lock(&self.folder)
             && opened.is_last(&self.folder)
         {
-            let _ = Files::clear(&self.folder);
+            let _ = IndexFiles::clear(&self.folder);
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if matches!(&*state, State::Ready(now) if Arc::ptr_eq(now, opened)) {
@@ -341,7 +341,7 @@ impl DiskIndex {
     fn uncovered<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
         let places = match self.state() {
             State::Ready(opened) => opened.places(),
-            State::Absent | State::Damaged(_) => Places::default(),
+            State::Absent | State::Damaged(_) => DocumentAddresses::default(),
         };
         let keys: BTreeSet<Key> = skills.into_iter().map(|(key, _)| key).collect();
         let kept = keys.iter().filter(|key| places.contains_key(key)).count();
@@ -355,7 +355,7 @@ impl DiskIndex {
     /// Makes a change of some documents, with the lock of the writer.
     fn changed<D>(
         &self,
-        opened: &Opened,
+        opened: &OpenIndex,
         added: impl IntoIterator<Item = (Key, D)>,
         removed: impl IntoIterator<Item = Key>,
     ) -> Result<Synced, TantivyError>
@@ -417,7 +417,7 @@ impl DiskIndex {
             }
         };
         let opened = opened.as_deref();
-        let mut known = opened.map(Opened::places).unwrap_or_default();
+        let mut known = opened.map(OpenIndex::places).unwrap_or_default();
         let mut change = Pending {
             folder: &self.folder,
             opened,
@@ -467,7 +467,7 @@ impl std::fmt::Debug for DiskIndex {
 /// A change that begins when there is something to change.
 struct Pending<'a> {
     folder: &'a Path,
-    opened: Option<&'a Opened>,
+    opened: Option<&'a OpenIndex>,
     change: Option<Change>,
 }
 
@@ -482,7 +482,7 @@ impl Pending<'_> {
         Ok(self.change.insert(change))
     }
 
-    fn remove_unwanted(&mut self, known: &Places) -> Result<usize, TantivyError> {
+    fn remove_unwanted(&mut self, known: &DocumentAddresses) -> Result<usize, TantivyError> {
         let gone = known
             .iter()
             .filter(|(_, (_, wanted))| *wanted == Wanted::No);
@@ -501,7 +501,7 @@ impl Pending<'_> {
 
 /// Says what of some documents is not covered while another one writes.
 fn not_covered<D>(
-    opened: &Opened,
+    opened: &OpenIndex,
     added: impl IntoIterator<Item = (Key, D)>,
 ) -> Result<Synced, TantivyError> {
     let mut synced = Synced::by(Writer::Another);
@@ -515,7 +515,7 @@ fn not_covered<D>(
     Ok(synced)
 }
 
-fn lock(checked: &Mutex<Checked>) -> std::sync::MutexGuard<'_, Checked> {
+fn lock(checked: &Mutex<CheckedFiles>) -> std::sync::MutexGuard<'_, CheckedFiles> {
     checked.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

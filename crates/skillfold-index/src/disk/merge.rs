@@ -14,7 +14,7 @@ const MANY: usize = 32;
 
 /// A segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<I> {
+pub(super) struct SegmentSize<I> {
     pub(super) id: I,
     /// Its documents, without those that are gone.
     pub(super) alive: u64,
@@ -23,7 +23,7 @@ pub(super) struct Part<I> {
 }
 
 /// Returns the segments that become one after a change of so many documents; none, if all may stay.
-pub(super) fn together<I: Copy + Ord>(mut parts: Vec<Part<I>>, changed: u64) -> Vec<I> {
+pub(super) fn together<I: Copy + Ord>(mut parts: Vec<SegmentSize<I>>, changed: u64) -> Vec<I> {
     parts.sort_by_key(|part| (part.alive, part.id));
     let alive: u64 = parts.iter().map(|part| part.alive).sum();
     let gone: u64 = parts.iter().map(|part| part.gone).sum();
@@ -51,9 +51,9 @@ pub(super) fn together<I: Copy + Ord>(mut parts: Vec<Part<I>>, changed: u64) -> 
 mod tests {
     use super::*;
 
-    fn parts(sizes: &[(u64, u64)]) -> Vec<Part<usize>> {
+    fn parts(sizes: &[(u64, u64)]) -> Vec<SegmentSize<usize>> {
         let numbered = sizes.iter().enumerate();
-        let part = |(id, (alive, gone)): (usize, &(u64, u64))| Part {
+        let part = |(id, (alive, gone)): (usize, &(u64, u64))| SegmentSize {
             id,
             alive: *alive,
             gone: *gone,

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillfold_core::Statistics;
+use skillfold_core::CorpusStatistics;
 use tantivy::columnar::ColumnValues;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::footer::Footer;
@@ -20,13 +20,13 @@ use tantivy::{
     DocAddress, DocSet, HasLen as _, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError,
 };
 
-use crate::disk::files::{Files, LIST};
+use crate::disk::files::{IndexFiles, LIST};
 use crate::disk::handle::FileState;
 use crate::disk::key::{Key, Spread};
 use crate::disk::schema::{Fields, HALVES, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, Misfit};
 use crate::disk::token::Repeats;
-use crate::own::check_own;
+use crate::ownership::check_own;
 
 /// How often an index is looked at again that another process changes meanwhile.
 const ATTEMPTS: usize = 8;
@@ -96,10 +96,10 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Damage {
 }
 
 /// Files whose sums were compared, by name, in the state that they had. A file that is as it was is not read again.
-pub(super) type Checked = BTreeMap<PathBuf, FileState>;
+pub(super) type CheckedFiles = BTreeMap<PathBuf, FileState>;
 
 /// Where the document of each key is, and whether there is a skill for it.
-pub(super) type Places = HashMap<Key, (DocAddress, Wanted), Spread>;
+pub(super) type DocumentAddresses = HashMap<Key, (DocAddress, Wanted), Spread>;
 
 /// Whether there is a skill for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,15 +109,15 @@ pub(super) enum Wanted {
 }
 
 /// One commit of the index, open for reading.
-pub(super) struct Opened {
+pub(super) struct OpenIndex {
     pub(super) fields: Fields,
     pub(super) searcher: Searcher,
-    pub(super) statistics: Statistics,
+    pub(super) statistics: CorpusStatistics,
     /// By the number of the segment.
     pub(super) keys: Vec<Keys>,
     /// The list that it was opened by.
     list: Vec<u8>,
-    files: Files,
+    files: IndexFiles,
 }
 
 /// The keys of a segment.
@@ -151,12 +151,12 @@ impl Keys {
     }
 }
 
-impl Opened {
+impl OpenIndex {
     /// Opens the last commit; none, if there is no index.
     pub(super) fn last(
         folder: &Path,
         version: &str,
-        checked: &mut Checked,
+        checked: &mut CheckedFiles,
     ) -> Result<Option<Self>, Damage> {
         // The sums are compared before anything is read by them, so only an accident while it is open ends here.
         catch_unwind(AssertUnwindSafe(|| Self::settled(folder, version, checked)))
@@ -165,7 +165,7 @@ impl Opened {
 
     /// Returns whether it is still the last commit.
     pub(super) fn is_last(&self, folder: &Path) -> bool {
-        let files = Files::open(folder);
+        let files = IndexFiles::open(folder);
         files
             .is_ok_and(|files| files.atomic_read(Path::new(LIST)).ok().as_ref() == Some(&self.list))
     }
@@ -182,9 +182,9 @@ impl Opened {
     }
 
     /// Returns all keys, each with the place of its document, which nobody has asked for yet.
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn places(&self) -> DocumentAddresses {
         let count = self.searcher.num_docs().try_into().unwrap_or(0);
-        let mut places = Places::with_capacity_and_hasher(count, Spread::default());
+        let mut places = DocumentAddresses::with_capacity_and_hasher(count, Spread::default());
         for (number, (segment, keys)) in (0..).zip(self.segments()) {
             let keys = keys.all();
             for document in segment.doc_ids_alive() {
@@ -223,7 +223,7 @@ impl Opened {
     fn settled(
         folder: &Path,
         version: &str,
-        checked: &mut Checked,
+        checked: &mut CheckedFiles,
     ) -> Result<Option<Self>, Damage> {
         let mut result = Ok(None);
         for _ in 0..ATTEMPTS {
@@ -245,7 +245,7 @@ impl Opened {
     fn open(
         folder: &Path,
         version: &str,
-        checked: &mut Checked,
+        checked: &mut CheckedFiles,
         list: Vec<u8>,
     ) -> Result<Option<Self>, Damage> {
         let (index, fields, files) = index(folder)?;
@@ -286,9 +286,9 @@ impl Opened {
 }
 
 /// Opens the engine on what is there.
-pub(super) fn index(folder: &Path) -> Result<(Index, Fields, Files), Damage> {
+pub(super) fn index(folder: &Path) -> Result<(Index, Fields, IndexFiles), Damage> {
     let (schema, fields) = schema();
-    let files = Files::open(folder).map_err(TantivyError::from)?;
+    let files = IndexFiles::open(folder).map_err(TantivyError::from)?;
     let index = Index::open(files.clone())?;
     if index.schema() != schema || *index.settings() != settings() {
         return Err(Damage::Version);
@@ -309,7 +309,7 @@ fn list(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
         return Ok(None);
     }
     check_own(folder).map_err(|cause| Damage::Content(cause.to_string().into()))?;
-    let files = Files::open(folder).map_err(TantivyError::from)?;
+    let files = IndexFiles::open(folder).map_err(TantivyError::from)?;
     match files.atomic_read(Path::new(LIST)) {
         Ok(list) => Ok(Some(list)),
         Err(OpenReadError::FileDoesNotExist(_)) => Ok(None),
@@ -319,7 +319,11 @@ fn list(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
 
 /// Compares the sums of the files that belong to a commit and were not compared yet. All of them have to be there: the engine
 /// opens some only when they are needed.
-fn check_sums(files: &Files, metas: &IndexMeta, checked: &mut Checked) -> Result<(), Damage> {
+fn check_sums(
+    files: &IndexFiles,
+    metas: &IndexMeta,
+    checked: &mut CheckedFiles,
+) -> Result<(), Damage> {
     let names: BTreeSet<PathBuf> = metas.segments.iter().flat_map(files_of).collect();
     checked.retain(|name, _| names.contains(name));
     let sums = files.sums()?;

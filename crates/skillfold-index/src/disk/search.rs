@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use skillfold_core::{Document, Query, Weighed};
+use skillfold_core::{Document, Query, WeightedQuery};
 use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery, Weight};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Score, TantivyError};
 
 use crate::disk::key::Key;
-use crate::disk::opened::{Damage, Opened, panicked};
+use crate::disk::opened::{Damage, OpenIndex, panicked};
 use crate::disk::schema::Stored;
 
 /// Documents that the engine finds, of which those that answer best are looked at closely. It measures by one field, and an
@@ -41,7 +41,7 @@ pub struct Hit<T> {
     pub confidence: f32,
 }
 
-impl Opened {
+impl OpenIndex {
     /// Returns the documents that answer a request best, at most so many.
     pub(super) fn search<T: Ord + Copy>(
         &self,
@@ -87,7 +87,7 @@ impl Opened {
     }
 
     /// Weighs a request by how many documents have its terms.
-    fn weighed(&self, query: &Query) -> Result<Weighed, TantivyError> {
+    fn weighed(&self, query: &Query) -> Result<WeightedQuery, TantivyError> {
         let failed = Cell::new(None);
         let with_term = |term| {
             let known = self.searcher.doc_freq(&self.fields.by_term(term));
@@ -96,14 +96,14 @@ impl Opened {
                 0
             })
         };
-        let weighed = Weighed::new(query, &self.statistics, with_term);
+        let weighed = WeightedQuery::new(query, &self.statistics, with_term);
         failed.into_inner().map_or(Ok(weighed), Err)
     }
 
     /// Returns the documents that answer a request best by one field, of those that may be seen.
     fn best<T: Copy>(
         &self,
-        weighed: &Weighed,
+        weighed: &WeightedQuery,
         seen: &dyn Fn(Key) -> Option<T>,
     ) -> Result<Vec<Candidate<T>>, Damage> {
         let Some(weight) = self.weight(weighed)? else {
@@ -135,7 +135,7 @@ impl Opened {
     }
 
     /// Returns what is looked for as the engine sees it; nothing, if nothing is.
-    fn weight(&self, weighed: &Weighed) -> Result<Option<Box<dyn Weight>>, TantivyError> {
+    fn weight(&self, weighed: &WeightedQuery) -> Result<Option<Box<dyn Weight>>, TantivyError> {
         let wanted = weighed.terms();
         if wanted.len() == 0 {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! What is said of all documents with each commit: how they were made, and what is known of them together.
 
-use skillfold_core::Statistics;
+use skillfold_core::CorpusStatistics;
 
 /// How documents are kept. A change of the fields, of the tokens or of this text is another number.
 const FORMAT: &str = "skillfold-search-2";
@@ -15,14 +15,14 @@ pub(super) enum Misfit {
 }
 
 /// Writes a stamp: the version and the statistics, with a sum over both.
-pub(super) fn write(version: &str, statistics: &Statistics) -> String {
+pub(super) fn write(version: &str, statistics: &CorpusStatistics) -> String {
     let said = said(version, statistics);
     let sum = sum(&said);
     format!("{said} {sum:016x}")
 }
 
 /// Reads a stamp of this version.
-pub(super) fn read(version: &str, stamp: &str) -> Result<Statistics, Misfit> {
+pub(super) fn read(version: &str, stamp: &str) -> Result<CorpusStatistics, Misfit> {
     let (said, written) = stamp.rsplit_once(' ').ok_or(Misfit::Damaged)?;
     if written != format!("{:016x}", sum(said)) {
         return Err(Misfit::Damaged);
@@ -32,10 +32,10 @@ pub(super) fn read(version: &str, stamp: &str) -> Result<Statistics, Misfit> {
         return Err(Misfit::Version);
     }
     let bytes = from_hex(statistics).ok_or(Misfit::Damaged)?;
-    Statistics::from_bytes(&bytes).ok_or(Misfit::Damaged)
+    CorpusStatistics::from_bytes(&bytes).ok_or(Misfit::Damaged)
 }
 
-fn said(version: &str, statistics: &Statistics) -> String {
+fn said(version: &str, statistics: &CorpusStatistics) -> String {
     let digits = |byte: u8| {
         [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
     };
@@ -63,14 +63,14 @@ fn sum(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use skillfold_core::{Documents, Texts};
+    use skillfold_core::{DocumentBuilder, DocumentTexts};
 
     use super::*;
 
-    fn statistics() -> Statistics {
-        let document = Documents::new().of(&Texts {
+    fn statistics() -> CorpusStatistics {
+        let document = DocumentBuilder::new().from_texts(&DocumentTexts {
             name: "pdf forms",
-            ..Texts::default()
+            ..DocumentTexts::default()
         });
         [&document].into_iter().collect()
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::disk::files::writer_lock;
-use crate::own::check_own;
+use crate::ownership::check_own;
 
 /// An index that was not used for so long is deleted.
 const AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);

@@ -104,16 +104,16 @@ fn number(letters: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use skillfold_core::{Documents, Texts};
+    use skillfold_core::{DocumentBuilder, DocumentTexts};
 
     use super::*;
 
     #[test]
     fn a_document_gives_each_token_as_often_as_its_term_counts() {
-        let document = Documents::new().of(&Texts {
+        let document = DocumentBuilder::new().from_texts(&DocumentTexts {
             name: "pdf",
             description: "pdf form",
-            ..Texts::default()
+            ..DocumentTexts::default()
         });
         let text = text(&document);
         let mut repeats = Repeats::default();

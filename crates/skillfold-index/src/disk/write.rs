@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use skillfold_core::{Document, Statistics};
+use skillfold_core::{CorpusStatistics, Document};
 use tantivy::directory::error::OpenDirectoryError;
 use tantivy::index::Index;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{DocAddress, IndexWriter, TantivyError};
 
-use crate::disk::files::Files;
+use crate::disk::files::IndexFiles;
 use crate::disk::key::Key;
-use crate::disk::merge::{Part, together};
-use crate::disk::opened::{Opened, index, prepare};
+use crate::disk::merge::{SegmentSize, together};
+use crate::disk::opened::{OpenIndex, index, prepare};
 use crate::disk::schema::{Fields, Stored, schema, settings};
 use crate::disk::stamp;
 
@@ -24,7 +24,7 @@ const LARGE_BYTES: usize = 256_000_000;
 pub(super) struct Change {
     writer: IndexWriter,
     fields: Fields,
-    statistics: Statistics,
+    statistics: CorpusStatistics,
     changed: u64,
 }
 
@@ -41,7 +41,7 @@ impl Change {
     /// Begins a change of what is there, or of nothing.
     pub(super) fn begin(
         folder: &Path,
-        opened: Option<&Opened>,
+        opened: Option<&OpenIndex>,
         extent: Extent,
     ) -> Result<Self, TantivyError> {
         let (index, fields) = match opened {
@@ -83,7 +83,7 @@ impl Change {
     /// Takes a document out.
     pub(super) fn remove(
         &mut self,
-        opened: &Opened,
+        opened: &OpenIndex,
         key: Key,
         place: DocAddress,
     ) -> Result<(), TantivyError> {
@@ -107,7 +107,7 @@ impl Change {
 
     fn merge(&mut self) -> Result<u64, TantivyError> {
         let metas = self.writer.index().searchable_segment_metas()?;
-        let parts = metas.iter().map(|meta| Part {
+        let parts = metas.iter().map(|meta| SegmentSize {
             id: meta.id(),
             alive: u64::from(meta.num_docs()),
             gone: u64::from(meta.num_deleted_docs()),
@@ -125,10 +125,10 @@ impl Change {
 
 /// Makes an index without documents, in place of what is there.
 fn create(folder: &Path) -> Result<(Index, Fields), TantivyError> {
-    Files::clear(folder)
+    IndexFiles::clear(folder)
         .map_err(|cause| OpenDirectoryError::wrap_io_error(cause, folder.into()))?;
     let (schema, fields) = schema();
-    let index = Index::create(Files::open(folder)?, schema, settings())?;
+    let index = Index::create(IndexFiles::open(folder)?, schema, settings())?;
     prepare(&index);
     Ok((index, fields))
 }

@@ -22,7 +22,7 @@ const TOKENIZER_BYTES: u64 = 64 * MEBIBYTE;
 const WEIGHTS_BYTES: u64 = 1024 * MEBIBYTE;
 
 /// The files of a model.
-pub(super) struct Files {
+pub(super) struct ModelFiles {
     pub(super) config: Vec<u8>,
     pub(super) tokenizer: Vec<u8>,
     pub(super) weights: Vec<u8>,
@@ -35,7 +35,7 @@ pub(super) struct Files {
 #[derive(Clone, Debug)]
 pub(super) struct Folder(Box<str>);
 
-impl Files {
+impl ModelFiles {
     /// Reads the files that every model has.
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         let mut files = Self {

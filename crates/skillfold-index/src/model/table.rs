@@ -5,7 +5,7 @@ use std::path::Path;
 
 use skillfold_core::{Embedder, Error};
 
-use crate::model::files::{CONFIG, Files, Folder, TOKENIZER, WEIGHTS, guarded, is_sound};
+use crate::model::files::{CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, guarded, is_sound};
 
 /// How texts become vectors: changes with what is computed.
 const COMPUTED: &str = "static-1";
@@ -17,13 +17,13 @@ const COMPUTED: &str = "static-1";
 /// use std::path::Path;
 /// use std::sync::Arc;
 ///
-/// use skillfold_core::{Catalog, Covers, FsSource, Root, Rules, Scope, SearchIndex};
+/// use skillfold_core::{Catalog, SearchCoverage, FsSource, Root, CatalogOptions, Scope, SearchIndex};
 /// use skillfold_index::StaticModel;
 ///
 /// let skills = FsSource::open(Path::new("/home/user/.agents/skills"))?;
-/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", skills)], Rules::default(), 0);
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", skills)], CatalogOptions::default(), 0);
 /// let model = Arc::new(StaticModel::open(Path::new("/home/user/models/static"))?);
-/// let index = SearchIndex::by_meaning(&catalog, Covers::Bodies, model);
+/// let index = SearchIndex::with_embedder(&catalog, SearchCoverage::Bodies, model);
 /// let found = index.search(&index.query("repair my automobile"), 10, |_| true);
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
@@ -36,7 +36,7 @@ pub struct StaticModel {
 impl StaticModel {
     /// Reads `config.json`, `tokenizer.json` and `model.safetensors` of a folder.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let files = Files::read(folder)?;
+        let files = ModelFiles::read(folder)?;
         let read = || {
             let (tokenizer, weights) = (&files.tokenizer, &files.weights);
             let model = model2vec_rs::model::StaticModel::from_bytes(

@@ -10,7 +10,7 @@ use skillfold_core::{Embedder, Error};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::model::bert::{Bert, Shape};
-use crate::model::files::{CONFIG, Files, Folder, TOKENIZER, WEIGHTS, guarded, is_sound};
+use crate::model::files::{CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, guarded, is_sound};
 
 /// How texts become vectors: changes with what is computed.
 const COMPUTED: &str = "transformer-1";
@@ -42,7 +42,7 @@ enum Pooling {
 impl Transformer {
     /// Reads `config.json`, `tokenizer.json` and `model.safetensors` of a folder, and `1_Pooling/config.json` where it is.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let mut files = Files::read(folder)?;
+        let mut files = ModelFiles::read(folder)?;
         let pooling = files.optional(folder, POOLING)?;
         let broken = |file, why: String| files.folder().broken(file, &why);
         let pooling = pooling.map_or(Ok(Pooling::Mean), |bytes| Pooling::of(&bytes));

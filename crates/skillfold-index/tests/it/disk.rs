@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use skillfold_core::{Document, Documents, ErrorKind, Query, Texts};
+use skillfold_core::{Document, DocumentBuilder, DocumentTexts, ErrorKind, Query};
 use skillfold_index::{DiskIndex, Key, Synced, Writer, tidy_indexes};
 
 type Skill = (String, String);
@@ -27,10 +27,10 @@ fn key(skill: &Skill) -> Key {
 }
 
 fn document((name, description): &Skill) -> Document {
-    Documents::new().of(&Texts {
+    DocumentBuilder::new().from_texts(&DocumentTexts {
         name,
         description,
-        ..Texts::default()
+        ..DocumentTexts::default()
     })
 }
 

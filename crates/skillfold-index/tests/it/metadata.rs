@@ -10,16 +10,16 @@ use std::thread;
 
 use proptest::prelude::*;
 use skillfold_core::ErrorKind;
-use skillfold_index::MetadataCache;
+use skillfold_index::BlobCache;
 
-fn read(cache: &MetadataCache) -> Result<Option<Vec<u8>>, String> {
+fn read(cache: &BlobCache) -> Result<Option<Vec<u8>>, String> {
     let kept = cache.read("/skills", "mark");
     kept.map(|kept| kept.map(|kept| kept.bytes().to_vec()))
         .map_err(|error| error.with_cause())
 }
 
-fn cache(folder: &Path) -> MetadataCache {
-    MetadataCache::new(folder.join("deep").join("skills"))
+fn cache(folder: &Path) -> BlobCache {
+    BlobCache::new(folder.join("deep").join("skills"))
 }
 
 #[test]

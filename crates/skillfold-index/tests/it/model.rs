@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skillfold_core::{
-    Catalog, Covers, Direction, Document, Documents, Embedder, Error, ErrorKind, MemorySource,
-    Root, Rules, Scope, SearchIndex, Texts,
+    Catalog, CatalogOptions, Document, DocumentBuilder, DocumentTexts, Embedder, Error, ErrorKind,
+    MemorySource, QuantizedVector, Root, Scope, SearchCoverage, SearchIndex,
 };
 use skillfold_index::StaticModel;
 
@@ -85,13 +85,13 @@ fn catalog() -> Catalog {
         ("kitchen/SKILL.md", skill("kitchen", "Cooks a soup")),
     ]);
     let root = Root::new(Scope::User, "mine", source);
-    Catalog::discover(vec![root], Rules::default(), 0)
+    Catalog::discover(vec![root], CatalogOptions::default(), 0)
 }
 
 /// Returns the ids of what is found by words, and by words and meaning.
 fn found(model: Arc<dyn Embedder>, catalog: &Catalog, request: &str) -> [Vec<String>; 2] {
-    let by_words = SearchIndex::new(catalog, Covers::Bodies);
-    let by_meaning = SearchIndex::by_meaning(catalog, Covers::Bodies, model);
+    let by_words = SearchIndex::new(catalog, SearchCoverage::Bodies);
+    let by_meaning = SearchIndex::with_embedder(catalog, SearchCoverage::Bodies, model);
     assert!(by_meaning.problem().is_none());
     [by_words, by_meaning].map(|index| {
         let found = index.search(&index.query(request), 10, |_| true);
@@ -230,20 +230,20 @@ fn what_a_skill_means_is_written_down_with_it() {
     let folder = small();
     let model = StaticModel::open(folder.path()).unwrap();
     let vectors = model.embed(&["repairs a car", "a soup"]).unwrap();
-    let [repair, soup] = [0, 1].map(|at: usize| Direction::new(&vectors[at]).unwrap());
-    let texts = Texts {
+    let [repair, soup] = [0, 1].map(|at: usize| QuantizedVector::new(&vectors[at]).unwrap());
+    let texts = DocumentTexts {
         name: "garage",
         description: "Repairs a car",
-        ..Texts::default()
+        ..DocumentTexts::default()
     };
-    let document = Documents::new()
-        .of(&texts)
-        .with_meaning(Some(repair.clone()));
+    let document = DocumentBuilder::new()
+        .from_texts(&texts)
+        .with_embedding(Some(repair.clone()));
     let read = Document::from_bytes(&document.to_bytes()).unwrap();
     assert_eq!(read, document);
-    let meaning = read.meaning().unwrap();
-    assert!(meaning.closeness(&repair) > 0.99);
-    assert!(meaning.closeness(&soup) < 0.5);
+    let meaning = read.embedding().unwrap();
+    assert!(meaning.similarity(&repair) > 0.99);
+    assert!(meaning.similarity(&soup) < 0.5);
 }
 
 #[cfg(feature = "transformer")]

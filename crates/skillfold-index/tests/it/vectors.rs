@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skillfold_core::{Embedder, Error};
-use skillfold_index::Vectors;
+use skillfold_index::VectorCache;
 
 /// Counts letters, and how many texts it was given.
 struct Letters {
@@ -46,20 +46,20 @@ fn text_that_is_known_is_not_given_to_the_model_again() {
     let model = Letters::new("letters-1");
     let open = |model: &Arc<Letters>| {
         let model = Arc::clone(model);
-        let (vectors, problem) = Vectors::open(&folder, "mine", model);
+        let (vectors, problem) = VectorCache::open(&folder, "mine", model);
         assert!(problem.is_none());
         vectors
     };
     let first = open(&model);
     let computed = first.embed(&["banana", "cherry"]).unwrap();
     assert_eq!(model.asked(), 2);
-    first.keep().unwrap();
+    first.save().unwrap();
 
     let again = open(&model);
     let recalled = again.embed(&["banana", "cherry", "plum"]).unwrap();
     assert_eq!(model.asked(), 1);
     // The direction is the same: a vector is as long as its largest part takes a byte.
-    let direction = |vector: &[f32]| skillfold_core::Direction::new(vector).unwrap();
+    let direction = |vector: &[f32]| skillfold_core::QuantizedVector::new(vector).unwrap();
     for (before, after) in computed.iter().zip(&recalled) {
         assert_eq!(direction(before), direction(after));
     }
@@ -75,16 +75,16 @@ fn request_alone_is_not_remembered_and_what_went_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("vectors");
     let model = Letters::new("letters-1");
-    let open = || Vectors::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>).0;
+    let open = || VectorCache::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>).0;
     let first = open();
     first.embed(&["banana", "cherry"]).unwrap();
     first.embed(&["a request"]).unwrap();
-    first.keep().unwrap();
+    first.save().unwrap();
     model.asked();
     let second = open();
     second.embed(&["banana", "a request"]).unwrap();
     assert_eq!(model.asked(), 1);
-    second.keep().unwrap();
+    second.save().unwrap();
     open().embed(&["cherry", "banana"]).unwrap();
     assert_eq!(model.asked(), 1);
 }
@@ -94,10 +94,10 @@ fn damaged_file_is_said_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("vectors");
     let model = Letters::new("letters-1");
-    let open = || Vectors::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>);
+    let open = || VectorCache::open(&folder, "mine", Arc::clone(&model) as Arc<dyn Embedder>);
     let (first, _) = open();
     first.embed(&["banana", "cherry"]).unwrap();
-    first.keep().unwrap();
+    first.save().unwrap();
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::write(entry.unwrap().path(), "no vectors").unwrap();
     }
@@ -106,6 +106,6 @@ fn damaged_file_is_said_and_made_again() {
     model.asked();
     again.embed(&["banana", "cherry"]).unwrap();
     assert_eq!(model.asked(), 2);
-    again.keep().unwrap();
+    again.save().unwrap();
     assert!(open().1.is_none());
 }

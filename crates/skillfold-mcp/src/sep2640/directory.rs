@@ -7,8 +7,8 @@ use rmcp::model::Resource;
 use serde_json::{Map, Value, json};
 
 use crate::answer::object;
+use crate::client_view::ServerState;
 use crate::media;
-use crate::offer::Shared;
 use crate::page::page;
 use crate::resources::published;
 use crate::sep2640::unserved;
@@ -16,7 +16,7 @@ use crate::uri;
 
 /// Returns a page of the files and folders that a folder of a skill holds directly.
 pub(super) fn read(
-    shared: &Shared,
+    shared: &ServerState,
     asked: &str,
     cursor: Option<&str>,
 ) -> Result<Map<String, Value>, ErrorData> {

@@ -6,14 +6,14 @@ use skillfold::core::{Publication, SKILL_FILE, visible};
 use skillfold::view::Any;
 
 use crate::answer::{object, value};
-use crate::offer::Shared;
+use crate::client_view::ServerState;
 use crate::page::page;
 use crate::resources::published;
 use crate::sep2640::unserved;
 use crate::uri;
 
 /// Returns a page of the skills that go out this way. What turns out not to be able to is left out, and logged.
-pub(super) fn list(shared: &Shared, cursor: Option<&str>) -> Map<String, Value> {
+pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {
     let catalog = shared.skills.catalog();
     let published = catalog
         .visible()
@@ -44,7 +44,7 @@ pub(super) fn list(shared: &Shared, cursor: Option<&str>) -> Map<String, Value> 
 }
 
 /// Returns one skill by the URI of its `SKILL.md`.
-pub(super) fn get(shared: &Shared, asked: &str) -> Result<Map<String, Value>, ErrorData> {
+pub(super) fn get(shared: &ServerState, asked: &str) -> Result<Map<String, Value>, ErrorData> {
     let parsed = uri::parse(asked).filter(|uri| uri.path == SKILL_FILE);
     let uri = parsed.ok_or_else(|| unserved(asked))?;
     let catalog = shared.skills.catalog();
@@ -70,7 +70,7 @@ fn shape(name: &str, publication: &Publication) -> Value {
     });
     json!({
         "uri": uri::of(name, SKILL_FILE),
-        "frontmatter": value(&Any::of_fields(&publication.frontmatter)),
+        "frontmatter": value(&Any::from_fields(&publication.frontmatter)),
         "resources": resources.collect::<Vec<_>>(),
     })
 }

@@ -9,7 +9,7 @@ use rmcp::model::{CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities,
 use serde_json::{Map, Value, json};
 
 use crate::answer::object;
-use crate::offer::Shared;
+use crate::client_view::ServerState;
 use crate::page::{TTL_MS, is_cursor};
 use crate::resources::unknown;
 
@@ -23,7 +23,7 @@ pub(crate) fn capability() -> ExtensionCapabilities {
 
 /// Answers a request of the extension, in the form of a version of the protocol.
 pub(crate) fn answer(
-    shared: &Shared,
+    shared: &ServerState,
     request: &CustomRequest,
     version: Option<&ProtocolVersion>,
 ) -> Result<CustomResult, ErrorData> {

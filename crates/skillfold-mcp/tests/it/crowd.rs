@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skillfold::core::{
-    Content, Cursor, Error, Folder, Limits, Listing, MemorySource, ResourceKind, ResourcePath,
-    Resources, Source, State, Walk,
+    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
+    ResourcePath, Resources, Source, WalkOptions,
 };
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
@@ -270,11 +270,11 @@ struct Slow {
 }
 
 impl Source for Slow {
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         self.files.list(walk, cursor)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         self.files.head(folder, bytes, into)
     }
 
@@ -283,7 +283,7 @@ impl Source for Slow {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         let reading = self.reading.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(reading, Ordering::SeqCst);
         thread::sleep(Duration::from_millis(200));

@@ -15,7 +15,7 @@ pub(crate) type Identity = Option<(u64, u64)>;
 
 /// What stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FileIdentity {
     pub(crate) kind: Kind,
     pub(crate) identity: Identity,
 }

@@ -13,8 +13,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::dir::{Found, Identity, Kind, LINK_ON_THE_WAY};
-use crate::fault::{Fault, Tried};
+use crate::dir::{FileIdentity, Identity, Kind, LINK_ON_THE_WAY};
+use crate::fault::{WriteFault, WriteResult};
 
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -39,17 +39,19 @@ impl Dir {
     }
 
     /// Opens a folder in this one, if it is no link.
-    pub(crate) fn enter(&self, name: &OsStr) -> Tried<Self> {
+    pub(crate) fn enter(&self, name: &OsStr) -> WriteResult<Self> {
         match openat(&self.handle, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(handle) => Ok(Self {
                 handle: handle.into(),
             }),
             // Asked for a folder, Linux calls a link no folder.
             Err(error @ (Errno::LOOP | Errno::NOTDIR)) => match self.look(name)? {
-                Some(found) if found.kind == Kind::Link => Err(Fault::Refused(LINK_ON_THE_WAY)),
-                _ => Err(Fault::System(error.into())),
+                Some(found) if found.kind == Kind::Link => {
+                    Err(WriteFault::Refused(LINK_ON_THE_WAY))
+                }
+                _ => Err(WriteFault::System(error.into())),
             },
-            Err(error) => Err(Fault::System(error.into())),
+            Err(error) => Err(WriteFault::System(error.into())),
         }
     }
 
@@ -59,7 +61,7 @@ impl Dir {
     }
 
     /// Returns what stands under a name; a link itself, and not where it leads.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<Found>> {
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<FileIdentity>> {
         let stat = match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             stat => stat?,
@@ -77,7 +79,7 @@ impl Dir {
             reason = "the fields' types differ between systems"
         )]
         let identity = Some((stat.st_dev as u64, stat.st_ino as u64));
-        Ok(Some(Found { kind, identity }))
+        Ok(Some(FileIdentity { kind, identity }))
     }
 
     pub(crate) fn open_to_read(&self, name: &OsStr) -> io::Result<File> {
@@ -110,7 +112,7 @@ impl Dir {
 
     /// Renames, and never overwrites.
     pub(crate) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        match self.rename_with(from, to, How::NoReplace) {
+        match self.rename_with(from, to, RenameMode::NoReplace) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
                 linkat(&self.handle, from, &self.handle, to, AtFlags::empty())?;
                 self.remove(from)
@@ -121,7 +123,7 @@ impl Dir {
 
     /// Lets two names change places; `Unsupported` where the system cannot.
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
-        match self.rename_with(one, other, How::Exchange) {
+        match self.rename_with(one, other, RenameMode::Exchange) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
                 Err(io::ErrorKind::Unsupported.into())
             }
@@ -130,18 +132,18 @@ impl Dir {
     }
 
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    fn rename_with(&self, from: &OsStr, to: &OsStr, how: How) -> Result<(), Errno> {
+    fn rename_with(&self, from: &OsStr, to: &OsStr, how: RenameMode) -> Result<(), Errno> {
         use rustix::fs::{RenameFlags, renameat_with};
 
         let flags = match how {
-            How::NoReplace => RenameFlags::NOREPLACE,
-            How::Exchange => RenameFlags::EXCHANGE,
+            RenameMode::NoReplace => RenameFlags::NOREPLACE,
+            RenameMode::Exchange => RenameFlags::EXCHANGE,
         };
         renameat_with(&self.handle, from, &self.handle, to, flags)
     }
 
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    fn rename_with(&self, _: &OsStr, _: &OsStr, _: How) -> Result<(), Errno> {
+    fn rename_with(&self, _: &OsStr, _: &OsStr, _: RenameMode) -> Result<(), Errno> {
         Err(Errno::NOSYS)
     }
 
@@ -193,7 +195,7 @@ impl Dir {
 }
 
 #[derive(Clone, Copy)]
-enum How {
+enum RenameMode {
     NoReplace,
     Exchange,
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Access, Base, Existing};
+use skillfold_store::{Access, ReadFile, WriteRoot};
 
 use crate::{LIMIT, names};
 
-fn existing(base: &Base, file: &Path) -> Existing {
+fn existing(base: &WriteRoot, file: &Path) -> ReadFile {
     base.read(file, LIMIT).unwrap().unwrap()
 }
 
@@ -19,7 +19,7 @@ fn kind(result: Result<(), Error>) -> ErrorKind {
 #[test]
 fn file_that_changed_since_it_was_read_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let (base, file) = (Base::open(folder.path()).unwrap(), Path::new("a"));
+    let (base, file) = (WriteRoot::open(folder.path()).unwrap(), Path::new("a"));
     let path = folder.path().join(file);
     base.create(file, b"old", Access::Ordinary).unwrap();
     let old = existing(&base, file);
@@ -46,7 +46,7 @@ fn file_that_changed_since_it_was_read_stays() {
 fn path_that_leads_out_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("base")).unwrap();
-    let base = Base::open(&folder.path().join("base")).unwrap();
+    let base = WriteRoot::open(&folder.path().join("base")).unwrap();
     let absolute = folder.path().join("absolute");
     for path in [
         Path::new("../a"),
@@ -71,7 +71,7 @@ fn path_that_leads_out_is_refused() {
 fn file_over_the_limit_is_not_read() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "12345").unwrap();
-    let base = Base::open(folder.path()).unwrap();
+    let base = WriteRoot::open(folder.path()).unwrap();
     assert_eq!(
         base.read("a".as_ref(), 5).unwrap().unwrap().bytes(),
         b"12345"
@@ -90,7 +90,7 @@ mod unix {
     use std::path::Path;
 
     use skillfold_core::ErrorKind;
-    use skillfold_store::{Access, Base};
+    use skillfold_store::{Access, WriteRoot};
 
     use super::{existing, kind};
     use crate::{LIMIT, names};
@@ -102,7 +102,7 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         symlink(outside.path(), folder.path().join("link")).unwrap();
         symlink(".", folder.path().join("here")).unwrap();
-        let base = Base::open(folder.path()).unwrap();
+        let base = WriteRoot::open(folder.path()).unwrap();
         for path in ["link/a", "link/b", "link/new/b", "here/a"] {
             let error = base
                 .create(path.as_ref(), b"new", Access::Ordinary)
@@ -123,7 +123,7 @@ mod unix {
         );
         assert_eq!(names(outside.path()), ["a"]);
         // A link on the way to the folder itself is the caller's affair.
-        let linked = Base::open(&folder.path().join("link")).unwrap();
+        let linked = WriteRoot::open(&folder.path().join("link")).unwrap();
         let old = existing(&linked, Path::new("a"));
         linked
             .replace(Path::new("a"), &old, b"new", Access::Ordinary)
@@ -138,7 +138,10 @@ mod unix {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("a"), "old").unwrap();
         }
-        let (base, file) = (Base::open(folder.path()).unwrap(), Path::new("inside/a"));
+        let (base, file) = (
+            WriteRoot::open(folder.path()).unwrap(),
+            Path::new("inside/a"),
+        );
         let old = existing(&base, file);
         fs::rename(folder.path().join("inside"), folder.path().join("away")).unwrap();
         symlink("outside", folder.path().join("inside")).unwrap();
@@ -154,7 +157,7 @@ mod unix {
     #[test]
     fn file_that_may_not_be_written_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let (base, file) = (Base::open(folder.path()).unwrap(), Path::new("a"));
+        let (base, file) = (WriteRoot::open(folder.path()).unwrap(), Path::new("a"));
         base.create(file, b"old", Access::Ordinary).unwrap();
         let old = existing(&base, file);
         fs::set_permissions(folder.path().join("a"), Permissions::from_mode(0o444)).unwrap();
@@ -181,7 +184,7 @@ mod unix {
         fs::set_permissions(&state, Permissions::from_mode(0o777)).unwrap();
         fs::write(state.join("a"), "old").unwrap();
         fs::set_permissions(state.join("a"), Permissions::from_mode(0o666)).unwrap();
-        let base = Base::make(&state, Access::Private).unwrap();
+        let base = WriteRoot::open_or_create(&state, Access::Private).unwrap();
         base.replace(file, &existing(&base, file), b"new", Access::Private)
             .unwrap();
         base.create(Path::new("b"), b"new", Access::Private)

@@ -3,14 +3,14 @@
 use std::{fs, thread};
 
 use skillfold_core::ErrorKind;
-use skillfold_store::{Access, Base};
+use skillfold_store::{Access, WriteRoot};
 
 #[test]
 fn changes_under_a_lock_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = "numbers".as_ref();
     let add = |number: u8| {
-        let base = Base::open(folder.path()).unwrap();
+        let base = WriteRoot::open(folder.path()).unwrap();
         let _lock = base.lock("lock").unwrap();
         let old = base.read(file, 1_000).unwrap();
         let mut bytes = old
@@ -38,7 +38,7 @@ fn changes_under_a_lock_lose_nothing() {
 #[cfg(unix)]
 fn link_or_folder_in_the_place_of_a_lock_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let base = Base::open(folder.path()).unwrap();
+    let base = WriteRoot::open(folder.path()).unwrap();
     let target = folder.path().join("target");
     std::os::unix::fs::symlink(&target, folder.path().join("link")).unwrap();
     fs::create_dir(folder.path().join("folder")).unwrap();

@@ -16,16 +16,22 @@ use std::fs;
 use std::path::Path;
 
 use skillfold_core::Error;
-use skillfold_store::{Access, Base};
+use skillfold_store::{Access, WriteRoot};
 
 /// More than any test writes.
 const LIMIT: u64 = 1 << 24;
 
 /// Opens the nearest folder above a path, and calls `with` with it and the rest of the path.
-fn below<T>(path: &Path, with: impl FnOnce(&Base, &Path) -> Result<T, Error>) -> Result<T, Error> {
+fn below<T>(
+    path: &Path,
+    with: impl FnOnce(&WriteRoot, &Path) -> Result<T, Error>,
+) -> Result<T, Error> {
     let mut above = path.ancestors().skip(1);
     let folder = above.find(|folder| folder.is_dir()).unwrap();
-    with(&Base::open(folder)?, path.strip_prefix(folder).unwrap())
+    with(
+        &WriteRoot::open(folder)?,
+        path.strip_prefix(folder).unwrap(),
+    )
 }
 
 fn create(path: &Path, bytes: &[u8]) -> Result<(), Error> {

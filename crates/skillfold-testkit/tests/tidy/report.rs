@@ -29,10 +29,10 @@ impl Offenders {
     }
 
     /// Fails with every offender and what to do about them, if there is one.
-    pub(crate) fn expect_none(&self, way_out: &str) {
+    pub(crate) fn expect_none(&self, hint: &str) {
         assert!(
             self.0.is_empty(),
-            "Offenders: {}\n{}\nhint: {way_out}",
+            "Offenders: {}\n{}\nhint: {hint}",
             self.0.len(),
             self.0.join("\n")
         );

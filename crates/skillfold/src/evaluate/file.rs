@@ -58,7 +58,7 @@ pub(super) struct Query {
 
 /// What a file holds.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct QueryFile {
     pub(super) queries: Vec<Query>,
     pub(super) findings: Vec<Diagnostic>,
     /// Findings that are not reported one by one.
@@ -85,8 +85,8 @@ pub(super) fn kind(path: &str) -> Option<Unlabelled> {
 }
 
 /// Reads the queries of a file. What cannot be used is in the findings.
-pub(super) fn read(text: &str, unlabelled: Unlabelled) -> Held {
-    let mut held = Held::default();
+pub(super) fn read(text: &str, unlabelled: Unlabelled) -> QueryFile {
+    let mut held = QueryFile::default();
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Array(entries)) => held.entries(&entries, unlabelled),
         Ok(Value::Object(fields)) => held.object(&fields, unlabelled),
@@ -97,7 +97,7 @@ pub(super) fn read(text: &str, unlabelled: Unlabelled) -> Held {
     held
 }
 
-impl Held {
+impl QueryFile {
     fn object(&mut self, fields: &Map<String, Value>, unlabelled: Unlabelled) {
         let mut is_known = false;
         for (names, should_trigger) in [(SHOULD, true), (SHOULD_NOT, false)] {

@@ -7,13 +7,13 @@ mod report;
 use std::collections::BTreeSet;
 
 use skillfold_core::{
-    Code, Diagnostic, Entry, Error, FileContent, Lives, Loader, Matcher, Mode, Outcome, Policy,
-    Session, Standing,
+    Code, ContextLifetime, Diagnostic, Entry, Error, FileContent, Loader, Matcher, Mode, Outcome,
+    Policy, Session, Status,
 };
 
 pub use self::report::{
-    Confused, Counts, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, Fired,
-    StartsBy,
+    Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
+    QueryMatch, StartsBy,
 };
 use crate::skills::Skills;
 
@@ -68,23 +68,23 @@ fn evaluate(
         Some(_) => Mode::Hybrid,
         None => policy.mode,
     };
-    let with_standing = |standing| {
+    let with_status = |status| {
         let entries = catalog.entries();
-        entries.filter(move |entry| entry.standing() == standing)
+        entries.filter(move |entry| entry.status() == status)
     };
     let mut evaluation = Evaluation {
         mode,
         instead_of,
         skills: Vec::new(),
         without: 0,
-        held_back: with_standing(Standing::Untrusted).count(),
+        held_back: with_status(Status::Untrusted).count(),
     };
     let mut entries = Vec::new();
     if ids.is_empty() {
-        entries.extend(with_standing(Standing::Active));
+        entries.extend(with_status(Status::Active));
     }
     for id in ids {
-        entries.push(catalog.usable_by_person(id)?);
+        entries.push(catalog.resolve_for_person(id)?);
     }
     let mut seen = BTreeSet::new();
     entries.retain(|entry| seen.insert(entry.id()));
@@ -154,12 +154,12 @@ impl Run<'_> {
     }
 
     fn query(&self, entry: &Entry<'_>, file: &str, query: file::Query) -> EvaluatedQuery {
-        let session = Session::new(Lives::History);
+        let session = Session::new(ContextLifetime::History);
         let turn = session.preview(self.matcher, self.loader, self.policy, &query.text);
         let (mut matched, mut others) = (None, Vec::new());
         for decision in turn.decisions {
             if &*decision.id == entry.id() {
-                matched = Some(Fired::of(decision));
+                matched = Some(QueryMatch::of(decision));
             } else if matches!(decision.outcome, Outcome::Given(..)) {
                 others.push(decision.id);
             }
@@ -215,7 +215,7 @@ impl EvaluatedSkill {
 }
 
 /// Returns what a file holds, or why it cannot be used.
-fn held(content: &FileContent) -> Result<file::Held, String> {
+fn held(content: &FileContent) -> Result<file::QueryFile, String> {
     if content.size() > FILE_BYTES {
         let size = content.size();
         return Err(format!(

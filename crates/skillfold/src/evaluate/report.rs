@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use skillfold_core::{Decision, Diagnostic, Entry, Mode, Severity, Signal, Standing};
+use skillfold_core::{Decision, Diagnostic, Entry, Mode, Severity, Signal, Status};
 
 /// What came of the trigger queries that skills ship.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl StartsBy {
     pub(super) fn of(entry: &Entry<'_>) -> Self {
         if entry.manifest().disable_model_invocation() {
             Self::Person
-        } else if entry.standing() == Standing::Shadowed {
+        } else if entry.status() == Status::Shadowed {
             Self::Id
         } else if entry.manifest().triggers().is_none() {
             Self::Name
@@ -86,7 +86,7 @@ pub struct EvaluatedQuery {
     /// Whether it should start the skill.
     pub should_trigger: bool,
     /// How the skill matched, if it did.
-    pub matched: Option<Fired>,
+    pub matched: Option<QueryMatch>,
     /// The ids of the other skills that were given, in the order of their ranks.
     pub others: Vec<Box<str>>,
 }
@@ -94,7 +94,7 @@ pub struct EvaluatedQuery {
 /// How a skill matched a query.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Fired {
+pub struct QueryMatch {
     /// How it was asked for.
     pub signal: Signal,
     /// What of the skill matched.
@@ -128,8 +128,8 @@ pub struct EvaluationFinding {
 
 impl EvaluatedSkill {
     /// Counts the queries by what should have come of them, and what came.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> QueryCounts {
+        let mut counts = QueryCounts::default();
         for query in &self.queries {
             let count = match (query.should_trigger, query.is_given()) {
                 (true, true) => &mut counts.true_positives,
@@ -174,7 +174,7 @@ impl EvaluatedSkill {
 /// Queries, by what should have come of them, and what came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct QueryCounts {
     /// Those that should start the skill and did.
     pub true_positives: usize,
     /// Those that should start it and did not.
@@ -188,7 +188,7 @@ pub struct Counts {
 /// Two skills of which the one was given where the other was meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Confused {
+pub struct Confusion {
     /// The id of the skill that was meant, and not given.
     pub meant: Box<str>,
     /// The id of the one that was given.
@@ -202,7 +202,7 @@ pub struct Confused {
 impl Evaluation {
     /// Returns the pairs of skills of which the one was given where the other was meant and was not, the most often
     /// confused first.
-    pub fn confused(&self) -> Vec<Confused> {
+    pub fn confused(&self) -> Vec<Confusion> {
         let mut pairs: BTreeMap<(&str, &str), (usize, &str)> = BTreeMap::new();
         for skill in &self.skills {
             let missed = skill.queries.iter();
@@ -215,13 +215,13 @@ impl Evaluation {
             }
         }
         let pairs = pairs.into_iter();
-        let confused = pairs.map(|((meant, given), (queries, example))| Confused {
+        let confused = pairs.map(|((meant, given), (queries, example))| Confusion {
             meant: meant.into(),
             given: given.into(),
             queries,
             example: example.into(),
         });
-        let mut confused: Vec<Confused> = confused.collect();
+        let mut confused: Vec<Confusion> = confused.collect();
         confused.sort_by_key(|pair| Reverse(pair.queries));
         confused
     }
@@ -235,7 +235,7 @@ impl Evaluation {
 /// The word for what is given.
 const GIVEN: &str = "given";
 
-impl Fired {
+impl QueryMatch {
     pub(super) fn of(decision: Decision) -> Self {
         Self {
             signal: decision.signal,

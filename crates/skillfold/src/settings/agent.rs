@@ -1,12 +1,12 @@
 //! The agents that settings name.
 
-use skillfold_core::{Agent, Code, Sees, nearest, visible};
+use skillfold_core::{Agent, Code, Visibility, nearest, visible};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::settings::key::Row;
 use crate::settings::layer::{Layer, one_of};
-use crate::settings::value::{Place, Written, entries, expected};
+use crate::settings::value::{RawValue, ValuePlace, entries, expected};
 use crate::settings::{Setting, SettingFinding, finding};
 
 /// What can be set of an agent.
@@ -21,7 +21,7 @@ pub struct ConfiguredAgent {
     /// The skills that it has from the start.
     pub uses_skills: Setting<Vec<String>>,
     /// Which skills it sees.
-    pub sees: Setting<Sees>,
+    pub sees: Setting<Visibility>,
 }
 
 impl ConfiguredAgent {
@@ -29,7 +29,7 @@ impl ConfiguredAgent {
         Self {
             id: id.to_owned(),
             uses_skills: Setting::default(Vec::new()),
-            sees: Setting::default(Sees::default()),
+            sees: Setting::default(Visibility::default()),
         }
     }
 
@@ -37,8 +37,8 @@ impl ConfiguredAgent {
     pub fn agent(&self) -> Agent {
         let skills = self.uses_skills.value.iter();
         Agent::new(&*self.id)
-            .uses(skills.map(String::as_str))
-            .sees(self.sees.value)
+            .with_skills(skills.map(String::as_str))
+            .with_visibility(self.sees.value)
     }
 
     /// Returns what is set of it as text, each with its key and origin. A list has a row for each entry, and one without
@@ -64,10 +64,10 @@ impl ConfiguredAgent {
 /// so that it does not see more than it was meant to.
 pub(super) fn read(
     layer: &mut Layer,
-    written: Written<'_>,
-    place: &Place<'_>,
+    written: RawValue<'_>,
+    place: &ValuePlace<'_>,
 ) -> Result<(), String> {
-    let Written::Toml(value) = written else {
+    let RawValue::Toml(value) = written else {
         return Err("agents are tables, and are set in the person's file only".to_owned());
     };
     for (id, value) in entries(table(value)?) {
@@ -96,7 +96,7 @@ fn take(
     layer: &mut Layer,
     agent: &mut ConfiguredAgent,
     fields: &DeTable<'_>,
-    place: &Place<'_>,
+    place: &ValuePlace<'_>,
 ) -> Vec<SettingFinding> {
     let mut errors = Vec::new();
     for (name, value) in entries(fields) {
@@ -116,11 +116,11 @@ fn set(
     agent: &mut ConfiguredAgent,
     name: &str,
     value: &Spanned<DeValue<'_>>,
-    place: &Place<'_>,
+    place: &ValuePlace<'_>,
 ) -> Result<(), String> {
-    let written = Written::Toml(value.get_ref());
+    let written = RawValue::Toml(value.get_ref());
     if name == "sees" {
-        let choices = Sees::ALL.map(|sees| (sees.as_str(), sees));
+        let choices = Visibility::ALL.map(|sees| (sees.as_str(), sees));
         agent.sees = place.set(one_of(written, &choices)?);
     } else {
         let ids = written.list(',')?.into_iter();
@@ -130,7 +130,7 @@ fn set(
     Ok(())
 }
 
-fn unknown(id: &str, name: &str, place: &Place<'_>) -> SettingFinding {
+fn unknown(id: &str, name: &str, place: &ValuePlace<'_>) -> SettingFinding {
     let key = format!("agents.{id}.{name}");
     let message = match nearest(name, FIELDS, 1).first() {
         Some(meant) => format!("Setting `{key}` is not known; `agents.{id}.{meant}` may be meant"),
@@ -139,7 +139,7 @@ fn unknown(id: &str, name: &str, place: &Place<'_>) -> SettingFinding {
     finding(Code::UnknownSetting, &place.origin, place.span, message)
 }
 
-fn unusable(key: &str, why: &str, place: &Place<'_>) -> SettingFinding {
+fn unusable(key: &str, why: &str, place: &ValuePlace<'_>) -> SettingFinding {
     let message = format!("Setting `{key}` is not usable: {why}");
     finding(Code::SettingForm, &place.origin, place.span, message)
 }

@@ -7,8 +7,8 @@ use toml::de::DeTable;
 
 use crate::environment::{Environment, SETTINGS_VARIABLE, is_there, other_writer, read_settings};
 use crate::settings::layer::Layer;
-use crate::settings::lines::Lines;
-use crate::settings::value::{Place, Written, entries};
+use crate::settings::lines::LineStarts;
+use crate::settings::value::{RawValue, ValuePlace, entries};
 use crate::settings::{Origin, finding};
 
 /// Reads the person's file. Relative paths in it start at its folder.
@@ -67,7 +67,7 @@ fn read(
             return layer;
         }
     };
-    let lines = Lines::new(&text);
+    let lines = LineStarts::new(&text);
     let table = match DeTable::parse(&text) {
         Ok(table) => table,
         Err(error) => {
@@ -80,14 +80,14 @@ fn read(
     };
     for (key, value) in entries(table.get_ref()) {
         let span = lines.span(key.span());
-        let place = Place {
+        let place = ValuePlace {
             environment,
             base,
             origin: origin(span.start.line),
             span: Some(span),
             lines: Some(&lines),
         };
-        layer.set(key.get_ref(), Written::Toml(value.get_ref()), &place);
+        layer.set(key.get_ref(), RawValue::Toml(value.get_ref()), &place);
     }
     layer
 }

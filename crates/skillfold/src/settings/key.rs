@@ -1,8 +1,8 @@
 //! Every setting in one table.
 
 use skillfold_core::{
-    Breadcrumb, Choice, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence, Profile,
-    Style,
+    Breadcrumb, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence, Profile,
+    Style, Toggle,
 };
 
 use crate::settings::{ConfiguredAgent, Origin, Setting, Settings};
@@ -25,8 +25,8 @@ pub struct Key {
         not(feature = "store"),
         expect(dead_code, reason = "only what writes asks for it")
     )]
-    pub(super) kind: Form,
-    pub(super) reach: Reach,
+    pub(super) kind: ValueForm,
+    pub(super) reach: SetBy,
 }
 
 /// Every setting by itself, so that none is forgotten where they are told apart.
@@ -64,7 +64,7 @@ pub(super) enum Name {
 
 /// How a value is written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueForm {
     Boolean,
     Number,
     Word,
@@ -76,7 +76,7 @@ pub(super) enum Form {
 
 /// Who may make a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum SetBy {
     /// The person, and a project for its own skills.
     Project,
     /// The person alone: it says what is trusted, or it counts for the person's own skills too.
@@ -90,231 +90,231 @@ pub const KEYS: &[Key] = &[
         name: "precedence",
         meaning: "Which scope wins a name",
         form: "a client (`default`, `claude-code`, ...) or scopes in their order",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Roots,
         name: "roots",
         meaning: "Folders of skills beside the default ones",
         form: "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`",
-        kind: Form::Roots,
-        reach: Reach::Project,
+        kind: ValueForm::Roots,
+        reach: SetBy::Project,
     },
     Key {
         id: Name::DefaultRoots,
         name: "default_roots",
         meaning: "Whether the default folders are searched",
         form: "`true` or `false`",
-        kind: Form::Boolean,
-        reach: Reach::Person,
+        kind: ValueForm::Boolean,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Enable,
         name: "enable",
         meaning: "Skills that are on",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
-        kind: Form::Words,
-        reach: Reach::Person,
+        kind: ValueForm::Words,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Disable,
         name: "disable",
         meaning: "Skills that are off",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
-        kind: Form::Words,
-        reach: Reach::Project,
+        kind: ValueForm::Words,
+        reach: SetBy::Project,
     },
     Key {
         id: Name::Trusted,
         name: "trusted",
         meaning: "Folders whose projects are trusted",
         form: "paths",
-        kind: Form::Paths,
-        reach: Reach::Person,
+        kind: ValueForm::Paths,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::TrustProject,
         name: "trust_project",
         meaning: "Whether the project is trusted, whichever it is",
         form: "`true` or `false`",
-        kind: Form::Boolean,
-        reach: Reach::Person,
+        kind: ValueForm::Boolean,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Links,
         name: "links",
         meaning: "What is done with links to folders of skills, and with hard links",
         form: "`follow`, `refuse` or `strict`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Hidden,
         name: "hidden",
         meaning: "What is done with folders whose name starts with a dot",
         form: "`skip` or `search`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::MaxDepth,
         name: "max_depth",
         meaning: "Folders from a root down to a skill, its own included",
         form: "a whole number",
-        kind: Form::Number,
-        reach: Reach::Person,
+        kind: ValueForm::Number,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Profile,
         name: "profile",
         meaning: "How strictly `check` judges",
         form: "`lenient` or `spec`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Arguments,
         name: "arguments",
         meaning: "Which places for arguments instructions have",
         form: "`plain`, `claude-code` or `goose`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Strict,
         name: "strict",
         meaning: "Whether a skill that had to be repaired is refused when it is loaded",
         form: "`true` or `false`",
-        kind: Form::Boolean,
-        reach: Reach::Person,
+        kind: ValueForm::Boolean,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Freshness,
         name: "freshness",
         meaning: "How a change of a loaded file is noticed",
         form: "`checked` or `snapshot`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::CacheEntries,
         name: "cache_entries",
         meaning: "Loaded texts that are remembered",
         form: "a whole number",
-        kind: Form::Number,
-        reach: Reach::Person,
+        kind: ValueForm::Number,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::CacheBytes,
         name: "cache_bytes",
         meaning: "Bytes of all loaded texts that are remembered",
         form: "a whole number",
-        kind: Form::Number,
-        reach: Reach::Person,
+        kind: ValueForm::Number,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Disclosure,
         name: "disclosure",
         meaning: "What decides what a model is told",
         form: "`catalog`, `triggered` or `hybrid`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Style,
         name: "style",
         meaning: "How skills are written for a model",
         form: "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Matching,
         name: "matching",
         meaning: "How a message is matched",
         form: "`keyword`, `hybrid` or `semantic`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Model,
         name: "model",
         meaning: "The folder of a model that compares texts by their meaning",
         form: "a path",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::MaxPerRequest,
         name: "max_per_request",
         meaning: "Skills whose instructions a request adds at most",
         form: "a whole number",
-        kind: Form::Number,
-        reach: Reach::Person,
+        kind: ValueForm::Number,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Breadcrumb,
         name: "breadcrumb",
         meaning: "Whether a model is told how many skills there are where nothing matches",
         form: "`on` or `off`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Fallback,
         name: "fallback",
         meaning: "What a model is told where nothing matches",
         form: "`none`, `show_all` or `ask_user`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::LogContent,
         name: "log_content",
         meaning: "Whether logs hold requests and what models are told, not names and numbers alone",
         form: "`true` or `false`",
-        kind: Form::Boolean,
-        reach: Reach::Person,
+        kind: ValueForm::Boolean,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Watch,
         name: "watch",
         meaning: "Whether the system tells of changes of files, where they are followed",
         form: "`on` or `off`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::PollSeconds,
         name: "poll_seconds",
         meaning: "Seconds between two looks for changes where nobody tells of them",
         form: "a whole number; 0 for never",
-        kind: Form::Number,
-        reach: Reach::Person,
+        kind: ValueForm::Number,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Index,
         name: "index",
         meaning: "Whether what was read of many skills is kept on disk for the next start, where a program has a place for it",
         form: "`on` or `off`",
-        kind: Form::Word,
-        reach: Reach::Person,
+        kind: ValueForm::Word,
+        reach: SetBy::Person,
     },
     Key {
         id: Name::Agents,
         name: "agents",
         meaning: "Agents, and the skills that each uses and sees",
         form: "tables `[agents.ID]` of `uses_skills` and `sees`, in the person's file",
-        kind: Form::Tables,
-        reach: Reach::Person,
+        kind: ValueForm::Tables,
+        reach: SetBy::Person,
     },
 ];
 
 impl Key {
     /// Returns whether a project may make the setting, for its own skills.
     pub fn is_for_projects(&self) -> bool {
-        self.reach == Reach::Project
+        self.reach == SetBy::Project
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {
@@ -350,7 +350,7 @@ impl Key {
             rows.filter_map(|setting| Some((text(&setting.value)?, setting.origin.clone())))
                 .collect()
         }
-        let chosen = |wanted: Choice| {
+        let chosen = |wanted: Toggle| {
             many(&settings.enablement, |(pattern, choice)| {
                 (*choice == wanted).then(|| pattern.clone())
             })
@@ -365,17 +365,17 @@ impl Key {
                 })
             }),
             Name::DefaultRoots => one(&settings.default_roots, bool::to_string),
-            Name::Enable => chosen(Choice::On),
-            Name::Disable => chosen(Choice::Off),
+            Name::Enable => chosen(Toggle::On),
+            Name::Disable => chosen(Toggle::Off),
             Name::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
             Name::TrustProject => one(&settings.trust_project, bool::to_string),
             Name::Links => one(&settings.links, |links| match links {
-                Links::Refuse => "refuse".to_owned(),
-                Links::Strict => "strict".to_owned(),
+                LinkPolicy::Refuse => "refuse".to_owned(),
+                LinkPolicy::Strict => "strict".to_owned(),
                 _ => "follow".to_owned(),
             }),
             Name::Hidden => one(&settings.hidden, |hidden| match hidden {
-                Hidden::Search => "search".to_owned(),
+                HiddenPolicy::Search => "search".to_owned(),
                 _ => "skip".to_owned(),
             }),
             Name::MaxDepth => one(&settings.max_depth, usize::to_string),

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Breadcrumb, Choice, Code, Dialect, Fallback, Freshness, Hidden, Links, Mode, Precedence,
-    Profile, Scope, Severity, Style, nearest,
+    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence,
+    Profile, Scope, Severity, Style, Toggle, nearest,
 };
 
 use crate::environment::{Environment, HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
-use crate::settings::key::{KEYS, Key, Name, Reach};
-use crate::settings::value::{Place, Written};
+use crate::settings::key::{KEYS, Key, Name, SetBy};
+use crate::settings::value::{RawValue, ValuePlace};
 use crate::settings::{
     ConfiguredAgent, ConfiguredRoot, Matching, Origin, Setting, SettingFinding, agent, finding,
     root,
@@ -21,11 +21,11 @@ pub(crate) struct Layer {
     pub(super) precedence: Option<Setting<Precedence>>,
     pub(super) roots: Vec<Setting<ConfiguredRoot>>,
     pub(super) default_roots: Option<Setting<bool>>,
-    pub(super) enablement: Vec<Setting<(String, Choice)>>,
+    pub(super) enablement: Vec<Setting<(String, Toggle)>>,
     pub(super) trusted: Vec<Setting<PathBuf>>,
     pub(super) trust_project: Option<Setting<bool>>,
-    pub(super) links: Option<Setting<Links>>,
-    pub(super) hidden: Option<Setting<Hidden>>,
+    pub(super) links: Option<Setting<LinkPolicy>>,
+    pub(super) hidden: Option<Setting<HiddenPolicy>>,
     pub(super) max_depth: Option<Setting<usize>>,
     pub(super) profile: Option<Setting<Profile>>,
     pub(super) arguments: Option<Setting<Dialect>>,
@@ -82,14 +82,14 @@ impl Layer {
             if is_other || text.trim().is_empty() {
                 continue;
             }
-            let place = Place {
+            let place = ValuePlace {
                 environment,
                 base: environment.directory(),
                 origin: Origin::Variable(variable.to_owned()),
                 span: None,
                 lines: None,
             };
-            layer.set(&name, Written::Text(text), &place);
+            layer.set(&name, RawValue::Text(text), &place);
         }
         layer
     }
@@ -103,12 +103,12 @@ impl Layer {
         let mut layer = Self::default();
         let entries = entries
             .iter()
-            .map(|(name, text)| (name, Written::Entry(text)));
+            .map(|(name, text)| (name, RawValue::Entry(text)));
         let arguments = arguments
             .iter()
-            .map(|(name, text)| (name, Written::Text(text)));
+            .map(|(name, text)| (name, RawValue::Text(text)));
         for (name, written) in entries.chain(arguments) {
-            let place = Place {
+            let place = ValuePlace {
                 environment,
                 base: environment.directory(),
                 origin: Origin::Argument,
@@ -121,11 +121,11 @@ impl Layer {
     }
 
     /// Takes a setting, or reports what is wrong with it.
-    pub(super) fn set(&mut self, name: &str, written: Written<'_>, place: &Place<'_>) {
+    pub(super) fn set(&mut self, name: &str, written: RawValue<'_>, place: &ValuePlace<'_>) {
         let Some(key) = Key::find(name) else {
             return self.report(unknown(name, place));
         };
-        if matches!(place.origin, Origin::Project(..)) && key.reach == Reach::Person {
+        if matches!(place.origin, Origin::Project(..)) && key.reach == SetBy::Person {
             let message = format!("A project may not set `{}`", key.name);
             return self.report(finding(
                 Code::SettingNotAllowed,
@@ -173,21 +173,29 @@ impl Layer {
         }
     }
 
-    fn take(&mut self, key: &Key, written: Written<'_>, place: &Place<'_>) -> Result<(), String> {
+    fn take(
+        &mut self,
+        key: &Key,
+        written: RawValue<'_>,
+        place: &ValuePlace<'_>,
+    ) -> Result<(), String> {
         match key.id {
             Name::Precedence => self.precedence = Some(place.set(precedence(written)?)),
             Name::DefaultRoots => self.default_roots = Some(place.set(written.boolean()?)),
             Name::TrustProject => self.trust_project = Some(place.set(written.boolean()?)),
             Name::Links => {
                 let choices = [
-                    ("follow", Links::Follow),
-                    ("refuse", Links::Refuse),
-                    ("strict", Links::Strict),
+                    ("follow", LinkPolicy::Follow),
+                    ("refuse", LinkPolicy::Refuse),
+                    ("strict", LinkPolicy::Strict),
                 ];
                 self.links = Some(place.set(one_of(written, &choices)?));
             }
             Name::Hidden => {
-                let choices = [("skip", Hidden::Skip), ("search", Hidden::Search)];
+                let choices = [
+                    ("skip", HiddenPolicy::Skip),
+                    ("search", HiddenPolicy::Search),
+                ];
                 self.hidden = Some(place.set(one_of(written, &choices)?));
             }
             Name::Profile => {
@@ -227,11 +235,11 @@ impl Layer {
             Name::Fallback => self.fallback = Some(place.set(one_of(written, &FALLBACKS)?)),
             Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
             Name::Agents => agent::read(self, written, place)?,
-            Name::Enable => self.choose(written, Choice::On, place)?,
-            Name::Disable => self.choose(written, Choice::Off, place)?,
+            Name::Enable => self.choose(written, Toggle::On, place)?,
+            Name::Disable => self.choose(written, Toggle::Off, place)?,
             Name::Trusted => {
                 let paths = written.list(PATHS)?.into_iter();
-                let path = |entry: Written<'_>| {
+                let path = |entry: RawValue<'_>| {
                     let path = place.environment.path(entry.text()?, place.base);
                     Ok(place.set(path))
                 };
@@ -254,13 +262,13 @@ impl Layer {
 
     fn choose(
         &mut self,
-        written: Written<'_>,
-        choice: Choice,
-        place: &Place<'_>,
+        written: RawValue<'_>,
+        choice: Toggle,
+        place: &ValuePlace<'_>,
     ) -> Result<(), String> {
         let patterns = written.list(',')?.into_iter();
         let read =
-            |entry: Written<'_>| Ok(place.set((pattern(entry.text()?.trim(), place)?, choice)));
+            |entry: RawValue<'_>| Ok(place.set((pattern(entry.text()?.trim(), place)?, choice)));
         self.enablement
             .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);
         Ok(())
@@ -268,7 +276,7 @@ impl Layer {
 }
 
 /// Reads a pattern. One of a project is for the project's own skills.
-fn pattern(text: &str, place: &Place<'_>) -> Result<String, String> {
+fn pattern(text: &str, place: &ValuePlace<'_>) -> Result<String, String> {
     let stars = text.matches('*').count();
     if stars > 0 && !(stars == 1 && (text == "*" || text.ends_with(":*"))) {
         return Err(format!(
@@ -288,7 +296,7 @@ fn pattern(text: &str, place: &Place<'_>) -> Result<String, String> {
 /// What stands between paths in a variable.
 pub(super) const PATHS: char = if cfg!(windows) { ';' } else { ':' };
 
-pub(super) fn unknown(name: &str, place: &Place<'_>) -> SettingFinding {
+pub(super) fn unknown(name: &str, place: &ValuePlace<'_>) -> SettingFinding {
     let meant = nearest(name, KEYS.iter().map(|key| key.name), 1);
     let message = match meant.first() {
         Some(meant) => format!("Setting `{name}` is not known; `{meant}` may be meant"),
@@ -303,17 +311,17 @@ pub(super) fn unknown(name: &str, place: &Place<'_>) -> SettingFinding {
 }
 
 /// Reads a client's name, or scopes in their order.
-fn precedence(written: Written<'_>) -> Result<Precedence, String> {
+fn precedence(written: RawValue<'_>) -> Result<Precedence, String> {
     let scopes = match written.text() {
         Ok(text) => {
             if let Some(preset) = Precedence::preset(text) {
                 return Ok(preset);
             }
-            Written::Text(text).list(',')?
+            RawValue::Text(text).list(',')?
         }
         Err(_) => written.list(',')?,
     };
-    let scope = |word: Written<'_>| {
+    let scope = |word: RawValue<'_>| {
         let word = word.text()?;
         word.parse::<Scope>().map_err(|_| {
             let clients = Precedence::PRESETS.iter().map(|(client, _)| *client);
@@ -326,7 +334,7 @@ fn precedence(written: Written<'_>) -> Result<Precedence, String> {
     Ok(Precedence::new(&scopes))
 }
 
-pub(super) fn one_of<T: Copy>(written: Written<'_>, choices: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn one_of<T: Copy>(written: RawValue<'_>, choices: &[(&str, T)]) -> Result<T, String> {
     let text = written.text()?;
     let choice = choices.iter().find(|(word, _)| *word == text);
     choice.map(|(_, value)| *value).ok_or_else(|| {

@@ -5,12 +5,12 @@ use std::ops::Range;
 use skillfold_core::{Position, Span};
 
 /// Where the lines of a text start.
-pub(super) struct Lines<'a> {
+pub(super) struct LineStarts<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineStarts<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {

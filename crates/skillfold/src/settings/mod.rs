@@ -16,9 +16,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Agent, Breadcrumb, Catalog, Choice, Code, Diagnostic, Dialect, Enablement, Error, Fallback,
-    Freshness, Hidden, Limits, Links, Loading, Logged, Mode, Policy, Precedence, Profile, Reading,
-    Rules, Scope, Severity, Strictness, Style, Suggesting, Walk, canonical, nearest, visible,
+    Agent, Breadcrumb, Catalog, CatalogOptions, Code, Diagnostic, Dialect, Enablement, Error,
+    Fallback, Freshness, HiddenPolicy, Limits, LinkPolicy, LoadOptions, LogDetail, Mode, Policy,
+    Precedence, Profile, ReadOptions, Scope, Severity, Strictness, Style, SuggestionThresholds,
+    Toggle, WalkOptions, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
@@ -163,15 +164,15 @@ pub struct Settings {
     /// Whether the default roots are searched.
     pub default_roots: Setting<bool>,
     /// Which skills are on and off, in the order of the layers.
-    pub enablement: Vec<Setting<(String, Choice)>>,
+    pub enablement: Vec<Setting<(String, Toggle)>>,
     /// Folders whose projects are trusted.
     pub trusted: Vec<Setting<PathBuf>>,
     /// Whether the project is trusted, whichever it is.
     pub trust_project: Setting<bool>,
     /// What is done with links to folders.
-    pub links: Setting<Links>,
+    pub links: Setting<LinkPolicy>,
     /// What is done with folders whose name starts with a dot.
-    pub hidden: Setting<Hidden>,
+    pub hidden: Setting<HiddenPolicy>,
     /// Folders between a root and a skill.
     pub max_depth: Setting<usize>,
     /// How strictly skills are judged.
@@ -306,23 +307,23 @@ impl Settings {
     }
 
     /// Returns how a catalog is made by these settings.
-    pub fn rules(&self) -> Rules {
+    pub fn catalog_options(&self) -> CatalogOptions {
         let mut enablement = Enablement::default();
         for setting in &self.enablement {
             let (pattern, choice) = &setting.value;
             enablement.set(pattern, *choice);
         }
-        Rules {
-            reading: Reading {
-                walk: Walk {
+        CatalogOptions {
+            read: ReadOptions {
+                walk: WalkOptions {
                     hidden: self.hidden.value,
                     limits: Limits {
                         walk_depth: self.max_depth.value,
                         ..Limits::default()
                     },
-                    ..Walk::default()
+                    ..WalkOptions::default()
                 },
-                ..Reading::default()
+                ..ReadOptions::default()
             },
             precedence: self.precedence.value,
             enablement,
@@ -330,8 +331,8 @@ impl Settings {
     }
 
     /// Returns how skills are loaded by these settings.
-    pub fn loading(&self) -> Loading {
-        Loading {
+    pub fn load_options(&self) -> LoadOptions {
+        LoadOptions {
             dialect: self.arguments.value,
             strictness: if self.strict.value {
                 Strictness::Strict
@@ -352,14 +353,14 @@ impl Settings {
             max_skills: self.max_per_request.value,
             suggesting: match self.matching.value {
                 Matching::Keyword => None,
-                Matching::Hybrid | Matching::Semantic => Some(Suggesting::default()),
+                Matching::Hybrid | Matching::Semantic => Some(SuggestionThresholds::default()),
             },
             breadcrumb: self.breadcrumb.value,
             fallback: self.fallback.value,
             logged: if self.log_content.value {
-                Logged::Content
+                LogDetail::Content
             } else {
-                Logged::Names
+                LogDetail::Names
             },
             ..Policy::default()
         }
@@ -432,7 +433,7 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let (loading, policy) = (Loading::default(), Policy::default());
+        let (loading, policy) = (LoadOptions::default(), Policy::default());
         Self {
             precedence: Setting::default(Precedence::default()),
             roots: Vec::new(),
@@ -440,13 +441,13 @@ impl Default for Settings {
             enablement: Vec::new(),
             trusted: Vec::new(),
             trust_project: Setting::default(false),
-            links: Setting::default(Links::default()),
-            hidden: Setting::default(Hidden::default()),
+            links: Setting::default(LinkPolicy::default()),
+            hidden: Setting::default(HiddenPolicy::default()),
             max_depth: Setting::default(Limits::default().walk_depth),
             profile: Setting::default(Profile::default()),
             arguments: Setting::default(loading.dialect),
             strict: Setting::default(loading.strictness == Strictness::Strict),
-            log_content: Setting::default(policy.logged == Logged::Content),
+            log_content: Setting::default(policy.logged == LogDetail::Content),
             watch: Setting::default(true),
             poll_seconds: Setting::default(POLL_SECONDS),
             index: Setting::default(true),

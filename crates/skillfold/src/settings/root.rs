@@ -7,7 +7,7 @@ use skillfold_core::{PluginName, Scope};
 use toml::de::DeValue;
 
 use crate::environment::resolve;
-use crate::settings::value::{Place, Written};
+use crate::settings::value::{RawValue, ValuePlace};
 use crate::settings::{ConfiguredRoot, Origin};
 
 /// The words that a root is written with.
@@ -18,9 +18,12 @@ struct Words<'a> {
 }
 
 /// Reads a root: a path, `scope=path`, `plugin=path`, or a table of path, scope and plugin.
-pub(super) fn read(written: Written<'_>, place: &Place<'_>) -> Result<ConfiguredRoot, String> {
+pub(super) fn read(
+    written: RawValue<'_>,
+    place: &ValuePlace<'_>,
+) -> Result<ConfiguredRoot, String> {
     let words = match written {
-        Written::Toml(value) if value.is_table() => table(value)?,
+        RawValue::Toml(value) if value.is_table() => table(value)?,
         _ => text(written.text()?),
     };
     let is_project = matches!(place.origin, Origin::Project(..));
@@ -49,8 +52,8 @@ pub(super) fn read(written: Written<'_>, place: &Place<'_>) -> Result<Configured
 
 fn table<'a>(value: &'a DeValue<'a>) -> Result<Words<'a>, String> {
     let field = |name: &str| {
-        let value = value.get(name).map(|value| Written::Toml(value.get_ref()));
-        value.map(Written::text).transpose()
+        let value = value.get(name).map(|value| RawValue::Toml(value.get_ref()));
+        value.map(RawValue::text).transpose()
     };
     let known = ["path", "scope", "plugin"];
     let keys = value.as_table().into_iter().flat_map(|table| table.keys());
@@ -88,7 +91,7 @@ fn text(text: &str) -> Words<'_> {
 
 /// Returns the text of a root with its path whole.
 #[cfg(feature = "store")]
-pub(super) fn whole(written: &str, place: &Place<'_>) -> String {
+pub(super) fn whole(written: &str, place: &ValuePlace<'_>) -> String {
     let words = text(written);
     let path = place.environment.path(words.path, place.base);
     match words.scope.or(words.plugin) {

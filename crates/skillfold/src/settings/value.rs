@@ -8,12 +8,12 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::environment::Environment;
-use crate::settings::lines::Lines;
+use crate::settings::lines::LineStarts;
 use crate::settings::{Origin, Setting};
 
 /// A value as it was written.
 #[derive(Clone, Copy)]
-pub(super) enum Written<'a> {
+pub(super) enum RawValue<'a> {
     /// In a TOML file.
     Toml(&'a DeValue<'a>),
     /// As the text of a variable or argument.
@@ -22,7 +22,7 @@ pub(super) enum Written<'a> {
     Entry(&'a str),
 }
 
-impl<'a> Written<'a> {
+impl<'a> RawValue<'a> {
     pub(super) fn text(self) -> Result<&'a str, String> {
         match self {
             Self::Text(text) => Ok(text.trim()),
@@ -63,14 +63,14 @@ impl<'a> Written<'a> {
             Self::Text(text) => {
                 let entries = text.split(separator).map(str::trim);
                 let entries = entries.filter(|entry| !entry.is_empty());
-                Ok(entries.map(Written::Text).collect())
+                Ok(entries.map(RawValue::Text).collect())
             }
             Self::Entry(_) => Ok(vec![self]),
             Self::Toml(value) => {
                 let entries = value.as_array().ok_or_else(|| expected("a list", value))?;
                 Ok(entries
                     .iter()
-                    .map(|entry| Written::Toml(entry.get_ref()))
+                    .map(|entry| RawValue::Toml(entry.get_ref()))
                     .collect())
             }
         }
@@ -102,17 +102,17 @@ fn kind(value: &DeValue<'_>) -> &'static str {
 }
 
 /// Where a setting is made.
-pub(super) struct Place<'a> {
+pub(super) struct ValuePlace<'a> {
     pub(super) environment: &'a Environment,
     /// Where relative paths start.
     pub(super) base: &'a Path,
     pub(super) origin: Origin,
     pub(super) span: Option<Span>,
     /// The lines of the file that it is made in.
-    pub(super) lines: Option<&'a Lines<'a>>,
+    pub(super) lines: Option<&'a LineStarts<'a>>,
 }
 
-impl Place<'_> {
+impl ValuePlace<'_> {
     /// Returns a place further on in the same file.
     pub(super) fn at(&self, bytes: Range<usize>) -> Self {
         let span = self.lines.map(|lines| lines.span(bytes)).or(self.span);

@@ -7,9 +7,9 @@ use skillfold_store::Access;
 use toml_edit::{Array, DocumentMut, Item, Value};
 
 use crate::environment::{Environment, SETTINGS_BYTES};
-use crate::settings::key::{Form, Key};
+use crate::settings::key::{Key, ValueForm};
 use crate::settings::layer::{Layer, PATHS, unknown};
-use crate::settings::value::{Place, Written};
+use crate::settings::value::{RawValue, ValuePlace};
 use crate::settings::{Origin, SettingFinding, root};
 use crate::writable::{Writable, lock};
 
@@ -60,7 +60,7 @@ pub fn write_setting(
             )
         }
     };
-    let place = Place {
+    let place = ValuePlace {
         environment,
         base,
         origin,
@@ -97,14 +97,14 @@ fn replace(old: &mut Item, mut new: Value) {
 }
 
 /// Returns a setting as it is written in a file, if it can be followed.
-fn checked(name: &str, value: &str, place: &Place<'_>) -> Result<Value, Error> {
+fn checked(name: &str, value: &str, place: &ValuePlace<'_>) -> Result<Value, Error> {
     let invalid =
         |finding: &SettingFinding| Error::setting("argument", finding.diagnostic.message.clone());
     let Some(key) = Key::find(name) else {
         return Err(invalid(&unknown(name, place)));
     };
     let mut layer = Layer::default();
-    layer.set(name, Written::Text(value), place);
+    layer.set(name, RawValue::Text(value), place);
     let findings = layer.findings.iter();
     let mut errors = findings.filter(|finding| finding.diagnostic.severity == Severity::Error);
     match errors.next() {
@@ -115,8 +115,8 @@ fn checked(name: &str, value: &str, place: &Place<'_>) -> Result<Value, Error> {
 
 /// Writes a value in the form that its key has in a file. A path of the person is written whole: the file stands elsewhere
 /// than where it was typed.
-fn written(key: &Key, value: &str, place: &Place<'_>) -> Value {
-    let text = Written::Text(value);
+fn written(key: &Key, value: &str, place: &ValuePlace<'_>) -> Value {
+    let text = RawValue::Text(value);
     let list = |separator: char| {
         let entries = text.list(separator).unwrap_or_default();
         let entries = entries.into_iter().filter_map(|entry| entry.text().ok());
@@ -124,25 +124,25 @@ fn written(key: &Key, value: &str, place: &Place<'_>) -> Value {
     };
     let array = |entries: Vec<String>| Value::Array(entries.into_iter().collect::<Array>());
     match key.kind {
-        Form::Words => array(list(',')),
-        Form::Paths | Form::Roots if matches!(place.origin, Origin::Project(..)) => {
+        ValueForm::Words => array(list(',')),
+        ValueForm::Paths | ValueForm::Roots if matches!(place.origin, Origin::Project(..)) => {
             array(list(PATHS))
         }
-        Form::Paths => {
+        ValueForm::Paths => {
             let path = |entry: String| place.environment.path(&entry, place.base);
             let paths = list(PATHS).into_iter().map(path);
             array(paths.map(|path| path.display().to_string()).collect())
         }
-        Form::Roots => {
+        ValueForm::Roots => {
             let roots = list(PATHS).into_iter();
             array(roots.map(|entry| root::whole(&entry, place)).collect())
         }
-        Form::Boolean => Value::from(text.boolean().unwrap_or_default()),
-        Form::Number => {
+        ValueForm::Boolean => Value::from(text.boolean().unwrap_or_default()),
+        ValueForm::Number => {
             Value::from(i64::try_from(text.number().unwrap_or_default()).unwrap_or(i64::MAX))
         }
-        Form::Word if value.contains(',') => array(list(',')),
+        ValueForm::Word if value.contains(',') => array(list(',')),
         // What has this form cannot be written as text, and was refused.
-        Form::Word | Form::Tables => Value::from(value.trim()),
+        ValueForm::Word | ValueForm::Tables => Value::from(value.trim()),
     }
 }

@@ -63,12 +63,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Why a text is not taken, and at which byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct SyntaxFault {
     pub(super) at: usize,
     pub(super) why: String,
 }
 
-impl Wrong {
+impl SyntaxFault {
     pub(super) fn new(at: usize, why: impl Into<String>) -> Self {
         let why = why.into();
         Self { at, why }

@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::setup::entry::Wrong;
+use crate::setup::entry::SyntaxFault;
 
 /// How deep values may be nested.
 const DEPTH: usize = 128;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct JsonNode {
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: JsonKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Object(Vec<Member>),
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     Scalar(Value),
 }
 
@@ -28,27 +28,27 @@ pub(super) enum Kind {
 pub(super) struct Member {
     pub(super) key: String,
     pub(super) start: usize,
-    pub(super) value: Node,
+    pub(super) value: JsonNode,
     pub(super) comma: Option<usize>,
 }
 
-impl Node {
+impl JsonNode {
     pub(super) fn value(&self) -> Value {
         match &self.kind {
-            Kind::Object(members) => {
+            JsonKind::Object(members) => {
                 let members = members.iter();
                 let members = members.map(|member| (member.key.clone(), member.value.value()));
                 Value::Object(members.collect::<Map<_, _>>())
             }
-            Kind::List(items) => Value::Array(items.iter().map(Self::value).collect()),
-            Kind::Scalar(value) => value.clone(),
+            JsonKind::List(items) => Value::Array(items.iter().map(Self::value).collect()),
+            JsonKind::Scalar(value) => value.clone(),
         }
     }
 }
 
 /// Reads a text that holds one value; nothing if it holds none.
-pub(super) fn parse(text: &str) -> Result<Option<Node>, Wrong> {
-    let mut reader = Reader {
+pub(super) fn parse(text: &str) -> Result<Option<JsonNode>, SyntaxFault> {
+    let mut reader = JsonReader {
         text,
         at: 0,
         depth: 0,
@@ -65,23 +65,23 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, Wrong> {
     Ok(Some(node))
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn rest(&self) -> &str {
         &self.text[self.at..]
     }
 
-    fn wrong(&self, why: &str) -> Wrong {
-        Wrong::new(self.at, why)
+    fn wrong(&self, why: &str) -> SyntaxFault {
+        SyntaxFault::new(self.at, why)
     }
 
     /// Skips blank space and comments.
-    fn skip(&mut self) -> Result<(), Wrong> {
+    fn skip(&mut self) -> Result<(), SyntaxFault> {
         loop {
             let rest = self.rest();
             let blank = rest.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
@@ -108,7 +108,7 @@ impl Reader<'_> {
         is_there
     }
 
-    fn node(&mut self) -> Result<Node, Wrong> {
+    fn node(&mut self) -> Result<JsonNode, SyntaxFault> {
         let start = self.at;
         if self.depth >= DEPTH {
             return Err(self.wrong("Nested too deep"));
@@ -117,21 +117,21 @@ impl Reader<'_> {
         let kind = match self.rest().chars().next() {
             Some('{') => self.object()?,
             Some('[') => self.list()?,
-            Some('"') => Kind::Scalar(Value::from(self.string()?)),
+            Some('"') => JsonKind::Scalar(Value::from(self.string()?)),
             _ => self.word()?,
         };
         self.depth -= 1;
         let span = start..self.at;
-        Ok(Node { span, kind })
+        Ok(JsonNode { span, kind })
     }
 
-    fn object(&mut self) -> Result<Kind, Wrong> {
+    fn object(&mut self) -> Result<JsonKind, SyntaxFault> {
         let mut members = Vec::new();
         self.at += 1;
         loop {
             self.skip()?;
             if self.takes('}') {
-                return Ok(Kind::Object(members));
+                return Ok(JsonKind::Object(members));
             }
             if members
                 .last()
@@ -166,13 +166,13 @@ impl Reader<'_> {
         }
     }
 
-    fn list(&mut self) -> Result<Kind, Wrong> {
+    fn list(&mut self) -> Result<JsonKind, SyntaxFault> {
         let mut items = Vec::new();
         self.at += 1;
         loop {
             self.skip()?;
             if self.takes(']') {
-                return Ok(Kind::List(items));
+                return Ok(JsonKind::List(items));
             }
             items.push(self.node()?);
             self.skip()?;
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Wrong> {
+    fn string(&mut self) -> Result<String, SyntaxFault> {
         let rest = self.rest();
         if !rest.starts_with('"') {
             return Err(self.wrong("Expected `\"`"));
@@ -203,14 +203,14 @@ impl Reader<'_> {
     }
 
     /// Reads a number, `true`, `false` or `null`.
-    fn word(&mut self) -> Result<Kind, Wrong> {
+    fn word(&mut self) -> Result<JsonKind, SyntaxFault> {
         let rest = self.rest();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         match serde_json::from_str(&rest[..end]) {
             Ok(value) => {
                 self.at += end;
-                Ok(Kind::Scalar(value))
+                Ok(JsonKind::Scalar(value))
             }
             Err(_) => Err(self.wrong("Expected a value")),
         }

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::setup::entry::{Entry, Wrong, quoted};
-use crate::setup::json::{Kind, Member, Node, parse};
+use crate::setup::entry::{Entry, SyntaxFault, quoted};
+use crate::setup::json::{JsonKind, JsonNode, Member, parse};
 
 /// How far a level is moved in where the file does not show it.
 const UNIT: &str = "  ";
 
 /// Returns what a text holds.
-pub(super) fn value(text: &str) -> Result<Value, Wrong> {
+pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let node = parse(text)?;
     Ok(node.map_or(Value::Null, |node| node.value()))
 }
@@ -20,7 +20,7 @@ pub(super) fn insert(
     path: &[&str],
     name: &str,
     entry: &Entry,
-) -> Result<String, Wrong> {
+) -> Result<String, SyntaxFault> {
     let Some(root) = parse(text)? else {
         let (mark, blank) = text.split_at(if text.starts_with('\u{feff}') { 3 } else { 0 });
         if blank.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
@@ -28,7 +28,7 @@ pub(super) fn insert(
             let end = if blank.contains('\n') { "" } else { "\n" };
             return Ok(format!("{mark}{{\n{UNIT}{whole}\n}}{end}{blank}"));
         }
-        return Err(Wrong::new(0, "There is nothing but comments"));
+        return Err(SyntaxFault::new(0, "There is nothing but comments"));
     };
     let mut level = &root;
     let mut missing = path;
@@ -77,7 +77,7 @@ pub(super) fn replace(
     path: &[&str],
     name: &str,
     entry: &Entry,
-) -> Result<String, Wrong> {
+) -> Result<String, SyntaxFault> {
     let Some((root, _, member)) = find(text, path, name)? else {
         return insert(text, path, name, entry);
     };
@@ -89,7 +89,7 @@ pub(super) fn replace(
 }
 
 /// Takes an entry out, with the comma that it needed.
-pub(super) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, Wrong> {
+pub(super) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
     let Some((_, level, member)) = find(text, path, name)? else {
         return Ok(text.to_owned());
     };
@@ -126,7 +126,11 @@ pub(super) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, Wr
     Ok(left)
 }
 
-fn find(text: &str, path: &[&str], name: &str) -> Result<Option<(Node, Node, Member)>, Wrong> {
+fn find(
+    text: &str,
+    path: &[&str],
+    name: &str,
+) -> Result<Option<(JsonNode, JsonNode, Member)>, SyntaxFault> {
     let Some(root) = parse(text)? else {
         return Ok(None);
     };
@@ -142,21 +146,23 @@ fn find(text: &str, path: &[&str], name: &str) -> Result<Option<(Node, Node, Mem
     Ok(member.map(|member| (root, level, member)))
 }
 
-fn members(node: &Node) -> Result<&[Member], Wrong> {
+fn members(node: &JsonNode) -> Result<&[Member], SyntaxFault> {
     match &node.kind {
-        Kind::Object(members) => Ok(members),
-        Kind::List(_) | Kind::Scalar(_) => Err(Wrong::new(node.span.start, "Expected an object")),
+        JsonKind::Object(members) => Ok(members),
+        JsonKind::List(_) | JsonKind::Scalar(_) => {
+            Err(SyntaxFault::new(node.span.start, "Expected an object"))
+        }
     }
 }
 
 /// Returns the member of a key. A key that is there twice is refused: clients differ in which one counts.
-fn only<'a>(node: &'a Node, key: &str) -> Result<Option<&'a Member>, Wrong> {
+fn only<'a>(node: &'a JsonNode, key: &str) -> Result<Option<&'a Member>, SyntaxFault> {
     let mut found = members(node)?.iter().filter(|member| member.key == key);
     let first = found.next();
     match found.next() {
         Some(second) => {
             let why = format!("Key {} is there twice", quoted(key));
-            Err(Wrong::new(second.start, why))
+            Err(SyntaxFault::new(second.start, why))
         }
         None => Ok(first),
     }
@@ -170,10 +176,10 @@ fn indent(text: &str, place: usize) -> &str {
 }
 
 /// Returns how far the file moves a level in.
-fn unit<'a>(text: &'a str, root: &Node) -> &'a str {
+fn unit<'a>(text: &'a str, root: &JsonNode) -> &'a str {
     let first = match &root.kind {
-        Kind::Object(members) => members.first(),
-        Kind::List(_) | Kind::Scalar(_) => None,
+        JsonKind::Object(members) => members.first(),
+        JsonKind::List(_) | JsonKind::Scalar(_) => None,
     };
     match first {
         Some(first) if !indent(text, first.start).is_empty() => indent(text, first.start),

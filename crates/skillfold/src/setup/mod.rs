@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use skillfold_core::Error;
 use skillfold_core::text::common_start;
-use skillfold_store::{Access, Existing};
+use skillfold_store::{Access, ReadFile};
 
 use crate::environment::{CONFIGURATION_BYTES, Environment, resolved};
 use crate::setup::client::Format;
-use crate::setup::entry::{Entry, NAME, Wrong, at, with};
-use crate::setup::record::{Made, Record};
+use crate::setup::entry::{Entry, NAME, SyntaxFault, at, with};
+use crate::setup::record::{Added, Record};
 use crate::writable::{Writable, lock};
 
 pub use client::{Client, ClientFile};
@@ -92,9 +92,9 @@ impl SetupPlan {
             return Err(plan.unsafe_edit());
         }
         let made = if plan.before.is_some() {
-            Made::Entry
+            Added::Entry
         } else {
-            Made::File
+            Added::File
         };
         plan.record = inserted(&text, &after).map(|inserted| Record { inserted, made });
         plan.after = Some(after);
@@ -127,7 +127,7 @@ impl SetupPlan {
             && text.matches(&record.inserted).count() == 1
         {
             let after = text.replace(&record.inserted, "");
-            if after.is_empty() && record.made == Made::File {
+            if after.is_empty() && record.made == Added::File {
                 plan.after = None;
                 return Ok(plan);
             }
@@ -212,7 +212,7 @@ impl SetupPlan {
         }
         let _lock = lock(&self.environment)?;
         let now = self.writable.read(CONFIGURATION_BYTES)?;
-        if now.as_ref().map(Existing::bytes) != self.before.as_deref().map(str::as_bytes) {
+        if now.as_ref().map(ReadFile::bytes) != self.before.as_deref().map(str::as_bytes) {
             let rule = "The file changed meanwhile; close the client and try again";
             return Err(Error::refused_write(self.file.to_string_lossy(), rule));
         }
@@ -241,7 +241,7 @@ impl SetupPlan {
         Ok((value, keys))
     }
 
-    fn understood<T>(&self, result: Result<T, Wrong>) -> Result<T, Error> {
+    fn understood<T>(&self, result: Result<T, SyntaxFault>) -> Result<T, Error> {
         let text = self.before.as_deref().unwrap_or_default();
         result.map_err(|wrong| Error::invalid(self.file.to_string_lossy(), wrong.placed(text)))
     }
@@ -259,7 +259,7 @@ enum Edit<'a> {
     Remove,
 }
 
-fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<String, Wrong> {
+fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<String, SyntaxFault> {
     let key = keys.first().copied().unwrap_or_default();
     match (client.format(), edit) {
         (Format::Json, Edit::Insert(entry)) => json_edit::insert(text, keys, NAME, entry),
@@ -274,7 +274,7 @@ fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
     }
 }
 
-fn parsed(client: Client, text: &str) -> Result<Value, Wrong> {
+fn parsed(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     let value = match client.format() {
         Format::Json => json_edit::value(text),
         Format::Toml => toml::value(text),
@@ -282,7 +282,7 @@ fn parsed(client: Client, text: &str) -> Result<Value, Wrong> {
     }?;
     match value {
         Value::Null | Value::Object(_) => Ok(value),
-        _ => Err(Wrong::new(0, "Expected names with values")),
+        _ => Err(SyntaxFault::new(0, "Expected names with values")),
     }
 }
 

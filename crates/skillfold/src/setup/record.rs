@@ -17,11 +17,11 @@ pub(super) struct Record {
     /// The text, whole.
     pub(super) inserted: String,
     /// Whether the file was made for it.
-    pub(super) made: Made,
+    pub(super) made: Added,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum Added {
     File,
     Entry,
 }
@@ -35,8 +35,8 @@ pub(super) fn look_up(environment: &Environment, file: &Path) -> Option<Record> 
     Some(Record {
         inserted: record.get("inserted")?.as_str()?.to_owned(),
         made: match record.get("made")?.as_str()? {
-            "file" => Made::File,
-            _ => Made::Entry,
+            "file" => Added::File,
+            _ => Added::Entry,
         },
     })
 }
@@ -70,8 +70,8 @@ pub(super) fn keep(
             let mut table = Table::new();
             table["file"] = toml_edit::value(name);
             table["made"] = toml_edit::value(match record.made {
-                Made::File => "file",
-                Made::Entry => "entry",
+                Added::File => "file",
+                Added::Entry => "entry",
             });
             table["inserted"] = toml_edit::value(&*record.inserted);
             records.push(table);

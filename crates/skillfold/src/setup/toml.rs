@@ -3,20 +3,25 @@
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
-use crate::setup::entry::{Entry, Field, Wrong};
+use crate::setup::entry::{Entry, Field, SyntaxFault};
 
 /// Returns what a text holds.
-pub(super) fn value(text: &str) -> Result<Value, Wrong> {
+pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Wrong::new(at, error.message().trim())
+        SyntaxFault::new(at, error.message().trim())
     })?;
-    serde_json::to_value(table).map_err(|error| Wrong::new(0, error.to_string()))
+    serde_json::to_value(table).map_err(|error| SyntaxFault::new(0, error.to_string()))
 }
 
 /// Puts an entry into a table of tables. It is written to the end, where no byte before it changes, or, where the table is
 /// written on one line, into that line.
-pub(super) fn insert(text: &str, table: &str, name: &str, entry: &Entry) -> Result<String, Wrong> {
+pub(super) fn insert(
+    text: &str,
+    table: &str,
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
     let break_ = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut added = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -35,14 +40,22 @@ pub(super) fn insert(text: &str, table: &str, name: &str, entry: &Entry) -> Resu
     }
     let mut document = document(text)?;
     let Some(inline) = document.get_mut(table).and_then(Item::as_inline_table_mut) else {
-        return Err(Wrong::new(0, format!("Expected `{table}` to be a table")));
+        return Err(SyntaxFault::new(
+            0,
+            format!("Expected `{table}` to be a table"),
+        ));
     };
     inline.insert(name, toml_edit::Value::InlineTable(inline_table(entry)));
     Ok(document.to_string())
 }
 
 /// Puts an entry in the place of another.
-pub(super) fn replace(text: &str, table: &str, name: &str, entry: &Entry) -> Result<String, Wrong> {
+pub(super) fn replace(
+    text: &str,
+    table: &str,
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
     let mut document = document(text)?;
     match document.get_mut(table).and_then(|item| item.get_mut(name)) {
         Some(Item::Table(old)) => {
@@ -56,7 +69,7 @@ pub(super) fn replace(text: &str, table: &str, name: &str, entry: &Entry) -> Res
 }
 
 /// Takes an entry out.
-pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<String, Wrong> {
+pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<String, SyntaxFault> {
     let mut document = document(text)?;
     if let Some(tables) = document.get_mut(table).and_then(Item::as_table_like_mut) {
         tables.remove(name);
@@ -64,10 +77,10 @@ pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<String, Wron
     Ok(document.to_string())
 }
 
-fn document(text: &str) -> Result<DocumentMut, Wrong> {
+fn document(text: &str) -> Result<DocumentMut, SyntaxFault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let at = error.span().map_or(0, |span| span.start);
-        Wrong::new(at, error.message().trim())
+        SyntaxFault::new(at, error.message().trim())
     })
 }
 

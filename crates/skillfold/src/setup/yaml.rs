@@ -5,36 +5,44 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-use crate::setup::entry::{Entry, Field, Wrong, quoted};
+use crate::setup::entry::{Entry, Field, SyntaxFault, quoted};
 
 /// How deep values may be nested.
 const DEPTH: usize = 64;
 
 /// A value and where it stands. A mapping or a list in blocks has no end of its own: its end is that of what it holds last.
 #[derive(Clone, Debug)]
-struct Node {
+struct YamlNode {
     span: Range<usize>,
-    kind: Kind,
+    kind: YamlKind,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
-    Map(Vec<(Node, Node)>),
-    List(Vec<Node>),
+enum YamlKind {
+    Map(Vec<(YamlNode, YamlNode)>),
+    List(Vec<YamlNode>),
     Scalar(Value),
 }
 
 /// Returns what a text holds.
-pub(super) fn value(text: &str) -> Result<Value, Wrong> {
+pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     Ok(parse(text)?.map_or(Value::Null, |node| node.value()))
 }
 
 /// Puts an entry into a mapping of mappings, before the others, or makes that mapping at the end.
-pub(super) fn insert(text: &str, key: &str, name: &str, entry: &Entry) -> Result<String, Wrong> {
+pub(super) fn insert(
+    text: &str,
+    key: &str,
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
     let (place, added) = match parse(text)? {
         Some(root) if !root.is_null() => match root.field(key)? {
             None if is_flow(text, &root) => {
-                return Err(Wrong::new(root.span.start, "Expected a mapping in blocks"));
+                return Err(SyntaxFault::new(
+                    root.span.start,
+                    "Expected a mapping in blocks",
+                ));
             }
             None => (text.len(), at_end(text, key, name, entry)),
             Some((key, below)) => inside(text, &key, &below, name, entry)?,
@@ -47,19 +55,24 @@ pub(super) fn insert(text: &str, key: &str, name: &str, entry: &Entry) -> Result
 }
 
 /// Puts an entry in the place of another.
-pub(super) fn replace(text: &str, key: &str, name: &str, entry: &Entry) -> Result<String, Wrong> {
+pub(super) fn replace(
+    text: &str,
+    key: &str,
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
     insert(&remove(text, key, name)?, key, name, entry)
 }
 
 /// Takes an entry out, with its lines.
-pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, Wrong> {
+pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, SyntaxFault> {
     let Some((_, below)) = parse(text)?.map_or(Ok(None), |root| root.field(key))? else {
         return Ok(text.to_owned());
     };
     let Some((own, value)) = below.field(name)? else {
         return Ok(text.to_owned());
     };
-    let Kind::Map(fields) = &below.kind else {
+    let YamlKind::Map(fields) = &below.kind else {
         return Ok(text.to_owned());
     };
     if is_flow(text, &below) {
@@ -83,7 +96,12 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, Wrong>
     Ok(format!("{before}{rest}"))
 }
 
-fn out_of_flow(text: &str, fields: &[(Node, Node)], own: &Node, value: &Node) -> String {
+fn out_of_flow(
+    text: &str,
+    fields: &[(YamlNode, YamlNode)],
+    own: &YamlNode,
+    value: &YamlNode,
+) -> String {
     let later = fields
         .iter()
         .find(|(key, _)| key.span.start > own.span.start);
@@ -101,21 +119,21 @@ fn out_of_flow(text: &str, fields: &[(Node, Node)], own: &Node, value: &Node) ->
 /// Returns where an entry goes in a mapping that is there, and as what.
 fn inside(
     text: &str,
-    key: &Node,
-    below: &Node,
+    key: &YamlNode,
+    below: &YamlNode,
     name: &str,
     entry: &Entry,
-) -> Result<(usize, String), Wrong> {
+) -> Result<(usize, String), SyntaxFault> {
     match &below.kind {
-        Kind::Map(_) if is_flow(text, below) => {
-            let Kind::Map(fields) = &below.kind else {
-                return Err(Wrong::new(below.span.start, "Expected a mapping"));
+        YamlKind::Map(_) if is_flow(text, below) => {
+            let YamlKind::Map(fields) = &below.kind else {
+                return Err(SyntaxFault::new(below.span.start, "Expected a mapping"));
             };
             let comma = if fields.is_empty() { "" } else { ", " };
             let added = format!("{}{comma}", flow(name, entry));
             Ok((below.span.start + 1, added))
         }
-        Kind::Map(fields) => {
+        YamlKind::Map(fields) => {
             let first = fields
                 .first()
                 .map_or(below.span.start, |(key, _)| key.span.start);
@@ -129,20 +147,22 @@ fn inside(
                     .map_or(start, |found| end + found + 1);
                 Ok((place.min(start), lines(name, entry, indent)))
             } else {
-                Err(Wrong::new(
+                Err(SyntaxFault::new(
                     first,
                     "Expected the mapping on lines of its own",
                 ))
             }
         }
-        Kind::Scalar(Value::Null) if below.span.is_empty() => {
+        YamlKind::Scalar(Value::Null) if below.span.is_empty() => {
             let start = line_start(text, key.span.start);
             let indent = format!("{}  ", &text[start..key.span.start]);
             let end = line_end(text, key.span.end);
             let added = lines(name, entry, &indent);
             Ok((end, format!("\n{}", added.trim_end_matches('\n'))))
         }
-        Kind::Scalar(_) | Kind::List(_) => Err(Wrong::new(below.span.start, "Expected a mapping")),
+        YamlKind::Scalar(_) | YamlKind::List(_) => {
+            Err(SyntaxFault::new(below.span.start, "Expected a mapping"))
+        }
     }
 }
 
@@ -200,7 +220,7 @@ fn core_value(text: &str) -> Value {
     }
 }
 
-fn is_flow(text: &str, node: &Node) -> bool {
+fn is_flow(text: &str, node: &YamlNode) -> bool {
     text[node.span.start..].starts_with('{')
 }
 
@@ -226,31 +246,31 @@ fn line_end(text: &str, place: usize) -> usize {
     }
 }
 
-impl Node {
+impl YamlNode {
     fn is_null(&self) -> bool {
-        matches!(self.kind, Kind::Scalar(Value::Null))
+        matches!(self.kind, YamlKind::Scalar(Value::Null))
     }
 
     fn end(&self) -> usize {
         match &self.kind {
-            Kind::Map(fields) => fields
+            YamlKind::Map(fields) => fields
                 .last()
                 .map_or(self.span.end, |(_, value)| value.end()),
-            Kind::List(items) => items.last().map_or(self.span.end, Self::end),
-            Kind::Scalar(_) => self.span.end,
+            YamlKind::List(items) => items.last().map_or(self.span.end, Self::end),
+            YamlKind::Scalar(_) => self.span.end,
         }
         .max(self.span.end)
     }
 
     fn value(&self) -> Value {
         match &self.kind {
-            Kind::Map(fields) => {
+            YamlKind::Map(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(key, value)| (key.key(), value.value()));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
-            Kind::List(items) => Value::Array(items.iter().map(Self::value).collect()),
-            Kind::Scalar(value) => value.clone(),
+            YamlKind::List(items) => Value::Array(items.iter().map(Self::value).collect()),
+            YamlKind::Scalar(value) => value.clone(),
         }
     }
 
@@ -262,12 +282,12 @@ impl Node {
     }
 
     /// Returns a key of the mapping and its value. A key that is there twice is refused.
-    fn field(&self, name: &str) -> Result<Option<(Self, Self)>, Wrong> {
+    fn field(&self, name: &str) -> Result<Option<(Self, Self)>, SyntaxFault> {
         let fields = match &self.kind {
-            Kind::Map(fields) => fields.as_slice(),
-            Kind::Scalar(Value::Null) => &[],
-            Kind::Scalar(_) | Kind::List(_) => {
-                return Err(Wrong::new(self.span.start, "Expected a mapping"));
+            YamlKind::Map(fields) => fields.as_slice(),
+            YamlKind::Scalar(Value::Null) => &[],
+            YamlKind::Scalar(_) | YamlKind::List(_) => {
+                return Err(SyntaxFault::new(self.span.start, "Expected a mapping"));
             }
         };
         let mut found = fields.iter().filter(|(key, _)| key.key() == name);
@@ -275,7 +295,7 @@ impl Node {
         match found.next() {
             Some((second, _)) => {
                 let why = format!("Key {} is there twice", quoted(name));
-                Err(Wrong::new(second.span.start, why))
+                Err(SyntaxFault::new(second.span.start, why))
             }
             None => Ok(first.cloned()),
         }
@@ -283,42 +303,42 @@ impl Node {
 }
 
 /// Reads a text of at most one document.
-fn parse(text: &str) -> Result<Option<Node>, Wrong> {
+fn parse(text: &str) -> Result<Option<YamlNode>, SyntaxFault> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let place = |marker: Marker| starts.get(marker.index()).copied().unwrap_or(text.len());
-    let mut open: Vec<(usize, Form, Vec<Node>)> = Vec::new();
-    let mut root: Option<Node> = None;
+    let mut open: Vec<(usize, OpenBlock, Vec<YamlNode>)> = Vec::new();
+    let mut root: Option<YamlNode> = None;
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) =
-            event.map_err(|error| Wrong::new(place(*error.marker()), error.info()))?;
+            event.map_err(|error| SyntaxFault::new(place(*error.marker()), error.info()))?;
         let (start, end) = (place(span.start), place(span.end));
         let node = match event {
             Event::DocumentStart(_) if root.is_some() => {
-                return Err(Wrong::new(start, "A second document starts here"));
+                return Err(SyntaxFault::new(start, "A second document starts here"));
             }
             Event::MappingStart(..) | Event::SequenceStart(..) if open.len() >= DEPTH => {
-                return Err(Wrong::new(start, "Nested too deep"));
+                return Err(SyntaxFault::new(start, "Nested too deep"));
             }
             Event::MappingStart(..) => {
-                open.push((start, Form::Map, Vec::new()));
+                open.push((start, OpenBlock::Map, Vec::new()));
                 continue;
             }
             Event::SequenceStart(..) => {
-                open.push((start, Form::List, Vec::new()));
+                open.push((start, OpenBlock::List, Vec::new()));
                 continue;
             }
             Event::MappingEnd | Event::SequenceEnd => match open.pop() {
                 Some((opened, form, items)) => closed(text, opened..end, form, items),
                 None => continue,
             },
-            Event::Alias(anchor) => Node {
+            Event::Alias(anchor) => YamlNode {
                 span: start..end,
-                kind: Kind::Scalar(Value::from(format!("*{anchor}"))),
+                kind: YamlKind::Scalar(Value::from(format!("*{anchor}"))),
             },
-            Event::Scalar(written, style, ..) => Node {
+            Event::Scalar(written, style, ..) => YamlNode {
                 span: start..end,
-                kind: Kind::Scalar(match style {
+                kind: YamlKind::Scalar(match style {
                     ScalarStyle::Plain => core_value(&written),
                     _ => Value::from(&*written),
                 }),
@@ -335,26 +355,26 @@ fn parse(text: &str) -> Result<Option<Node>, Wrong> {
 
 /// What is open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum OpenBlock {
     Map,
     List,
 }
 
-fn closed(text: &str, span: Range<usize>, form: Form, items: Vec<Node>) -> Node {
+fn closed(text: &str, span: Range<usize>, form: OpenBlock, items: Vec<YamlNode>) -> YamlNode {
     let is_flow = text[span.start..].starts_with(['{', '[']);
     // The parser closes a block where the next thing starts.
     let end = if is_flow { span.end } else { span.start };
-    let kind = if form == Form::Map {
+    let kind = if form == OpenBlock::Map {
         let mut fields = Vec::new();
         let mut items = items.into_iter();
         while let (Some(key), Some(value)) = (items.next(), items.next()) {
             fields.push((key, value));
         }
-        Kind::Map(fields)
+        YamlKind::Map(fields)
     } else {
-        Kind::List(items)
+        YamlKind::List(items)
     };
-    Node {
+    YamlNode {
         span: span.start..end,
         kind,
     }

@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, Read as _};
 
 use serde_json::Value;
-use skillfold_core::Verdict;
+use skillfold_core::Feedback;
 
-use crate::stats::LogLines;
+use crate::stats::LogCounts;
 
 /// Bytes of a line that is read.
 const LINE: u64 = 1 << 20;
@@ -22,31 +22,31 @@ const LATEST: u64 = 253_402_300_799_999;
 pub(super) const UNKNOWN: &str = "unknown";
 
 /// What a line says, and when.
-pub(super) struct Noted {
+pub(super) struct LogEntry {
     pub(super) time_ms: u64,
-    pub(super) said: Said,
+    pub(super) said: LogEvent,
 }
 
-pub(super) enum Said {
+pub(super) enum LogEvent {
     /// A request.
     Turn { is_matched: bool },
     /// What became of a skill.
     Outcome {
         skill: Box<str>,
         by: Box<str>,
-        verdict: Verdict,
+        verdict: Feedback,
     },
 }
 
 /// Reads a log line by line.
-pub(super) struct Lines<R> {
+pub(super) struct LogReader<R> {
     log: io::Take<R>,
     line: Vec<u8>,
     number: u64,
-    counts: LogLines,
+    counts: LogCounts,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> LogReader<R> {
     pub(super) fn new(log: R) -> Self {
         Self::within(log, LOG)
     }
@@ -56,12 +56,12 @@ impl<R: BufRead> Lines<R> {
             log: log.take(limit),
             line: Vec::new(),
             number: 0,
-            counts: LogLines::default(),
+            counts: LogCounts::default(),
         }
     }
 
     /// Returns what the next line says that says something of a request or a skill.
-    pub(super) fn next_noted(&mut self) -> io::Result<Option<Noted>> {
+    pub(super) fn next_noted(&mut self) -> io::Result<Option<LogEntry>> {
         loop {
             self.line.clear();
             // One byte more tells a line of the limit from a longer one.
@@ -84,7 +84,7 @@ impl<R: BufRead> Lines<R> {
             match noted(&self.line) {
                 Ok(Some(noted)) => return Ok(Some(noted)),
                 Ok(None) => self.counts.other += 1,
-                Err(Broken) => {
+                Err(BrokenLine) => {
                     self.counts.broken += 1;
                     self.counts.first_broken.get_or_insert(self.number);
                 }
@@ -92,49 +92,49 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    pub(super) fn finish(self) -> LogLines {
+    pub(super) fn finish(self) -> LogCounts {
         self.counts
     }
 }
 
 /// A line that is no JSON object, or an event without what it should have.
-struct Broken;
+struct BrokenLine;
 
 /// Returns what a line says, if that is of a request or a skill.
-fn noted(line: &[u8]) -> Result<Option<Noted>, Broken> {
+fn noted(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
     let Ok(Value::Object(line)) = serde_json::from_slice(line) else {
-        return Err(Broken);
+        return Err(BrokenLine);
     };
     let said = match line.get("event").and_then(Value::as_str) {
         Some("skills for a request") => {
             let decisions = line.get("decisions").and_then(Value::as_u64);
-            let is_matched = decisions.ok_or(Broken)? > 0;
-            Said::Turn { is_matched }
+            let is_matched = decisions.ok_or(BrokenLine)? > 0;
+            LogEvent::Turn { is_matched }
         }
         Some("outcome of a skill") => {
             let skill = line.get("skill").and_then(Value::as_str);
             let skill = skill.filter(|id| !id.is_empty() && id.len() <= ID);
             let chosen = line.get("chosen").and_then(|chosen| chosen.get("by"));
             let by = chosen.and_then(Value::as_str).filter(|by| is_word(by));
-            Said::Outcome {
-                skill: skill.ok_or(Broken)?.into(),
+            LogEvent::Outcome {
+                skill: skill.ok_or(BrokenLine)?.into(),
                 by: by.unwrap_or(UNKNOWN).into(),
-                verdict: verdict(line.get("verdict").and_then(Value::as_str)).ok_or(Broken)?,
+                verdict: verdict(line.get("verdict").and_then(Value::as_str)).ok_or(BrokenLine)?,
             }
         }
         _ => return Ok(None),
     };
     let time_ms = line.get("time_ms").and_then(Value::as_u64);
     let time_ms = time_ms.filter(|time_ms| *time_ms <= LATEST);
-    Ok(Some(Noted {
-        time_ms: time_ms.ok_or(Broken)?,
+    Ok(Some(LogEntry {
+        time_ms: time_ms.ok_or(BrokenLine)?,
         said,
     }))
 }
 
 /// Returns the verdict that a word stands for.
-fn verdict(word: Option<&str>) -> Option<Verdict> {
-    let all = [Verdict::Used, Verdict::Unused, Verdict::Missed];
+fn verdict(word: Option<&str>) -> Option<Feedback> {
+    let all = [Feedback::Used, Feedback::Unused, Feedback::Missed];
     all.into_iter()
         .find(|verdict| Some(verdict.as_str()) == word)
 }
@@ -146,13 +146,13 @@ fn is_word(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Lines;
+    use super::LogReader;
 
     #[test]
     fn log_that_is_too_long_is_cut_and_said_to_be() {
         let log = b"{}\n{}\n{}\n";
         let read = |limit: u64| {
-            let mut lines = Lines::within(&log[..], limit);
+            let mut lines = LogReader::within(&log[..], limit);
             assert!(lines.next_noted().unwrap().is_none());
             let counts = lines.finish();
             (counts.read, counts.other, counts.broken, counts.is_cut)

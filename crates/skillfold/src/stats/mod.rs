@@ -8,10 +8,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use line::{Lines, Noted, Said};
+use line::{LogEntry, LogEvent, LogReader};
 use period::Periods;
-pub use period::{Every, StatsPeriod};
-use skillfold_core::Verdict;
+pub use period::{PeriodLength, StatsPeriod};
+use skillfold_core::Feedback;
 
 /// Skills that are counted one by one.
 const SKILLS: usize = 10_000;
@@ -21,16 +21,16 @@ const WAYS: usize = 32;
 /// What a log says of requests and skills.
 ///
 /// ```
-/// use skillfold::{Every, Stats};
+/// use skillfold::{PeriodLength, Stats};
 ///
 /// let log = r#"
 /// {"time_ms":1764000000000,"event":"skills for a request","decisions":1}
 /// {"time_ms":1764000060000,"event":"outcome of a skill","skill":"mail","verdict":"used","chosen":{"by":"trigger"}}
 /// {"time_ms":1764000090000,"event":"outcome of a skill","skill":"pdf","verdict":"missed"}
 /// cut sho"#;
-/// let stats = Stats::read(log.as_bytes(), Every::Day)?;
+/// let stats = Stats::read(log.as_bytes(), PeriodLength::Day)?;
 /// assert_eq!((stats.all.turns, stats.all.used, stats.all.missed), (1, 1, 1));
-/// assert_eq!((stats.all.precision(), stats.all.recall()), (Some(1.0), Some(0.5)));
+/// assert_eq!((stats.all.precision(), stats.all.matches_cached()), (Some(1.0), Some(0.5)));
 /// assert_eq!((stats.lines.read, stats.lines.broken), (4, 1));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -43,11 +43,11 @@ pub struct Stats {
     pub skills: Vec<SkillStats>,
     /// The ways in which skills were chosen, by their words: `trigger`, `mention`, `model` and so on. What is not known, or
     /// no such word, is `unknown`.
-    pub ways: Vec<WayStats>,
+    pub ways: Vec<SignalStats>,
     /// All of it.
     pub all: Tally,
     /// What was read.
-    pub lines: LogLines,
+    pub lines: LogCounts,
 }
 
 /// Numbers of requests and of skills.
@@ -79,7 +79,7 @@ pub struct SkillStats {
 /// A way in which skills were chosen, and what became of them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct WayStats {
+pub struct SignalStats {
     /// The word for it.
     pub by: Box<str>,
     /// What became of the skills; requests are not counted here.
@@ -89,7 +89,7 @@ pub struct WayStats {
 /// What was read of a log. Everything that was passed over is in one of the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LogLines {
+pub struct LogCounts {
     /// Lines that are not blank.
     pub read: u64,
     /// Lines of other events, or of others' logs.
@@ -113,12 +113,12 @@ impl Stats {
     ///
     /// Nothing in a log is an error: what is no line of it is counted and passed over. It takes memory for one line and for
     /// the skills and periods, which are bounded.
-    pub fn read(log: impl BufRead, every: Every) -> io::Result<Self> {
-        let mut counting = Counting {
+    pub fn read(log: impl BufRead, every: PeriodLength) -> io::Result<Self> {
+        let mut counting = StatsBuilder {
             periods: Periods::new(every),
-            ..Counting::default()
+            ..StatsBuilder::default()
         };
-        let mut lines = Lines::new(log);
+        let mut lines = LogReader::new(log);
         while let Some(noted) = lines.next_noted()? {
             counting.add(noted);
         }
@@ -154,11 +154,11 @@ impl Tally {
         self.matched_turns += u64::from(is_matched);
     }
 
-    fn verdict(&mut self, verdict: Verdict) {
+    fn verdict(&mut self, verdict: Feedback) {
         match verdict {
-            Verdict::Used => self.used += 1,
-            Verdict::Unused => self.unused += 1,
-            Verdict::Missed => self.missed += 1,
+            Feedback::Used => self.used += 1,
+            Feedback::Unused => self.unused += 1,
+            Feedback::Missed => self.missed += 1,
             _ => {}
         }
     }
@@ -176,7 +176,7 @@ fn share(part: u64, rest: u64) -> Option<f64> {
 
 /// A log, while it is read.
 #[derive(Default)]
-struct Counting {
+struct StatsBuilder {
     all: Tally,
     periods: Periods,
     skills: BTreeMap<Box<str>, Tally>,
@@ -184,15 +184,15 @@ struct Counting {
     of_more_skills: u64,
 }
 
-impl Counting {
-    fn add(&mut self, noted: Noted) {
+impl StatsBuilder {
+    fn add(&mut self, noted: LogEntry) {
         let mut both = |count: &dyn Fn(&mut Tally)| {
             count(&mut self.all);
             self.periods.add(noted.time_ms, count);
         };
         match noted.said {
-            Said::Turn { is_matched } => both(&|tally| tally.turn(is_matched)),
-            Said::Outcome { skill, by, verdict } => {
+            LogEvent::Turn { is_matched } => both(&|tally| tally.turn(is_matched)),
+            LogEvent::Outcome { skill, by, verdict } => {
                 both(&|tally| tally.verdict(verdict));
                 if !put(&mut self.skills, skill, verdict, SKILLS) {
                     self.of_more_skills += 1;
@@ -205,20 +205,20 @@ impl Counting {
         }
     }
 
-    fn stats(self, lines: LogLines) -> Stats {
+    fn stats(self, lines: LogCounts) -> Stats {
         let (periods, of_more_periods) = self.periods.finish();
         let skills = self.skills.into_iter();
         let mut skills: Vec<_> = skills.map(|(id, tally)| SkillStats { id, tally }).collect();
         skills.sort_by_key(|skill| (Reverse(skill.tally.wrong()), skill.tally.used));
         let ways = self.ways.into_iter();
-        let mut ways: Vec<_> = ways.map(|(by, tally)| WayStats { by, tally }).collect();
+        let mut ways: Vec<_> = ways.map(|(by, tally)| SignalStats { by, tally }).collect();
         ways.sort_by_key(|way| Reverse(way.tally.outcomes()));
         Stats {
             periods,
             skills,
             ways,
             all: self.all,
-            lines: LogLines {
+            lines: LogCounts {
                 of_more_skills: self.of_more_skills,
                 of_more_periods,
                 ..lines
@@ -231,7 +231,7 @@ impl Counting {
 fn put(
     tallies: &mut BTreeMap<Box<str>, Tally>,
     name: Box<str>,
-    verdict: Verdict,
+    verdict: Feedback,
     limit: usize,
 ) -> bool {
     if tallies.len() >= limit && !tallies.contains_key(&name) {

@@ -13,7 +13,7 @@ const DAY: u64 = 24 * 60 * 60 * SECOND;
 /// What one part of a log is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Every {
+pub enum PeriodLength {
     /// A day, as UTC has it.
     #[default]
     Day,
@@ -48,7 +48,7 @@ impl StatsPeriod {
 /// Parts of a log, while it is read.
 #[derive(Default)]
 pub(super) struct Periods {
-    every: Every,
+    every: PeriodLength,
     /// The number is that of the day, or of the part.
     by_number: BTreeMap<u64, StatsPeriod>,
     /// The part that lines go to, where it is not for a day.
@@ -58,7 +58,7 @@ pub(super) struct Periods {
 }
 
 impl Periods {
-    pub(super) fn new(every: Every) -> Self {
+    pub(super) fn new(every: PeriodLength) -> Self {
         Self {
             every,
             ..Self::default()
@@ -68,8 +68,8 @@ impl Periods {
     /// Counts a line in its part.
     pub(super) fn add(&mut self, time_ms: u64, count: &dyn Fn(&mut Tally)) {
         let number = match self.every {
-            Every::Day => time_ms / DAY,
-            Every::Outcomes(_) => self.open,
+            PeriodLength::Day => time_ms / DAY,
+            PeriodLength::Outcomes(_) => self.open,
         };
         if self.by_number.len() >= PERIODS && !self.by_number.contains_key(&number) {
             self.left_out += 1;
@@ -83,7 +83,7 @@ impl Periods {
         period.from_ms = period.from_ms.min(time_ms);
         period.to_ms = period.to_ms.max(time_ms);
         count(&mut period.tally);
-        if let Every::Outcomes(most) = self.every
+        if let PeriodLength::Outcomes(most) = self.every
             && period.tally.outcomes() >= most.get()
         {
             self.open += 1;

@@ -1,9 +1,9 @@
 //! What was found in files.
 
 use skillfold_core::Severity;
-use skillfold_core::view::Diagnostic;
+use skillfold_core::view::DiagnosticView;
 
-use crate::check::Checked;
+use crate::check::CheckedSkill;
 
 /// What was found in files.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -24,10 +24,10 @@ pub struct CheckedFile {
     /// The path of the file.
     pub file: String,
     /// What was found, in the order of its place.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<DiagnosticView>,
     /// What was corrected, with places in the file as it was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fixed: Vec<Diagnostic>,
+    pub fixed: Vec<DiagnosticView>,
 }
 
 /// Counts of what was found in files.
@@ -49,15 +49,15 @@ pub struct CheckSummary {
 
 impl Check {
     /// Creates the view of files that were judged.
-    pub fn new(checked: &[Checked]) -> Self {
+    pub fn new(checked: &[CheckedSkill]) -> Self {
         let count = |severity| checked.iter().map(|one| one.count(severity)).sum();
         Self {
             files: checked
                 .iter()
                 .map(|one| CheckedFile {
                     file: one.file.to_string_lossy().into_owned(),
-                    diagnostics: Diagnostic::all(&one.findings),
-                    fixed: Diagnostic::all(&one.fixed),
+                    diagnostics: DiagnosticView::all(&one.findings),
+                    fixed: DiagnosticView::all(&one.fixed),
                 })
                 .collect(),
             summary: CheckSummary {

@@ -6,7 +6,7 @@ use crate::counters;
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Counters {
+pub struct CountersView {
     /// Times that the skills were looked for again.
     pub refreshes: u64,
     /// Requests.
@@ -53,7 +53,7 @@ pub struct Counters {
     pub match_evicted: u64,
 }
 
-impl Counters {
+impl CountersView {
     /// Creates the view of counters.
     pub fn new(counters: &counters::Counters) -> Self {
         let (cache, matches) = (&counters.cache, &counters.matches);

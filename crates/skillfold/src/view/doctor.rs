@@ -1,10 +1,10 @@
 //! What was looked at, and what became of it.
 
-use skillfold_core::view::{Diagnostic, RefusedRecord, SkillRecord};
-use skillfold_core::{Catalog, Entry, Root, Standing, Trust, check_triggers};
+use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
+use skillfold_core::{Catalog, Entry, Root, Status, Trust, check_triggers};
 
-use crate::roots::{Outcome, SearchedRoot};
-use crate::skills::{Report, Skills};
+use crate::roots::{RootStatus, SearchedRoot};
+use crate::skills::{DiscoveryReport, Skills};
 use crate::view::settings::SettingProblem;
 
 /// What was looked at, and what became of it.
@@ -56,17 +56,17 @@ pub struct RootState {
     /// Folders of it that hold no skill.
     pub refused: usize,
     /// What was passed over in it, and why.
-    pub findings: Vec<Diagnostic>,
+    pub findings: Vec<DiagnosticView>,
     /// What was remembered of it, where it has many skills and the host has a place for that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory: Option<MemoryState>,
+    pub memory: Option<RootCacheState>,
 }
 
 /// What was remembered of a root, and what became of it.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct MemoryState {
+pub struct RootCacheState {
     /// The file that it is kept in.
     pub file: String,
     /// Folders whose `SKILL.md` was as it was remembered, and was not read.
@@ -89,9 +89,9 @@ pub struct SkillState {
     #[serde(flatten)]
     pub record: SkillRecord,
     /// What was odd about the file.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<DiagnosticView>,
     /// What the catalog has to say about the skill.
-    pub notes: Vec<Diagnostic>,
+    pub notes: Vec<DiagnosticView>,
     /// Why a server gives the skill to models by tools and not as a resource, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_tools_only: Option<String>,
@@ -137,8 +137,8 @@ impl Doctor {
                 .entries()
                 .map(|entry| SkillState {
                     record: SkillRecord::listed(&entry),
-                    diagnostics: Diagnostic::all(&entry.skill().diagnostics),
-                    notes: Diagnostic::all(&notes(&entry)),
+                    diagnostics: DiagnosticView::all(&entry.skill().diagnostics),
+                    notes: DiagnosticView::all(&notes(&entry)),
                     by_tools_only: entry.only_by_instructions().map(str::to_owned),
                 })
                 .collect(),
@@ -160,10 +160,10 @@ fn notes(entry: &Entry<'_>) -> Vec<skillfold_core::Diagnostic> {
 }
 
 fn summary(catalog: &Catalog) -> DoctorSummary {
-    let standing = |standing| {
+    let status = |status| {
         catalog
             .entries()
-            .filter(|entry| entry.standing() == standing)
+            .filter(|entry| entry.status() == status)
             .count()
     };
     DoctorSummary {
@@ -177,18 +177,20 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
             .entries()
             .filter(|entry| entry.shadowed_by().is_some())
             .count(),
-        disabled: standing(Standing::Disabled),
-        untrusted: standing(Standing::Untrusted),
-        active: standing(Standing::Active),
+        disabled: status(Status::Disabled),
+        untrusted: status(Status::Untrusted),
+        active: status(Status::Active),
         refused: catalog.refused().len(),
     }
 }
 
 /// Returns the roots of the host, and then those that were looked for.
-fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
+fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
     let is_same = |root: &Root, searched: &SearchedRoot| {
-        matches!(searched.outcome, Outcome::Searched | Outcome::Stale(_))
-            && root.source().location() == Some(&searched.path)
+        matches!(
+            searched.outcome,
+            RootStatus::Searched | RootStatus::Stale(_)
+        ) && root.source().location() == Some(&searched.path)
     };
     let known = |searched: &SearchedRoot| {
         let mut roots = catalog.roots().iter();
@@ -235,9 +237,9 @@ fn roots(catalog: &Catalog, report: &Report) -> Vec<RootState> {
 
 /// Returns what was remembered of a root.
 #[cfg(feature = "index")]
-fn memory(report: &Report, label: &str) -> Option<MemoryState> {
+fn memory(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
     let memory = report.memory.iter().find(|memory| memory.label == label)?;
-    Some(MemoryState {
+    Some(RootCacheState {
         file: memory.file.to_string_lossy().into_owned(),
         kept: memory.kept,
         read: memory.read,
@@ -247,17 +249,17 @@ fn memory(report: &Report, label: &str) -> Option<MemoryState> {
 }
 
 #[cfg(not(feature = "index"))]
-fn memory(_: &Report, _: &str) -> Option<MemoryState> {
+fn memory(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
     None
 }
 
 fn searched(root: &SearchedRoot) -> RootState {
     let (outcome, same_as, findings) = match &root.outcome {
-        Outcome::Searched => ("searched", None, Vec::new()),
-        Outcome::Absent => ("absent", None, Vec::new()),
-        Outcome::Missing(diagnostic) => ("missing", None, vec![Diagnostic::new(diagnostic)]),
-        Outcome::Stale(diagnostic) => ("stale", None, vec![Diagnostic::new(diagnostic)]),
-        Outcome::Same(label) => ("same", Some(label.clone()), Vec::new()),
+        RootStatus::Searched => ("searched", None, Vec::new()),
+        RootStatus::Absent => ("absent", None, Vec::new()),
+        RootStatus::Missing(diagnostic) => ("missing", None, vec![DiagnosticView::new(diagnostic)]),
+        RootStatus::Stale(diagnostic) => ("stale", None, vec![DiagnosticView::new(diagnostic)]),
+        RootStatus::Same(label) => ("same", Some(label.clone()), Vec::new()),
     };
     RootState {
         root: root.label.clone(),
@@ -299,12 +301,12 @@ fn count_refused(catalog: &Catalog, root: usize) -> usize {
         .count()
 }
 
-fn findings(catalog: &Catalog, root: usize) -> Vec<Diagnostic> {
+fn findings(catalog: &Catalog, root: usize) -> Vec<DiagnosticView> {
     let findings = catalog
         .findings()
         .iter()
         .filter(|finding| finding.source == root);
     findings
-        .map(|finding| Diagnostic::new(&finding.finding.diagnostic))
+        .map(|finding| DiagnosticView::new(&finding.finding.diagnostic))
         .collect()
 }

@@ -2,13 +2,13 @@
 
 use skillfold_core::view::FileFinding;
 
-use crate::evaluate::{Confused, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
+use crate::evaluate::{Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
 
 /// What came of the trigger queries that skills ship.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Evaluation {
+pub struct EvaluationView {
     /// `triggered` or `hybrid`.
     pub mode: String,
     /// The mode of the settings, where it gives nothing by request and another was taken: `catalog`.
@@ -119,7 +119,7 @@ pub struct EvaluationSummary {
     pub held_back: usize,
 }
 
-impl Evaluation {
+impl EvaluationView {
     /// Creates the view of an evaluation.
     pub fn new(evaluated: &Evaluated) -> Self {
         let skills: Vec<_> = evaluated.skills.iter().map(SkillEvaluation::new).collect();
@@ -183,7 +183,7 @@ impl WrongQuery {
 }
 
 impl ConfusedPair {
-    fn new(pair: &Confused) -> Self {
+    fn new(pair: &Confusion) -> Self {
         Self {
             meant: pair.meant.to_string(),
             given: pair.given.to_string(),

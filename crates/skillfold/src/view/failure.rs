@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use skillfold_core::view::Diagnostic;
+use skillfold_core::view::DiagnosticView;
 use skillfold_core::{Error, ErrorKind};
 
 /// Why there is no answer, for a program or a model to act on.
@@ -19,7 +19,7 @@ pub struct Failure {
     pub nearest: Vec<String>,
     /// Why a folder that was asked for holds no skill.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<DiagnosticView>,
 }
 
 impl Failure {
@@ -30,7 +30,7 @@ impl Failure {
             message: error.with_cause(),
             hint: error.hint().to_owned(),
             nearest: error.nearest().iter().map(ToString::to_string).collect(),
-            diagnostics: Diagnostic::all(error.diagnostics()),
+            diagnostics: DiagnosticView::all(error.diagnostics()),
         }
     }
 

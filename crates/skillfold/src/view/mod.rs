@@ -20,19 +20,22 @@ use std::path::Path;
 use skillfold_core::is_invisible;
 
 pub use check::{Check, CheckSummary, CheckedFile};
-pub use counters::Counters;
-pub use doctor::{Doctor, DoctorSummary, MemoryState, RootState, SkillState};
-pub use evaluation::{ConfusedPair, Evaluation, EvaluationSummary, SkillEvaluation, WrongQuery};
+pub use counters::CountersView;
+pub use doctor::{Doctor, DoctorSummary, RootCacheState, RootState, SkillState};
+pub use evaluation::{
+    ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
+};
 pub use failure::Failure;
-pub use search::{FoundSkill, Search, SnippetText};
+pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::Setup;
 pub use skillfold_core::view::{
-    Announced, Any, Body, Bytes, Decision, Diagnostic, FileEntry, FileFinding, FileListing,
-    FilePart, Instructions, Listing, ListingText, Matched, NearTrigger, Position, Prompt,
-    RefusedRecord, Skill, SkillRecord, Span, Triggers, Unmatched, VERSION, Why,
+    AnnouncedView, Any, Body, Bytes, DecisionView, DiagnosticView, FileEntry, FileFinding,
+    FileListing, FilePart, InstructionsView, ListingText, MatchedSkill, NearTrigger, PositionView,
+    Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, Unmatched,
+    VERSION, Why,
 };
-pub use stats::{LogCounts, SkillTally, Stats, StatsPeriod, Tally, WayTally};
+pub use stats::{LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView, TallyView};
 pub use trust::{Trusted, TrustedRow};
 
 /// One answer of a face.
@@ -54,13 +57,13 @@ pub struct View {
 #[non_exhaustive]
 pub enum Document {
     /// A page of skills.
-    Skills(Listing),
+    Skills(SkillList),
     /// What was found for a request.
-    Search(Search),
+    Search(SearchView),
     /// All about one skill.
-    Skill(Box<Skill>),
+    Skill(Box<SkillView>),
     /// The instructions of a skill, loaded.
-    Instructions(Instructions),
+    Instructions(InstructionsView),
     /// A page of the files of a skill.
     Files(FileListing),
     /// A file of a skill, or a part of it.
@@ -72,13 +75,13 @@ pub enum Document {
     /// What was found in files.
     Check(Check),
     /// What came of trigger queries.
-    Evaluation(Evaluation),
+    Evaluation(EvaluationView),
     /// What was looked at, and what became of it.
     Doctor(Doctor),
     /// What was done since the skills were found.
-    Counters(Counters),
+    Counters(CountersView),
     /// How well skills are chosen over time.
-    Stats(Stats),
+    Stats(StatsView),
     /// Every setting and its origin.
     Settings(SettingsView),
     /// A change to the configuration of a client.
@@ -86,7 +89,7 @@ pub enum Document {
     /// The folders that the person trusted.
     Trusted(Trusted),
     /// A file that was written.
-    Written(Written),
+    Written(WrittenFile),
     /// Why there is no answer.
     Error(Failure),
 }
@@ -127,12 +130,12 @@ pub fn printable_json(json: &str) -> String {
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Written {
+pub struct WrittenFile {
     /// The path of the file.
     pub file: String,
 }
 
-impl Written {
+impl WrittenFile {
     /// Creates the view of a file that was written.
     pub fn new(file: &Path) -> Self {
         Self {

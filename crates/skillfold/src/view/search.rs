@@ -12,11 +12,11 @@ const SNIPPET: usize = 160;
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Search {
+pub struct SearchView {
     /// The request.
     pub request: String,
     /// What of the skills was looked at: `metadata`, or `bodies` too.
-    pub covers: String,
+    pub coverage: String,
     /// How many skills were searched.
     pub searched: usize,
     /// The skills, the best first.
@@ -59,9 +59,9 @@ pub struct SnippetText {
     pub marks: Vec<Bytes>,
 }
 
-impl Search {
+impl SearchView {
     /// Creates the view of what was found. Instructions are read for their snippets.
-    pub fn new(request: &str, search: &search::Search) -> Self {
+    pub fn new(request: &str, search: &search::SearchResults) -> Self {
         let found = search.hits.iter().enumerate().filter_map(|(at, hit)| {
             Some(FoundSkill {
                 rank: at + 1,
@@ -73,7 +73,7 @@ impl Search {
         });
         Self {
             request: request.to_owned(),
-            covers: search.covers.as_str().to_owned(),
+            coverage: search.coverage.as_str().to_owned(),
             searched: search.searched,
             found: found.collect(),
             unread: search.unread.clone().map(Bytes::from),

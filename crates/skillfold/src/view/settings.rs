@@ -1,6 +1,6 @@
 //! Settings, their origins, and what is wrong with them.
 
-use skillfold_core::view::Diagnostic;
+use skillfold_core::view::DiagnosticView;
 
 use crate::settings::{SettingFinding, Settings};
 
@@ -54,14 +54,14 @@ pub struct SettingProblem {
     /// Where the setting was made.
     pub origin: String,
     /// What is wrong with it.
-    pub diagnostic: Diagnostic,
+    pub diagnostic: DiagnosticView,
 }
 
 impl SettingProblem {
     pub(super) fn new(finding: &SettingFinding) -> Self {
         Self {
             origin: finding.origin.to_string(),
-            diagnostic: Diagnostic::new(&finding.diagnostic),
+            diagnostic: DiagnosticView::new(&finding.diagnostic),
         }
     }
 }

@@ -1,42 +1,42 @@
 //! How well skills are chosen over time.
 
 use crate::stats;
-use crate::stats::Every;
+use crate::stats::PeriodLength;
 
 /// How well skills are chosen over time, by a log.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Stats {
+pub struct StatsView {
     /// What a period is: `day` or `outcomes`.
     pub every: String,
     /// How many outcomes, where a period is so many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_outcomes: Option<u64>,
     /// The log, period by period.
-    pub periods: Vec<StatsPeriod>,
+    pub periods: Vec<StatsPeriodView>,
     /// The skills, those that came out wrong most often first.
     pub skills: Vec<SkillTally>,
     /// The ways in which skills were chosen, the most frequent first.
-    pub ways: Vec<WayTally>,
+    pub ways: Vec<SignalTally>,
     /// All of it.
-    pub all: Tally,
+    pub all: TallyView,
     /// What was read.
-    pub lines: LogCounts,
+    pub lines: LogCountsView,
 }
 
 /// One part of a log.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct StatsPeriod {
+pub struct StatsPeriodView {
     /// When the first line of it was written, in UTC as RFC 3339 has it.
     pub from: String,
     /// When the last line of it was written.
     pub to: String,
     /// What it says.
     #[serde(flatten)]
-    pub tally: Tally,
+    pub tally: TallyView,
 }
 
 /// A skill, and what became of it.
@@ -48,26 +48,26 @@ pub struct SkillTally {
     pub id: String,
     /// What became of it.
     #[serde(flatten)]
-    pub tally: Tally,
+    pub tally: TallyView,
 }
 
 /// A way in which skills were chosen, and what became of them.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct WayTally {
+pub struct SignalTally {
     /// The word for it: `mention`, `phrase`, `trigger`, `model`, `agent`, `listing` or `unknown`, or another of a newer log.
     pub by: String,
     /// What became of the skills.
     #[serde(flatten)]
-    pub tally: Tally,
+    pub tally: TallyView,
 }
 
 /// Numbers of requests and of skills.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct Tally {
+pub struct TallyView {
     /// Requests; absent where skills alone are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
@@ -94,7 +94,7 @@ pub struct Tally {
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
-pub struct LogCounts {
+pub struct LogCountsView {
     /// Lines that are not blank.
     pub read: u64,
     /// Lines of other events, or of others' logs.
@@ -114,25 +114,25 @@ pub struct LogCounts {
     pub is_cut: bool,
 }
 
-impl Stats {
+impl StatsView {
     /// Creates the view of what a log says.
-    pub fn new(stats: &stats::Stats, every: Every) -> Self {
-        let periods = stats.periods.iter().map(|period| StatsPeriod {
+    pub fn new(stats: &stats::Stats, every: PeriodLength) -> Self {
+        let periods = stats.periods.iter().map(|period| StatsPeriodView {
             from: period.from(),
             to: period.to(),
-            tally: Tally::new(&period.tally),
+            tally: TallyView::new(&period.tally),
         });
         let skills = stats.skills.iter().map(|skill| SkillTally {
             id: skill.id.to_string(),
-            tally: Tally::of_skills(&skill.tally),
+            tally: TallyView::of_skills(&skill.tally),
         });
-        let ways = stats.ways.iter().map(|way| WayTally {
+        let ways = stats.ways.iter().map(|way| SignalTally {
             by: way.by.to_string(),
-            tally: Tally::of_skills(&way.tally),
+            tally: TallyView::of_skills(&way.tally),
         });
         let (every, every_outcomes) = match every {
-            Every::Day => ("day", None),
-            Every::Outcomes(number) => ("outcomes", Some(number.get())),
+            PeriodLength::Day => ("day", None),
+            PeriodLength::Outcomes(number) => ("outcomes", Some(number.get())),
         };
         Self {
             every: every.to_owned(),
@@ -140,13 +140,13 @@ impl Stats {
             periods: periods.collect(),
             skills: skills.collect(),
             ways: ways.collect(),
-            all: Tally::new(&stats.all),
-            lines: LogCounts::new(&stats.lines),
+            all: TallyView::new(&stats.all),
+            lines: LogCountsView::new(&stats.lines),
         }
     }
 }
 
-impl Tally {
+impl TallyView {
     fn new(tally: &stats::Tally) -> Self {
         Self {
             turns: Some(tally.turns),
@@ -169,8 +169,8 @@ impl Tally {
     }
 }
 
-impl LogCounts {
-    fn new(lines: &stats::LogLines) -> Self {
+impl LogCountsView {
+    fn new(lines: &stats::LogCounts) -> Self {
         Self {
             read: lines.read,
             other: lines.other,

@@ -1,7 +1,7 @@
 //! Follows the files: a thread that looks when the system tells of a change, and from time to time.
 
-mod cover;
-mod inbox;
+mod event_queue;
+mod watch_set;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,10 +13,10 @@ use skillfold_core::{Catalog, Changes, Error};
 
 use crate::skills::Skills;
 
-use cover::{Cover, Ear, Notify};
-use inbox::{Due, Inbox};
+use event_queue::{Due, EventQueue};
+use watch_set::{NotifyWatcher, PathWatcher, WatchSet};
 
-pub(crate) use cover::Places;
+pub(crate) use watch_set::WatchedPaths;
 
 /// A file that changed so shortly before that another change would look the same is looked at again after so long.
 const SETTLING: Duration = Duration::from_millis(2_050);
@@ -48,8 +48,8 @@ const TRUST: Duration = Duration::from_secs(1);
 /// # Ok::<(), skillfold::core::Error>(())
 /// ```
 #[must_use = "nothing is followed after it is dropped"]
-pub struct Watching {
-    inbox: Inbox,
+pub struct Watcher {
+    inbox: EventQueue,
     status: Arc<Mutex<WatchStatus>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -81,26 +81,27 @@ impl Skills {
     pub fn watch(
         &self,
         news: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
-    ) -> Result<Watching, Error> {
-        let ear =
-            |inbox: &Inbox| Notify::new(inbox.clone()).map(|ear| Box::new(ear) as Box<dyn Ear>);
-        Watching::start(self.clone(), ear, Box::new(news))
+    ) -> Result<Watcher, Error> {
+        let ear = |inbox: &EventQueue| {
+            NotifyWatcher::new(inbox.clone()).map(|ear| Box::new(ear) as Box<dyn PathWatcher>)
+        };
+        Watcher::start(self.clone(), ear, Box::new(news))
     }
 }
 
-impl Watching {
+impl Watcher {
     fn start(
         skills: Skills,
-        ear: impl FnOnce(&Inbox) -> Result<Box<dyn Ear>, String>,
-        news: News,
+        ear: impl FnOnce(&EventQueue) -> Result<Box<dyn PathWatcher>, String>,
+        news: ChangeHandler,
     ) -> Result<Self, Error> {
-        let inbox = Inbox::default();
+        let inbox = EventQueue::default();
         let status: Arc<Mutex<WatchStatus>> = Arc::default();
-        let mut follower = Follower {
+        let mut follower = WatchThread {
             inbox: inbox.clone(),
             status: Arc::clone(&status),
             cover: None,
-            places: Places::default(),
+            places: WatchedPaths::default(),
             is_overlapping: false,
             last_error: None,
             is_unread: false,
@@ -111,7 +112,7 @@ impl Watching {
         let settings = follower.skills.report();
         if settings.settings.watch.value {
             match ear(&inbox) {
-                Ok(ear) => follower.cover = Some(Cover::new(ear, inbox.clone())),
+                Ok(ear) => follower.cover = Some(WatchSet::new(ear, inbox.clone())),
                 Err(problem) => follower.status().problem = Some(problem),
             }
         }
@@ -136,12 +137,12 @@ impl Watching {
     }
 
     /// Looks at everything soon, as after a change that nobody told of.
-    pub fn look(&self) {
+    pub fn rescan(&self) {
         self.inbox.everything();
     }
 }
 
-impl Drop for Watching {
+impl Drop for Watcher {
     fn drop(&mut self) {
         self.inbox.stop();
         let Some(thread) = self.thread.take() else {
@@ -154,7 +155,7 @@ impl Drop for Watching {
     }
 }
 
-impl fmt::Debug for Watching {
+impl fmt::Debug for Watcher {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Watching")
@@ -163,15 +164,15 @@ impl fmt::Debug for Watching {
     }
 }
 
-type News = Box<dyn FnMut(Result<&Changes, &Error>) + Send>;
+type ChangeHandler = Box<dyn FnMut(Result<&Changes, &Error>) + Send>;
 
 /// What the thread holds.
-struct Follower {
+struct WatchThread {
     skills: Skills,
-    inbox: Inbox,
+    inbox: EventQueue,
     status: Arc<Mutex<WatchStatus>>,
-    cover: Option<Cover>,
-    places: Places,
+    cover: Option<WatchSet>,
+    places: WatchedPaths,
     /// Whether one folder may be found in two roots.
     is_overlapping: bool,
     /// What was said last of settings that cannot be followed; it is not said again.
@@ -179,16 +180,16 @@ struct Follower {
     /// Whether the last look could not see everything, and how often that was so in a row.
     is_unread: bool,
     tries: u32,
-    news: News,
+    news: ChangeHandler,
 }
 
-impl Follower {
+impl WatchThread {
     fn run(&mut self) {
         let mut settle: Option<Instant> = None;
         let mut poll = self.next_poll();
         let mut trust = Instant::now() + TRUST;
         loop {
-            let is_busy = self.cover.as_ref().is_some_and(Cover::is_busy);
+            let is_busy = self.cover.as_ref().is_some_and(WatchSet::is_busy);
             let soon = is_busy.then(Instant::now);
             let until = soon.into_iter().chain(settle).chain(poll).min();
             let is_settling = settle.is_some() && settle == until;
@@ -311,7 +312,7 @@ impl Follower {
     fn show_cover(&self) {
         let cover = self.cover.as_ref();
         let mut status = self.status();
-        status.folders = cover.map_or(0, Cover::len);
+        status.folders = cover.map_or(0, WatchSet::len);
         status.is_complete = cover.is_some_and(|cover| !cover.is_busy());
         if let Some(cover) = cover {
             let told = self.inbox.problem();
@@ -321,7 +322,7 @@ impl Follower {
 
     /// Looks at what is told to have changed.
     fn look_at(&mut self, paths: Vec<PathBuf>) {
-        let was_busy = self.cover.as_ref().is_some_and(Cover::is_busy);
+        let was_busy = self.cover.as_ref().is_some_and(WatchSet::is_busy);
         let mut folders: Vec<PathBuf> = Vec::with_capacity(paths.len());
         for path in paths {
             let path = self.places.named(path);

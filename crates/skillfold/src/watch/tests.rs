@@ -8,14 +8,14 @@ use skillfold_core::{FsSource, Root, Scope};
 use skillfold_testkit::{files, folder, write};
 use tempfile::TempDir;
 
-use super::cover::Ear;
-use super::{RARER, Watching};
+use super::watch_set::PathWatcher;
+use super::{RARER, Watcher};
 use crate::{Environment, Host, Skills};
 
 /// Hears nothing, or refuses to listen.
 struct Deaf(Result<(), String>);
 
-impl Ear for Deaf {
+impl PathWatcher for Deaf {
     fn listen(&mut self, _: &Path, _: bool) -> Result<(), String> {
         self.0.clone()
     }
@@ -23,7 +23,7 @@ impl Ear for Deaf {
     fn ignore(&mut self, _: &Path) {}
 }
 
-fn deaf(listens: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Watching) {
+fn deaf(listens: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Watcher) {
     let folder = folder("");
     let source = FsSource::open(folder.path()).unwrap();
     let skills = Host::new(Environment::new("/nowhere"))
@@ -31,8 +31,8 @@ fn deaf(listens: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Wa
         .root(Root::new(Scope::User, "mine", source))
         .discover()
         .unwrap();
-    let ear = |_: &_| Ok(Box::new(Deaf(listens)) as Box<dyn Ear>);
-    let watching = Watching::start(skills.clone(), ear, Box::new(|_| {})).unwrap();
+    let ear = |_: &_| Ok(Box::new(Deaf(listens)) as Box<dyn PathWatcher>);
+    let watching = Watcher::start(skills.clone(), ear, Box::new(|_| {})).unwrap();
     until(|| watching.status().looks.1 == 1);
     (folder, skills, watching)
 }

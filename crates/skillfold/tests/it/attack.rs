@@ -1,11 +1,11 @@
 //! No path that a host passes on leads out of a skill.
 #![cfg(unix)]
 
-use skillfold::core::{ErrorKind, FsSource, Links, Root, Scope};
+use skillfold::core::{ErrorKind, FsSource, LinkPolicy, Root, Scope};
 use skillfold::{Environment, Host, Skills};
 use skillfold_testkit::{ATTACKED, HostileTree, Verdict, holds_secret, hostile_tree};
 
-fn skills(tree: &HostileTree, links: Links) -> Skills {
+fn skills(tree: &HostileTree, links: LinkPolicy) -> Skills {
     let source = FsSource::open_with(tree.root(), links).unwrap();
     Host::new(Environment::new("/nowhere"))
         .set("default_roots", "false")
@@ -19,7 +19,7 @@ fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
     let tree = hostile_tree();
     let attacks = tree.attacks();
     assert!(attacks.len() >= 500, "{}", attacks.len());
-    for links in [Links::Follow, Links::Refuse, Links::Strict] {
+    for links in [LinkPolicy::Follow, LinkPolicy::Refuse, LinkPolicy::Strict] {
         let skills = skills(&tree, links);
         for attack in &attacks {
             match skills.read_range(ATTACKED, &attack.text, ..1 << 16) {
@@ -39,7 +39,7 @@ fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
 #[test]
 fn path_in_the_place_of_an_id_leads_to_no_skill() {
     let tree = hostile_tree();
-    let skills = skills(&tree, Links::Follow);
+    let skills = skills(&tree, LinkPolicy::Follow);
     for attack in tree.attacks() {
         let id = &attack.text;
         // An id may have a folder's name in it, but never leads to what is not in the catalog.
@@ -57,7 +57,7 @@ fn path_in_the_place_of_an_id_leads_to_no_skill() {
 #[test]
 fn listing_names_nothing_from_outside_and_no_link() {
     let tree = hostile_tree();
-    let skills = skills(&tree, Links::Follow);
+    let skills = skills(&tree, LinkPolicy::Follow);
     let page = skills.files(ATTACKED, None, 100_000).unwrap();
     assert!(!page.files.is_empty());
     for file in &page.files {

@@ -1,6 +1,6 @@
 //! Agents of the settings, and the skills that they have.
 
-use skillfold::core::{Agent, ErrorKind, Seen, Sees};
+use skillfold::core::{Agent, AgentView, ErrorKind, Visibility};
 use skillfold::{AgentSkills, Settings};
 
 use crate::world::{World, tree};
@@ -43,17 +43,19 @@ fn put(world: &World, file: &str, text: &str) {
 }
 
 fn ids(skills: &AgentSkills) -> Vec<String> {
-    let ids = |seen: &Seen<'_>| seen.entries().map(|entry| entry.id().to_owned()).collect();
-    skills.look(ids)
+    let ids = |seen: &AgentView<'_>| seen.entries().map(|entry| entry.id().to_owned()).collect();
+    skills.with_view(ids)
 }
 
 #[test]
 fn settings_name_agents_and_the_skills_that_they_use() {
     let world = world();
     let skills = world.skills();
-    let clerk = Agent::new("clerk").uses(["pdf"]).sees(Sees::Used);
+    let clerk = Agent::new("clerk")
+        .with_skills(["pdf"])
+        .with_visibility(Visibility::Used);
     assert_eq!(skills.agent("clerk").unwrap(), clerk);
-    let planner = Agent::new("planner").uses(["mail", "user:notes"]);
+    let planner = Agent::new("planner").with_skills(["mail", "user:notes"]);
     assert_eq!(skills.agent("planner").unwrap(), planner);
     assert_eq!(skills.agent("guest").unwrap(), Agent::new("guest"));
     assert!(skills.report().settings.findings.is_empty());
@@ -109,7 +111,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     assert!(skills.agent("d").is_err());
     let composed = skills.compose("e", "Prompt.", "").unwrap();
     assert_eq!(composed.text, "Prompt.");
-    assert_eq!(composed.left_out[0].why, "`pfd` is not there");
+    assert_eq!(composed.missing[0].why, "`pfd` is not there");
 
     let variable = world
         .environment("person/app")
@@ -132,7 +134,10 @@ fn project_sets_no_agents() {
         "[agents.clerk]\nuses_skills = [\"trap\"]\nsees = \"all\"",
     );
     let skills = world.skills();
-    assert_eq!(skills.agent("clerk").unwrap().seeing(), Sees::Used);
+    assert_eq!(
+        skills.agent("clerk").unwrap().visibility(),
+        Visibility::Used
+    );
     insta::assert_snapshot!(world.findings(&skills.report()), @"/person/app/.skillfold/config.toml:1 error[SF703]: A project may not set `agents`");
 }
 
@@ -140,7 +145,7 @@ fn project_sets_no_agents() {
 fn bound_specialist_reads_a_template_without_loading_its_skill() {
     let world = world();
     let skills = world.skills();
-    let clerk = skills.bound_to(skills.agent("clerk").unwrap());
+    let clerk = skills.bind(skills.agent("clerk").unwrap());
     let composed = clerk.compose("You are a clerk.\n", "Be brief.\n").unwrap();
     assert_eq!(
         composed.text,
@@ -160,7 +165,7 @@ fn bound_specialist_reads_a_template_without_loading_its_skill() {
 fn specialist_has_its_skills_and_orchestrator_has_all() {
     let world = world();
     let skills = world.skills();
-    let bound_to = |id| skills.bound_to(skills.agent(id).unwrap());
+    let bound_to = |id| skills.bind(skills.agent(id).unwrap());
     let (clerk, planner, guest) = (bound_to("clerk"), bound_to("planner"), bound_to("guest"));
     assert_eq!(ids(&clerk), ["pdf"]);
     assert_eq!(ids(&planner), ["mail", "notes", "pdf"]);
@@ -186,7 +191,7 @@ fn specialist_has_its_skills_and_orchestrator_has_all() {
 fn agent_follows_a_refresh() {
     let world = world();
     let skills = world.skills();
-    let clerk = skills.bound_to(skills.agent("clerk").unwrap());
+    let clerk = skills.bind(skills.agent("clerk").unwrap());
     put(
         &world,
         "person/.agents/skills/pdf/SKILL.md",
@@ -201,5 +206,5 @@ fn agent_follows_a_refresh() {
     std::fs::remove_dir_all(world.path("person/.agents/skills/pdf")).unwrap();
     skills.refresh().unwrap();
     assert_eq!(clerk.compose("Prompt.", "").unwrap().text, "Prompt.");
-    assert_eq!(clerk.left_out()[0].why, "`pdf` is not there");
+    assert_eq!(clerk.missing()[0].why, "`pdf` is not there");
 }

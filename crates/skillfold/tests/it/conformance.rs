@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use serde_json::Value;
-use skillfold::core::{Cursor, Envelope, Error, Filter, Limits, Lives};
+use skillfold::core::{ContextLifetime, Cursor, Envelope, Error, Filter, Limits};
 use skillfold::view::{
-    Check, Doctor, Document, Evaluation, Failure, FileListing, FilePart, Instructions, Listing,
-    Prompt, Search, SettingsView, Skill, Stats, Why,
+    Check, Doctor, Document, EvaluationView, Failure, FileListing, FilePart, InstructionsView,
+    Prompt, SearchView, SettingsView, SkillList, SkillView, StatsView, Why,
 };
-use skillfold::{Environment, Every, Host, Skills, Target};
+use skillfold::{CheckTarget, Environment, Host, PeriodLength, Skills};
 use skillfold_testkit::cases;
 
 #[test]
@@ -17,7 +17,7 @@ fn every_case_has_its_answer() {
     for case in cases() {
         let folder = case.lay_out();
         // Where the folder is, without links: some systems keep temporary files behind one.
-        let input = Environment::of_process(folder.path())
+        let input = Environment::from_process(folder.path())
             .unwrap()
             .directory()
             .to_owned();
@@ -75,8 +75,8 @@ fn answer(request: &Value, input: &Path) -> Document {
         "show" => {
             let id = argument("id").unwrap();
             let catalog = skills.catalog();
-            let entry = catalog.look_up(id);
-            or_failure(entry.map(|entry| Document::Skill(Box::new(Skill::new(&entry)))))
+            let entry = catalog.resolve_or_suggest(id);
+            or_failure(entry.map(|entry| Document::Skill(Box::new(SkillView::new(&entry)))))
         }
         "load" => load(&skills, request),
         "files" => files(&skills, request),
@@ -85,12 +85,12 @@ fn answer(request: &Value, input: &Path) -> Document {
         "why" => why(&skills, request),
         "search" => {
             let request = argument("request").unwrap();
-            Document::Search(Search::new(request, &skills.search(request, 10)))
+            Document::Search(SearchView::new(request, &skills.search(request, 10)))
         }
         "check" => {
             let profile = skills.report().settings.profile.value;
-            let targets = Target::all(&skills.catalog());
-            let check = |target: &Target| target.check(profile, &Limits::default()).unwrap();
+            let targets = CheckTarget::all_in(&skills.catalog());
+            let check = |target: &CheckTarget| target.check(profile, &Limits::default()).unwrap();
             let checked: Vec<_> = targets.iter().map(check).collect();
             Document::Check(Check::new(&checked))
         }
@@ -98,7 +98,7 @@ fn answer(request: &Value, input: &Path) -> Document {
             let ids = argument("id");
             let policy = skills.report().settings.policy();
             let evaluation = skills.evaluate(ids.as_slice(), &policy);
-            or_failure(evaluation.map(|one| Document::Evaluation(Evaluation::new(&one))))
+            or_failure(evaluation.map(|one| Document::Evaluation(EvaluationView::new(&one))))
         }
         "stats" => Document::Stats(stats(input, request)),
         "doctor" => Document::Doctor(Doctor::new(&skills)),
@@ -119,7 +119,9 @@ fn load(skills: &Skills, request: &Value) -> Document {
     let loaded = skills
         .for_person()
         .render(argument("id").unwrap(), arguments, envelope);
-    or_failure(loaded.map(|loaded| Document::Instructions(Instructions::new(&loaded, envelope))))
+    or_failure(
+        loaded.map(|loaded| Document::Instructions(InstructionsView::new(&loaded, envelope))),
+    )
 }
 
 fn files(skills: &Skills, request: &Value) -> Document {
@@ -130,9 +132,12 @@ fn files(skills: &Skills, request: &Value) -> Document {
     let page = skills
         .for_person()
         .files(id, cursor.as_ref(), usize::try_from(limit).unwrap());
-    or_failure(
-        page.map(|page| Document::Files(FileListing::new(&catalog.look_up(id).unwrap(), &page))),
-    )
+    or_failure(page.map(|page| {
+        Document::Files(FileListing::new(
+            &catalog.resolve_or_suggest(id).unwrap(),
+            &page,
+        ))
+    }))
 }
 
 fn read(skills: &Skills, request: &Value) -> Document {
@@ -144,14 +149,16 @@ fn read(skills: &Skills, request: &Value) -> Document {
     let content = skills
         .for_person()
         .read_range(id, argument("path").unwrap(), range);
-    or_failure(
-        content
-            .map(|content| Document::File(FilePart::new(&catalog.look_up(id).unwrap(), &content))),
-    )
+    or_failure(content.map(|content| {
+        Document::File(FilePart::new(
+            &catalog.resolve_or_suggest(id).unwrap(),
+            &content,
+        ))
+    }))
 }
 
 fn prompt(skills: &Skills, message: &str) -> Document {
-    let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+    let mut session = skills.session(skills.report().settings.policy(), ContextLifetime::History);
     let (listing, eager) = (session.listing(), session.eager_tokens());
     let turn = session.turn(message);
     let prompt = Prompt::new(message, session.policy(), &listing, &turn, eager);
@@ -160,7 +167,7 @@ fn prompt(skills: &Skills, message: &str) -> Document {
 
 fn why(skills: &Skills, request: &Value) -> Document {
     let argument = |name: &str| request["arguments"][name].as_str();
-    let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+    let mut session = skills.session(skills.report().settings.policy(), ContextLifetime::History);
     let (message, ids) = (argument("request").unwrap(), argument("skill"));
     session.listing();
     let explanation = session.why(message, ids.as_slice());
@@ -171,17 +178,17 @@ fn why(skills: &Skills, request: &Value) -> Document {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the log is a file of the case")]
-fn stats(input: &Path, request: &Value) -> Stats {
+fn stats(input: &Path, request: &Value) -> StatsView {
     let file = request["arguments"]["file"].as_str().unwrap();
     let log = std::fs::read(input.join(file)).unwrap();
     let every = request["arguments"]["every"].as_u64();
-    let every = every.map_or(Every::Day, |every| {
-        Every::Outcomes(every.try_into().unwrap())
+    let every = every.map_or(PeriodLength::Day, |every| {
+        PeriodLength::Outcomes(every.try_into().unwrap())
     });
-    Stats::new(&skillfold::Stats::read(&*log, every).unwrap(), every)
+    StatsView::new(&skillfold::Stats::read(&*log, every).unwrap(), every)
 }
 
-fn list(skills: &Skills, request: &Value) -> Listing {
+fn list(skills: &Skills, request: &Value) -> SkillList {
     let argument = |name: &str| request["arguments"][name].as_str();
     let mut filter = Filter::default();
     if let Some(scope) = argument("scope") {
@@ -203,7 +210,7 @@ fn list(skills: &Skills, request: &Value) -> Listing {
     let limit = request["arguments"]["limit"].as_u64().unwrap_or(1_000);
     let catalog = skills.catalog();
     let page = catalog.page(&filter, cursor.as_ref(), usize::try_from(limit).unwrap());
-    let listing = Listing::new(&page);
+    let listing = SkillList::new(&page);
     if request["arguments"].is_null() {
         listing.with_refused(&catalog)
     } else {

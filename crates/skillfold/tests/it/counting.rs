@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use skillfold::core::{
-    Content, Cursor, Error, Folder, Limits, Listing, MemorySource, ResourceKind, ResourcePath,
-    Resources, Source, State, Walk,
+    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
+    ResourcePath, Resources, Source, WalkOptions,
 };
 use skillfold::{Environment, Host};
 
@@ -71,12 +71,12 @@ fn add(counter: &AtomicUsize, number: usize) {
 }
 
 impl Source for Counting {
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         add(&self.counts.lists, 1);
         self.source.list(walk, cursor)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let counter = match bytes {
             0 => &self.counts.looks,
             _ => &self.counts.reads,
@@ -93,7 +93,7 @@ impl Source for Counting {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         add(&self.counts.reads, 1);
         let content = self.source.read(folder, path, range)?;
         add(&self.counts.bytes, content.bytes.len());

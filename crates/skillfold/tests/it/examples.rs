@@ -1,7 +1,7 @@
 //! The worked examples: what they inject, and what they cost.
 
-use skillfold::core::{Lives, Policy, Profile, Tier, Turn};
-use skillfold::{Skills, Target};
+use skillfold::core::{ContextLifetime, Policy, Profile, Tier, Turn};
+use skillfold::{CheckTarget, Skills};
 use skillfold_testkit::lay_out;
 
 use crate::world::World;
@@ -18,7 +18,7 @@ fn world(example: &str) -> World {
 
 /// Returns what a policy of the settings tells for a request, and the tokens of the listing.
 fn say(skills: &Skills, policy: &Policy, request: &str) -> (Turn, u64) {
-    let mut session = skills.session(policy.clone(), Lives::History);
+    let mut session = skills.session(policy.clone(), ContextLifetime::History);
     let listing = session.listing().tokens;
     (session.turn(request), listing)
 }
@@ -47,7 +47,7 @@ fn unrelated_requests_cost_at_least_60_percent_less_than_telling_everything() {
     let world = world("hello-extended");
     let skills = world.skills();
     let eager = skills
-        .session(Policy::default(), Lives::History)
+        .session(Policy::default(), ContextLifetime::History)
         .eager_tokens();
     for policy in [Policy::default(), Policy::triggered()] {
         // In this mode there is no listing to pay for.
@@ -71,7 +71,9 @@ fn unrelated_requests_cost_at_least_60_percent_less_than_telling_everything() {
 #[test]
 fn hello_extended_has_about_1200_tokens() {
     let world = world("hello-extended");
-    let session = world.skills().session(Policy::default(), Lives::History);
+    let session = world
+        .skills()
+        .session(Policy::default(), ContextLifetime::History);
     let tokens = session.eager_tokens();
     assert!((1_100..=1_300).contains(&tokens), "{tokens}");
 }
@@ -81,7 +83,7 @@ fn examples_are_in_order() {
     for example in ["code-review", "extension-development", "hello-extended"] {
         let world = world(example);
         let skills = world.skills();
-        for target in Target::all(&skills.catalog()) {
+        for target in CheckTarget::all_in(&skills.catalog()) {
             let checked = target.check(Profile::Lenient, &skillfold::core::Limits::default());
             let findings = checked.unwrap().findings;
             assert!(findings.is_empty(), "{example}: {findings:?}");

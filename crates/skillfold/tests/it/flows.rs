@@ -1,7 +1,7 @@
 //! Agents with the skills of the examples, from the first word to the last.
 
 use skillfold::AgentSkills;
-use skillfold::core::{Agent, Lives, Mode, Policy, Sees, Style};
+use skillfold::core::{Agent, ContextLifetime, Mode, Policy, Style, Visibility};
 use skillfold_testkit::lay_out;
 
 use crate::model::{Step, between, converse, told};
@@ -51,8 +51,8 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
     let agent = skills.agent("builder").unwrap();
     let composed = skills.compose("builder", PROMPT, "").unwrap();
     let mut session = skills
-        .bound_to(agent.clone())
-        .session(bullets(), Lives::History);
+        .bind(agent.clone())
+        .session(bullets(), ContextLifetime::History);
     let request = "Create an extension that watches RSS feeds";
     let told = format!("{}{}", composed.text, told(&mut session, request));
     // The request matches the skill, and what the agent begins with is not repeated.
@@ -105,7 +105,10 @@ fn worker_lists_loads_code_review_and_applies_it() {
         mode: Mode::Catalog,
         ..bullets()
     };
-    let told = told(&mut skills.session(policy, Lives::History), request);
+    let told = told(
+        &mut skills.session(policy, ContextLifetime::History),
+        request,
+    );
     assert!(told.contains("• `code-review` — "), "{told}");
     let conversation = converse(&skills, Agent::new("worker"), &told, worker);
     assert_eq!(conversation.calls, ["list_skills", "load_skill"]);
@@ -119,20 +122,23 @@ fn worker_lists_loads_code_review_and_applies_it() {
 fn every_agent_of_a_host_gets_the_catalog() {
     let world = world();
     let skills = world.skills();
-    let all = skills.session(bullets(), Lives::History).listing().text;
+    let all = skills
+        .session(bullets(), ContextLifetime::History)
+        .listing()
+        .text;
     let listing = |agent: AgentSkills| {
-        let mut session = agent.session(bullets(), Lives::History);
+        let mut session = agent.session(bullets(), ContextLifetime::History);
         session.listing().text
     };
     // An orchestrator, one that uses skills and sees all, and those that these start.
-    let orchestrator = skills.bound_to(Agent::new("orchestrator"));
-    let planner = skills.bound_to(Agent::new("planner").uses(["code-review"]));
+    let orchestrator = skills.bind(Agent::new("orchestrator"));
+    let planner = skills.bind(Agent::new("planner").with_skills(["code-review"]));
     let worker = planner.narrow(Agent::new("worker"));
     for agent in [orchestrator, planner, worker] {
         assert_eq!(listing(agent), all);
     }
     // A specialist gets its part, and so does who it starts.
-    let specialist = skills.bound_to(skills.agent("builder").unwrap());
+    let specialist = skills.bind(skills.agent("builder").unwrap());
     let started = specialist.narrow(Agent::new("worker"));
     for agent in [specialist, started] {
         let text = listing(agent);
@@ -148,26 +154,26 @@ fn session_of_an_agent_sees_what_the_agent_sees() {
     let world = world();
     let skills = world.skills();
     let reviewer = Agent::new("reviewer")
-        .uses(["code-review"])
-        .sees(Sees::Used);
-    let reviewer = skills.bound_to(reviewer);
-    let mut session = reviewer.session(bullets(), Lives::History);
+        .with_skills(["code-review"])
+        .with_visibility(Visibility::Used);
+    let reviewer = skills.bind(reviewer);
+    let mut session = reviewer.session(bullets(), ContextLifetime::History);
     // Others are not there; its own is known.
     assert_eq!(session.turn("Say bonjour to Alice").text, None);
     assert_eq!(session.turn("Do a code review").text, None);
     assert!(session.load("hello-extended", "").is_err());
-    assert_eq!(session.remembered().spent(), 0);
+    assert_eq!(session.state().tokens_spent(), 0);
     // What it begins with stays there, also where the host drops what was said after it.
-    let mut transient = reviewer.session(bullets(), Lives::Transient);
+    let mut transient = reviewer.session(bullets(), ContextLifetime::Transient);
     assert_eq!(transient.turn("Do a code review").text, None);
     // One that sees all hears of what comes later.
-    let all = skills.bound_to(Agent::new("all"));
-    let mut session = all.session(bullets(), Lives::History);
+    let all = skills.bind(Agent::new("all"));
+    let mut session = all.session(bullets(), ContextLifetime::History);
     world.write(&crate::world::skill("person/.agents/skills/later"));
     skills.refresh().unwrap();
     assert!(session.listing().text.contains("later"));
-    let missing = skills.bound_to(Agent::new("a").uses(["nothing"]));
-    let mut session = missing.session(bullets(), Lives::History);
+    let missing = skills.bind(Agent::new("a").with_skills(["nothing"]));
+    let mut session = missing.session(bullets(), ContextLifetime::History);
     assert!(session.load("nothing", "").is_err());
     assert!(session.load("code-review", "").is_ok());
 }

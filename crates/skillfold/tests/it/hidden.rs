@@ -1,6 +1,8 @@
 //! What a model may not get is not there: every call for a model answers as if the skill did not exist.
 
-use skillfold::core::{Agent, Budget, Envelope, Error, Lives, Policy, Sees, Verdict};
+use skillfold::core::{
+    Agent, Budget, ContextLifetime, Envelope, Error, Feedback, Policy, Visibility,
+};
 use skillfold::{AgentSkills, Host, Session, Skills};
 use skillfold_testkit::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
 
@@ -29,10 +31,14 @@ type Answers = Vec<(String, String)>;
 /// Asks for skills in every way that there is for a model, and returns the answers as text.
 fn answers(skills: &Skills) -> Answers {
     let policy = Policy::hybrid(Budget::tokens(4_000));
-    let mut session = skills.session(policy.clone(), Lives::History);
-    let orchestrator = skills.bound_to(Agent::new("any"));
-    let clerk = skills.bound_to(Agent::new("clerk").uses(["plover"]).sees(Sees::Used));
-    let seen = orchestrator.look(|seen| format!("{seen:?}"));
+    let mut session = skills.session(policy.clone(), ContextLifetime::History);
+    let orchestrator = skills.bind(Agent::new("any"));
+    let clerk = skills.bind(
+        Agent::new("clerk")
+            .with_skills(["plover"])
+            .with_visibility(Visibility::Used),
+    );
+    let seen = orchestrator.with_view(|seen| format!("{seen:?}"));
     let mut answers = vec![
         ("listing".to_owned(), format!("{:?}", session.listing())),
         ("visible".to_owned(), visible(skills)),
@@ -50,8 +56,8 @@ fn answers(skills: &Skills) -> Answers {
             format!("${word} {CANARY}"),
         ] {
             for (policy, lives) in [
-                (policy.clone(), Lives::History),
-                (Policy::triggered(), Lives::Transient),
+                (policy.clone(), ContextLifetime::History),
+                (Policy::triggered(), ContextLifetime::Transient),
             ] {
                 let turn = skills.session(policy, lives).turn(&message);
                 note("turn", format!("{:?}", turn.text));
@@ -104,11 +110,13 @@ fn by_session(session: &mut Session, word: &str, note: &mut impl FnMut(&str, Str
     );
     note(
         "outcome",
-        text(session.outcome(word, Verdict::Missed), |()| String::new()),
+        text(session.record_feedback(word, Feedback::Missed), |()| {
+            String::new()
+        }),
     );
     note(
         "child",
-        text(session.child([word]), |is| format!("{:?}", is.remembered())),
+        text(session.child([word]), |is| format!("{:?}", is.state())),
     );
 }
 
@@ -170,7 +178,10 @@ fn change_of_a_hidden_skill_is_not_told() {
     for (why, tree) in hidden_skills() {
         let world = world("");
         let skills = skills(&world);
-        let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), Lives::History);
+        let mut session = skills.session(
+            Policy::hybrid(Budget::tokens(4_000)),
+            ContextLifetime::History,
+        );
         session.listing();
         for tree in [&tree, &tree.replace("Hunts", "Catches")] {
             world.write(tree);
@@ -189,7 +200,7 @@ fn skill_that_is_hidden_later_is_gone_from_its_conversation() {
     let world = world(&open);
     let skills = skills(&world);
     let policy = Policy::hybrid(Budget::tokens(4_000));
-    let mut session = skills.session(policy, Lives::Transient);
+    let mut session = skills.session(policy, ContextLifetime::Transient);
     session.listing();
     assert!(session.load(HIDDEN, "").unwrap().text().contains(CANARY));
     world.write(&tree);
@@ -229,9 +240,11 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
 fn agent_bound_to_a_hidden_skill_has_the_others_and_its_model_learns_nothing() {
     for (why, tree) in hidden_skills() {
         let world = world(&tree);
-        for sees in Sees::ALL {
-            let agent = Agent::new("clerk").uses([HIDDEN, "plover"]).sees(sees);
-            let clerk = skills(&world).bound_to(agent);
+        for sees in Visibility::ALL {
+            let agent = Agent::new("clerk")
+                .with_skills([HIDDEN, "plover"])
+                .with_visibility(sees);
+            let clerk = skills(&world).bind(agent);
             let composed = clerk.compose("", "").unwrap();
             assert!(composed.text.starts_with("Skill: plover\n"), "{why}");
             assert!(!composed.text.contains(CANARY), "{why}");
@@ -239,8 +252,8 @@ fn agent_bound_to_a_hidden_skill_has_the_others_and_its_model_learns_nothing() {
             let error = clerk.load(HIDDEN, "").unwrap_err();
             assert_eq!(error.with_cause(), format!("There is no skill `{HIDDEN}`"));
             // Whoever wrote the agent learns the reason.
-            assert_eq!(clerk.left_out(), composed.left_out);
-            assert_eq!(&*composed.left_out[0].id, HIDDEN);
+            assert_eq!(clerk.missing(), composed.missing);
+            assert_eq!(&*composed.missing[0].id, HIDDEN);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Instructions come with the request that needs them, and with no other.
 
 use skillfold::core::{
-    Breadcrumb, Lives, MemorySource, Mode, Outcome, Policy, Signal, Style, Tier, Turn,
+    Breadcrumb, ContextLifetime, MemorySource, Mode, Outcome, Policy, Signal, Style, Tier, Turn,
 };
 use skillfold::{Environment, Host, Matching, Session, Settings, Skills};
 
@@ -31,7 +31,7 @@ fn silent() -> Policy {
 }
 
 fn session(of: &[(&str, &str, &str)]) -> Session {
-    skills(of).session(silent(), Lives::History)
+    skills(of).session(silent(), ContextLifetime::History)
 }
 
 fn say(of: &[(&str, &str, &str)], message: &str) -> Turn {
@@ -68,7 +68,9 @@ fn multiple_skills_matched_respects_max_limit() {
         max_skills: 1,
         ..silent()
     };
-    let turn = skills(&of).session(one, Lives::History).turn("the report");
+    let turn = skills(&of)
+        .session(one, ContextLifetime::History)
+        .turn("the report");
     assert_eq!(given(&turn), ["a"]);
     assert_eq!(turn.text.unwrap().matches("Write it.").count(), 1);
 }
@@ -115,13 +117,13 @@ fn registry_contains_triggers_and_instructions() {
 #[test]
 fn provider_created_iff_skills_exist() {
     for policy in [silent(), Policy::default(), Policy::triggered()] {
-        let mut without = skills(&[]).session(policy.clone(), Lives::History);
+        let mut without = skills(&[]).session(policy.clone(), ContextLifetime::History);
         assert_eq!(without.listing().text, "");
         for request in ["Say bonjour", "What can you do?", ""] {
             let turn = without.turn(request);
             assert_eq!((turn.text, turn.tokens), (None, 0), "{request}");
         }
-        let mut with = skills(&[GREET]).session(policy, Lives::History);
+        let mut with = skills(&[GREET]).session(policy, ContextLifetime::History);
         assert!(!with.listing().text.is_empty());
         assert!(with.turn("Say bonjour").text.is_some());
     }
@@ -133,7 +135,7 @@ fn skill_instructions_not_present_for_irrelevant_request() {
     for request in ["What is 2+2?", "Calculate pi to 10 digits", ""] {
         assert_eq!(session.turn(request).text, None, "{request}");
     }
-    assert_eq!(session.remembered().spent(), 0);
+    assert_eq!(session.state().tokens_spent(), 0);
 }
 
 #[test]
@@ -149,7 +151,7 @@ fn token_usage_lower_without_skills() {
     let (unrelated, related) = (session.turn("What is 2+2?"), session.turn("Say bonjour"));
     assert_eq!(unrelated.tokens, 0);
     assert!(related.tokens > 0);
-    assert_eq!(session.remembered().spent(), related.tokens);
+    assert_eq!(session.state().tokens_spent(), related.tokens);
 }
 
 #[test]
@@ -169,7 +171,7 @@ fn one_call_before_each_request_gives_text_or_nothing() {
         told.each_ref().map(Option::is_some),
         [false, true, false, true]
     );
-    assert_eq!(session.remembered().turns(), 4);
+    assert_eq!(session.state().turns(), 4);
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn latest_message_is_what_is_matched() {
 #[test]
 fn what_else_a_host_puts_into_the_prompt_is_untouched() {
     let skills = skills(&[GREET, WEATHER]);
-    let mut session = skills.session(Policy::default(), Lives::History);
+    let mut session = skills.session(Policy::default(), ContextLifetime::History);
     // A host's own prompt and its memory speak of skills too; only the request is looked at.
     let own = ["You are kind.", "Remember: Alice likes bonjour."];
     let mut messages: Vec<String> = own.map(str::to_owned).into();
@@ -205,7 +207,7 @@ fn what_else_a_host_puts_into_the_prompt_is_untouched() {
     }
     assert_eq!(messages.len(), 3 + 4 + 2);
     // The conversation can be written down and taken up between two requests, as the host's own is.
-    let mut resumed = skills.resume(Policy::default(), session.remembered().clone());
+    let mut resumed = skills.resume(Policy::default(), session.state().clone());
     assert_eq!(resumed.turn("Say bonjour").text, None);
 }
 
@@ -219,7 +221,7 @@ fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
                 style,
                 ..Policy::default()
             };
-            let mut session = of.session(policy, Lives::History);
+            let mut session = of.session(policy, ContextLifetime::History);
             session.turn("Say bonjour");
             let listing = session.listing().text;
             assert!(listing.contains("greet"), "{listing}");
@@ -233,7 +235,8 @@ fn default_settings_match_by_words_alone() {
     let settings = Settings::default();
     assert_eq!(settings.matching.value, Matching::Hybrid);
     assert_eq!(settings.model.value, None);
-    let mut session = skills(&[GREET, WEATHER]).session(settings.policy(), Lives::History);
+    let mut session =
+        skills(&[GREET, WEATHER]).session(settings.policy(), ContextLifetime::History);
     // It means the same, and a model or an embedding would find it.
     assert_eq!(session.turn("Will it rain tomorrow?").text, None);
     assert!(session.turn("The forecast for tomorrow?").text.is_some());
@@ -254,7 +257,7 @@ fn by_settings(of: &[(&str, &str, &str)], settings: &[(&str, &str)]) -> Session 
         .discover()
         .unwrap();
     let policy = skills.report().settings.policy();
-    skills.session(policy, Lives::History)
+    skills.session(policy, ContextLifetime::History)
 }
 
 #[test]

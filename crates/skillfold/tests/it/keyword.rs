@@ -1,6 +1,6 @@
 //! `matching = "keyword"`: triggers alone bring instructions, as an agent with nothing but triggers would have it.
 
-use skillfold::core::{Lives, MemorySource, Outcome, Tier, Turn};
+use skillfold::core::{ContextLifetime, MemorySource, Outcome, Tier, Turn};
 use skillfold::{Environment, Host, Session};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");
@@ -16,11 +16,11 @@ const SILENT: [(&str, &str); 3] = [
 
 /// Begins a conversation by settings, each skill with its triggers and its instructions.
 fn session(matching: &str, settings: &[(&str, &str)], of: &[(&str, &str, &str)]) -> Session {
-    session_that(Lives::History, matching, settings, of)
+    session_that(ContextLifetime::History, matching, settings, of)
 }
 
 fn session_that(
-    lives: Lives,
+    lives: ContextLifetime,
     matching: &str,
     settings: &[(&str, &str)],
     of: &[(&str, &str, &str)],
@@ -190,7 +190,12 @@ fn skill_that_a_trigger_asks_for_is_given_by_it_though_its_name_is_said() {
 #[test]
 fn instructions_are_there_only_while_requests_ask_for_them() {
     // What is given lives in one call, as where a provider is asked before each.
-    let mut session = session_that(Lives::Transient, "keyword", &SILENT, &[GREET, WEATHER]);
+    let mut session = session_that(
+        ContextLifetime::Transient,
+        "keyword",
+        &SILENT,
+        &[GREET, WEATHER],
+    );
     for (request, is_given) in [
         ("Say bonjour", true),
         ("What is 2+2?", false),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use skillfold::core::{Envelope, ErrorKind, Lives, MemorySource, Policy, Root, Scope, Style};
+use skillfold::core::{
+    ContextLifetime, Envelope, ErrorKind, MemorySource, Policy, Root, Scope, Style,
+};
 use skillfold::{Environment, Host, Skills};
 
 use crate::world::World;
@@ -156,7 +158,7 @@ fn every_id_loads_as_it_is_printed_in_a_listing() {
             style,
             ..Policy::default()
         };
-        let mut session = skills.session(policy, Lives::History);
+        let mut session = skills.session(policy, ContextLifetime::History);
         let listing = session.listing().text;
         let printed = printed(style, &listing);
         let loaded: Vec<_> = printed

@@ -1,7 +1,8 @@
 //! A listing that is light, and instructions on demand.
 
 use skillfold::core::{
-    Agent, Budget, Envelope, Lives, MemorySource, Policy, ResourcePath, Style, TokenCounter as _,
+    Agent, Budget, ContextLifetime, Envelope, MemorySource, Policy, ResourcePath, Style,
+    TokenCounter as _,
 };
 use skillfold::{Environment, Host, Skills};
 
@@ -35,7 +36,9 @@ fn catalog() -> Policy {
 
 #[test]
 fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
-    let listing = registry().session(catalog(), Lives::History).listing();
+    let listing = registry()
+        .session(catalog(), ContextLifetime::History)
+        .listing();
     insta::assert_snapshot!(listing.text, @"
     ## Agent Skills
 
@@ -64,7 +67,10 @@ fn default_listing_reminds_the_model_to_look_at_skills_first() {
     let hint = "Always check the available skills before starting a complex task.";
     let listing = |style| {
         let policy = Policy { style, ..catalog() };
-        registry().session(policy, Lives::History).listing().text
+        registry()
+            .session(policy, ContextLifetime::History)
+            .listing()
+            .text
     };
     assert!(listing(Style::default()).contains(hint));
     // Who does not want it takes another style.
@@ -91,7 +97,8 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
             .bundled("built in", MemorySource::new(files))
             .discover()
             .unwrap();
-        let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+        let mut session =
+            skills.session(skills.report().settings.policy(), ContextLifetime::History);
         let listing = session.listing();
         assert!(
             listing.text.chars().count() <= 8_000,
@@ -110,7 +117,7 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
 
 #[test]
 fn load_skill_gives_the_whole_markdown_in_its_envelope() {
-    let answer = load_skill(&registry().bound_to(Agent::new("any")), "greet");
+    let answer = load_skill(&registry().bind(Agent::new("any")), "greet");
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="greet">
       <instructions>
@@ -137,7 +144,7 @@ fn load_skill_gives_the_whole_markdown_in_its_envelope() {
 
 #[test]
 fn load_skill_of_an_unknown_id_answers_not_found() {
-    let answer = load_skill(&registry().bound_to(Agent::new("any")), "great");
+    let answer = load_skill(&registry().bind(Agent::new("any")), "great");
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="great">
       <error>
@@ -152,7 +159,7 @@ fn load_skill_of_a_file_that_is_gone_answers_why() {
     let world = World::new(&crate::world::skill("person/.agents/skills/gone"));
     let skills = world.skills();
     std::fs::remove_dir_all(world.path("person/.agents/skills/gone")).unwrap();
-    let answer = load_skill(&skills.bound_to(Agent::new("any")), "gone");
+    let answer = load_skill(&skills.bind(Agent::new("any")), "gone");
     insta::assert_snapshot!(world.shown(&answer), @r#"
     <skill_context id="gone">
       <error>
@@ -178,7 +185,7 @@ fn greeter(told: &str) -> Step {
 #[test]
 fn scripted_model_reads_the_listing_loads_a_skill_and_applies_it() {
     let skills = registry();
-    let mut session = skills.session(catalog(), Lives::History);
+    let mut session = skills.session(catalog(), ContextLifetime::History);
     let told = told(&mut session, "Greet Alice in French");
     assert!(!told.contains("Bonjour"), "{told}");
     let conversation = converse(&skills, Agent::new("any"), &told, greeter);
@@ -193,7 +200,7 @@ fn scripted_model_reads_the_listing_loads_a_skill_and_applies_it() {
 fn scripted_model_gets_an_answer_to_a_wrong_id_and_corrects_itself() {
     let skills = registry();
     let told = told(
-        &mut skills.session(catalog(), Lives::History),
+        &mut skills.session(catalog(), ContextLifetime::History),
         "Greet Alice in French",
     );
     let model = |told: &str| match told.matches("<error>").count() {
@@ -211,7 +218,10 @@ fn each_level_is_given_when_it_is_asked_for() {
     let skills = registry();
     let names = "references/names.md";
     // Level 1: what a listing needs, and nothing was loaded for it.
-    let listing = skills.session(catalog(), Lives::History).listing().text;
+    let listing = skills
+        .session(catalog(), ContextLifetime::History)
+        .listing()
+        .text;
     assert!(listing.contains("Greets people in French") && !listing.contains("Bonjour"));
     assert_eq!(skills.cache_stats().misses, 0);
     // Level 2: the instructions, without the frontmatter and without what is in other files.
@@ -235,7 +245,7 @@ fn instructions_come_with_an_estimate_of_their_tokens() {
     let line = format!("Skill loaded: greet (approx. {tokens} tokens)");
     assert!(loaded.text.contains(&line), "{}", loaded.text);
     // By bytes and by kinds of characters: two ways that must not be far from each other.
-    let counted = skillfold::core::Estimate.count(BODY);
+    let counted = skillfold::core::TokenEstimate.count(BODY);
     assert!(
         tokens.abs_diff(counted) <= counted / 2,
         "{tokens} {counted}"
@@ -246,6 +256,8 @@ fn instructions_come_with_an_estimate_of_their_tokens() {
         style: Style::Bullets,
         ..Policy::default()
     };
-    let turn = skills.session(policy, Lives::History).turn("/greet Alice");
+    let turn = skills
+        .session(policy, ContextLifetime::History)
+        .turn("/greet Alice");
     assert!(turn.decisions[0].outcome.tokens() >= Some(10), "{turn:?}");
 }

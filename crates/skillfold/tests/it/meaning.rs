@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skillfold::core::{Embedder, Error, Lives, Policy, Signal};
+use skillfold::core::{ContextLifetime, Embedder, Error, Policy, Signal};
 use skillfold::{Host, Settings};
 
 use crate::world::World;
@@ -83,7 +83,7 @@ fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
             // The host wants to hear of what is unlikely too.
             suggesting.show_from = 0.01;
         }
-        let mut session = skills.session(policy, Lives::History);
+        let mut session = skills.session(policy, ContextLifetime::History);
         let turn = session.turn("Please repair my automobile in the workshop");
         assert_eq!(skills.search_problem(), None);
         let brought = turn.decisions.iter();
@@ -107,7 +107,7 @@ fn model_that_cannot_be_used_is_said_and_words_still_find() {
     let host = world.host().set("model", "~/no-model");
     let skills = host.set("matching", "semantic").discover().unwrap();
     assert_eq!(skills.search_problem(), None);
-    let mut session = skills.session(skills.report().settings.policy(), Lives::History);
+    let mut session = skills.session(skills.report().settings.policy(), ContextLifetime::History);
     session.turn("Repair my car");
     let problem = skills.search_problem().unwrap();
     assert!(problem.contains("no-model"), "{problem}");
@@ -120,7 +120,9 @@ fn model_that_cannot_be_used_is_said_and_words_still_find() {
 fn search_by_words_alone_needs_no_model() {
     assert_eq!(Settings::default().model.value, None);
     let world = World::new(SKILLS);
-    let mut session = world.skills().session(Policy::triggered(), Lives::History);
+    let mut session = world
+        .skills()
+        .session(Policy::triggered(), ContextLifetime::History);
     let turn = session.turn("Can you please repair a car?");
     assert_eq!(&*turn.decisions[0].id, "car");
 }

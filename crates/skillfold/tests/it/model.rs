@@ -34,7 +34,7 @@ pub(crate) fn converse(
     told: &str,
     mut model: impl FnMut(&str) -> Step,
 ) -> Conversation {
-    let tools = skills.bound_to(agent);
+    let tools = skills.bind(agent);
     let mut conversation = Conversation {
         told: told.to_owned(),
         ..Conversation::default()

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use skillfold::core::{Covers, Filter, Lives, Query, Scope, SearchIndex};
+use skillfold::core::{ContextLifetime, Filter, Query, Scope, SearchCoverage, SearchIndex};
 use skillfold::{Session, Skills};
 
 use crate::counting::{Asked, Counting};
@@ -21,7 +21,7 @@ fn many() -> Counting {
 }
 
 fn session(skills: &Skills) -> Session {
-    skills.session(skills.report().settings.policy(), Lives::History)
+    skills.session(skills.report().settings.policy(), ContextLifetime::History)
 }
 
 /// Fails if none of five runs takes less time than a person notices.
@@ -75,7 +75,7 @@ fn search_of_descriptions_answers_at_once_and_reads_no_file() {
     let skills = source.host().discover().unwrap();
     source.asked();
     let catalog = skills.catalog();
-    let index = SearchIndex::new(&catalog, Covers::Metadata);
+    let index = SearchIndex::new(&catalog, SearchCoverage::Metadata);
     let query = Query::new("PDF processing");
     at_once(|| {
         let found = index.search(&query, 100, |_| true);

@@ -10,11 +10,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use skillfold::core::{
-    Content, Cursor, Error, Folder, Limits, Listing, MemorySource, ResourceKind, ResourcePath,
-    Resources, Root, Scope, Source, State, Walk,
+    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
+    ResourcePath, Resources, Root, Scope, Source, WalkOptions,
 };
 use skillfold::view::Doctor;
-use skillfold::{Environment, Host, RootMemory, Skills};
+use skillfold::{Environment, Host, RootCache, Skills};
 
 /// Made skills, whose files another process knows again, and how many of them are listed before the disk fails.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Lasting {
 }
 
 impl Source for Lasting {
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         if cursor.is_some() {
             return Err(Error::read("made", io::Error::from_raw_os_error(5)));
         }
@@ -51,7 +51,7 @@ impl Source for Lasting {
         Ok(listing)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let mut state = self.0.head(folder, bytes, into)?;
         state.revision.inode = 1;
         Ok(state)
@@ -66,7 +66,7 @@ impl Source for Lasting {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         self.0.read(folder, path, range)
     }
 
@@ -92,7 +92,7 @@ fn start(cache: &Path, source: Lasting) -> Skills {
     host(source).cache(cache).discover().unwrap()
 }
 
-fn memory(skills: &Skills) -> RootMemory {
+fn memory(skills: &Skills) -> RootCache {
     let [memory] = &skills.report().memory[..] else {
         panic!("there is one root");
     };

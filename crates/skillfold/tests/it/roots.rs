@@ -1,7 +1,7 @@
 //! Where skills are looked for, and whose they are.
 
-use skillfold::core::{FsSource, MemorySource, Root, Scope, Standing, Trust};
-use skillfold::{Environment, Host, Outcome, Skills};
+use skillfold::core::{FsSource, MemorySource, Root, Scope, Status, Trust};
+use skillfold::{Environment, Host, RootStatus, Skills};
 
 use crate::world::{World, tree};
 
@@ -89,7 +89,7 @@ fn host_without_roots_and_home_has_no_skills() {
         report
             .roots
             .iter()
-            .all(|root| matches!(root.outcome, Outcome::Absent))
+            .all(|root| matches!(root.outcome, RootStatus::Absent))
     );
     assert!(skills.refresh().unwrap().is_empty());
 }
@@ -97,7 +97,7 @@ fn host_without_roots_and_home_has_no_skills() {
 #[test]
 fn project_is_trusted_by_its_folder_or_one_above_it() {
     let world = World::new(&tree(&["person/app/.agents/skills/a"]));
-    let standing = |trusted: &str| {
+    let status = |trusted: &str| {
         let host = world
             .host()
             .set("trusted", world.path(trusted).to_string_lossy());
@@ -106,15 +106,15 @@ fn project_is_trusted_by_its_folder_or_one_above_it() {
             .catalog()
             .get("a")
             .unwrap()
-            .standing()
+            .status()
     };
-    assert_eq!(standing("person/app"), Standing::Active);
-    assert_eq!(standing("person"), Standing::Active);
-    assert_eq!(standing("person/app/.agents"), Standing::Untrusted);
-    assert_eq!(standing("person/ap"), Standing::Untrusted);
+    assert_eq!(status("person/app"), Status::Active);
+    assert_eq!(status("person"), Status::Active);
+    assert_eq!(status("person/app/.agents"), Status::Untrusted);
+    assert_eq!(status("person/ap"), Status::Untrusted);
     assert_eq!(
-        world.skills().catalog().get("a").unwrap().standing(),
-        Standing::Untrusted
+        world.skills().catalog().get("a").unwrap().status(),
+        Status::Untrusted
     );
 }
 
@@ -135,10 +135,7 @@ fn bundled_skills_come_from_a_folder_or_from_memory() {
     pdf active ~/.agents/skills/pdf
     ");
     let on = host.set("enable", "extra").discover().unwrap();
-    assert_eq!(
-        on.catalog().get("extra").unwrap().standing(),
-        Standing::Active
-    );
+    assert_eq!(on.catalog().get("extra").unwrap().status(), Status::Active);
 }
 
 #[test]
@@ -179,7 +176,7 @@ fn configured_roots_have_scopes_and_plugins() {
         .roots
         .iter()
         .filter_map(|root| match &root.outcome {
-            Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
+            RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
             _ => None,
         })
         .collect();
@@ -207,7 +204,7 @@ fn root_that_is_reached_by_two_paths_is_searched_once() {
         .iter()
         .find(|root| root.label == "~/.claude/skills")
         .unwrap();
-    assert!(matches!(&same.outcome, Outcome::Same(label) if label == "~/.agents/skills"));
+    assert!(matches!(&same.outcome, RootStatus::Same(label) if label == "~/.agents/skills"));
 }
 
 #[test]
@@ -235,10 +232,7 @@ fn refresh_finds_roots_that_came_later_and_follows_the_settings() {
     // Settings that cannot be followed change nothing.
     world.write("\n//- person/.config/skillfold/config.toml\ndisable = [\n");
     assert!(skills.refresh().is_err());
-    assert_eq!(
-        clone.catalog().get("a").unwrap().standing(),
-        Standing::Disabled
-    );
+    assert_eq!(clone.catalog().get("a").unwrap().status(), Status::Disabled);
 }
 
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skillfold::core::{Covers, FsSource, Root, Scope};
+use skillfold::core::{FsSource, Root, Scope, SearchCoverage};
 use skillfold::{Environment, Host, Skills};
 use tempfile::TempDir;
 
@@ -87,7 +87,7 @@ fn gather(folder: &Path, files: &mut BTreeMap<PathBuf, u64>) {
 fn ids(skills: &Skills, request: &str) -> Vec<String> {
     let found = skills.search(request, 10);
     assert_eq!(found.problem, None, "{request}");
-    assert_eq!(found.covers, Covers::Bodies);
+    assert_eq!(found.coverage, SearchCoverage::Bodies);
     found.hits.iter().map(|hit| hit.id.to_string()).collect()
 }
 
@@ -153,13 +153,13 @@ fn index_that_is_damaged_while_it_is_searched_is_said_and_healed() {
     }
     let found = skills.search("zebras", 10);
     assert_eq!(found.hits.len(), 1, "never silence");
-    assert!(found.is_stopgap && found.covers == Covers::Metadata);
+    assert!(found.is_stopgap && found.coverage == SearchCoverage::Metadata);
     assert!(found.problem.unwrap().contains("damaged"));
     // It is made again without a refresh, and nothing is left to be said.
     for attempt in 0.. {
         let found = skills.search("okapi", 10);
         if found.hits.len() == 1 {
-            assert!(!found.is_stopgap && found.covers == Covers::Bodies);
+            assert!(!found.is_stopgap && found.coverage == SearchCoverage::Bodies);
             break;
         }
         assert!(found.is_stopgap && found.problem.is_some());
@@ -195,11 +195,11 @@ fn few_skills_and_who_does_not_want_it_leave_nothing_on_disk() {
 
 #[test]
 fn request_among_many_skills_is_answered_from_disk() {
-    use skillfold::core::{Lives, Policy};
+    use skillfold::core::{ContextLifetime, Policy};
     let place = Place::new(1_000);
     place.put(7, "Draws zebras and other animals on paper", "");
     let skills = place.start();
-    let mut session = skills.session(Policy::triggered(), Lives::History);
+    let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
     let turn = session.turn("Draw me some zebras and other animals on paper");
     assert_eq!(&*turn.decisions[0].id, "s7");
     assert!(!place.files().is_empty());

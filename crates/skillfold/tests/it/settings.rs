@@ -1,7 +1,7 @@
 //! What is set where, and what a project may not set.
 
 use skillfold::core::{Breadcrumb, Code, ErrorKind, Fallback, Mode, Style};
-use skillfold::{Environment, Host, Outcome, Settings};
+use skillfold::{Environment, Host, RootStatus, Settings};
 
 use crate::world::{World, tree};
 
@@ -311,7 +311,7 @@ fn setting_cannot_speak_to_the_terminal() {
         ));
         let report = world.skills().report();
         let roots = report.roots.iter().filter_map(|root| match &root.outcome {
-            Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
+            RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
             _ => None,
         });
         let said = world.findings(&report) + &roots.collect::<Vec<_>>().join("\n");

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use skillfold::core::{
-    Content, Cursor, Error, Folder, Limits, Listed, Listing, MemorySource, ResourceKind,
-    ResourcePath, Resources, Revision, Root, Scope, Source, State, Walk,
+    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, ListedFolder, MemorySource,
+    ResourceKind, ResourcePath, Resources, Revision, Root, Scope, Source, WalkOptions,
 };
 use skillfold::{Environment, Host};
 
@@ -45,24 +45,24 @@ impl Generations {
 }
 
 impl Source for Generations {
-    fn list(&self, _: &Walk, _: Option<&Cursor>) -> Result<Listing, Error> {
-        let mut listing = Listing::default();
+    fn list(&self, _: &WalkOptions, _: Option<&Cursor>) -> Result<FolderPage, Error> {
+        let mut listing = FolderPage::default();
         listing.folders = (0..SKILLS)
             .map(|number| {
                 let folder = Folder::new(format!("skill-{number:04}")).unwrap();
-                Listed::new(folder, self.revision(number))
+                ListedFolder::new(folder, self.revision(number))
             })
             .collect();
         Ok(listing)
     }
 
-    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, _: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let number = folder.name()["skill-".len()..].parse().unwrap();
         into.extend_from_slice(self.text(number).as_bytes());
-        Ok(State::steady(self.revision(number)))
+        Ok(FileState::stable(self.revision(number)))
     }
 
-    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<Content, Error> {
+    fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<FileBytes, Error> {
         Err(Error::not_found(folder.path()))
     }
 

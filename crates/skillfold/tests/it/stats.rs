@@ -3,7 +3,7 @@
 use std::io::{BufRead, Cursor, Read};
 use std::num::NonZeroU64;
 
-use skillfold::{Every, Stats, Tally};
+use skillfold::{PeriodLength, Stats, Tally};
 
 const DAY: u64 = 86_400_000;
 const START: u64 = 20_000 * DAY;
@@ -20,7 +20,7 @@ fn outcome(time_ms: u64, skill: &str, verdict: &str, by: &str) -> String {
     )
 }
 
-fn read(log: impl AsRef<[u8]>, every: Every) -> Stats {
+fn read(log: impl AsRef<[u8]>, every: PeriodLength) -> Stats {
     Stats::read(log.as_ref(), every).unwrap()
 }
 
@@ -62,7 +62,7 @@ fn log() -> String {
 
 #[test]
 fn accuracy_is_told_day_by_day() {
-    let stats = read(log(), Every::Day);
+    let stats = read(log(), PeriodLength::Day);
     insta::assert_snapshot!(periods(&stats), @"
     2024-10-04T00:00:00Z to 2024-10-04T00:01:00Z: 1/1 turns, 0 used, 1 unused, 0 missed, 0.00 -
     2024-10-05T00:00:00Z to 2024-10-05T00:00:02Z: 1/1 turns, 1 used, 1 unused, 0 missed, 0.50 1.00
@@ -73,7 +73,7 @@ fn accuracy_is_told_day_by_day() {
 
 #[test]
 fn accuracy_is_told_for_each_so_many_outcomes() {
-    let stats = read(log(), Every::Outcomes(NonZeroU64::new(2).unwrap()));
+    let stats = read(log(), PeriodLength::Outcomes(NonZeroU64::new(2).unwrap()));
     let tallies: Vec<_> = stats.periods.iter().map(|one| shown(&one.tally)).collect();
     insta::assert_snapshot!(tallies.join("\n"), @"
     1/1 turns, 1 used, 1 unused, 0 missed, 0.50 1.00
@@ -84,7 +84,7 @@ fn accuracy_is_told_for_each_so_many_outcomes() {
 
 #[test]
 fn worst_skills_come_first_and_ways_are_counted() {
-    let stats = read(log(), Every::Day);
+    let stats = read(log(), PeriodLength::Day);
     let skills = stats.skills.iter();
     let skills: Vec<_> = skills
         .map(|one| format!("{} {}", one.id, one.tally.wrong()))
@@ -117,7 +117,7 @@ fn hostile_lines_are_counted_and_harm_nothing() {
     bytes.extend(b"{\"event\":\"outcome of a skill\",\"skill\":\"a\",\"verdict\":\"used\"}\n");
     // A process that was killed leaves a line without an end.
     bytes.extend(outcome(START, "a", "used", "trigger").trim_end().as_bytes());
-    let stats = read(&bytes, Every::Day);
+    let stats = read(&bytes, PeriodLength::Day);
     let lines = &stats.lines;
     assert_eq!(
         (lines.read, lines.other, lines.broken, lines.too_long),
@@ -141,7 +141,7 @@ fn more_skills_ways_and_days_than_are_kept_are_said() {
         log += &outcome(START + number * DAY, &format!("s{number}"), "used", &way);
     }
     log += &outcome(START, "s0", "unused", "bca");
-    let stats = read(&log, Every::Day);
+    let stats = read(&log, PeriodLength::Day);
     assert_eq!((stats.all.used, stats.all.unused), (10_020, 1));
     assert_eq!((stats.skills.len(), stats.periods.len()), (10_000, 10_000));
     let lines = &stats.lines;
@@ -155,7 +155,7 @@ fn more_skills_ways_and_days_than_are_kept_are_said() {
 fn line_without_an_end_takes_no_memory() {
     let endless = std::io::repeat(b'x').take(64 << 20);
     let log = std::io::BufReader::new(endless.chain(Cursor::new(format!("\n{}", turn(START, 1)))));
-    let stats = Stats::read(Limited(log), Every::Day).unwrap();
+    let stats = Stats::read(Limited(log), PeriodLength::Day).unwrap();
     assert_eq!((stats.lines.read, stats.lines.too_long), (2, 1));
     assert_eq!(stats.all.turns, 1);
 }
@@ -183,7 +183,7 @@ impl<R: BufRead> BufRead for Limited<R> {
 #[test]
 fn empty_log_says_nothing() {
     for log in ["", "\n", "\n \n"] {
-        let stats = read(log, Every::Day);
+        let stats = read(log, PeriodLength::Day);
         assert_eq!((stats.periods.len(), stats.all), (0, Tally::default()));
         assert_eq!(stats.lines.read, 0, "{log:?}");
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use skillfold::core::{ErrorKind, Lives, Policy, Standing};
+use skillfold::core::{ContextLifetime, ErrorKind, Policy, Status};
 use skillfold::view::{Doctor, Document};
 use skillfold::{
     Environment, Host, Skills, TrustedFolders, TrustedState, distrust_folder, trust_folder,
@@ -19,9 +19,9 @@ fn world() -> World {
     World::new(&tree(&["person/app/.agents/skills/a"]))
 }
 
-fn standing(world: &World) -> Standing {
+fn status(world: &World) -> Status {
     let skills = world.skills();
-    skills.catalog().get("a").unwrap().standing()
+    skills.catalog().get("a").unwrap().status()
 }
 
 /// Returns the findings of the list, without the path of the temporary folder.
@@ -45,12 +45,12 @@ fn trust(world: &World, folder: &str) {
 fn folder_that_was_trusted_trusts_the_projects_in_it_until_it_is_taken_out() {
     for folder in ["person/app", "person/app/../app"] {
         let world = world();
-        assert_eq!(standing(&world), Standing::Untrusted);
+        assert_eq!(status(&world), Status::Untrusted);
         trust(&world, folder);
-        assert_eq!(standing(&world), Standing::Active, "{folder}");
+        assert_eq!(status(&world), Status::Active, "{folder}");
         let environment = world.environment("person/app");
         distrust_folder(&environment, &world.path(folder)).unwrap();
-        assert_eq!(standing(&world), Standing::Untrusted, "{folder}");
+        assert_eq!(status(&world), Status::Untrusted, "{folder}");
         let again = distrust_folder(&environment, &world.path(folder));
         assert_eq!(again.unwrap_err().kind(), ErrorKind::NotFound);
     }
@@ -63,12 +63,12 @@ fn folder_of_projects_trusts_each_of_them_and_nothing_beside_it() {
         "person/code-b/.agents/skills/a",
     ]));
     trust(&world, "person/code");
-    let standing = |folder: &str| {
+    let status = |folder: &str| {
         let skills = Host::new(world.environment(folder)).discover().unwrap();
-        skills.catalog().get("a").unwrap().standing()
+        skills.catalog().get("a").unwrap().status()
     };
-    assert_eq!(standing("person/code/app"), Standing::Active);
-    assert_eq!(standing("person/code-b"), Standing::Untrusted);
+    assert_eq!(status("person/code/app"), Status::Active);
+    assert_eq!(status("person/code-b"), Status::Untrusted);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
     std::fs::rename(&app, &other).unwrap();
     world.write(&tree(&["person/app/.agents/skills/a"]));
     world.write("//- person/app/.git/HEAD\n");
-    assert_eq!(standing(&world), Standing::Untrusted);
+    assert_eq!(status(&world), Status::Untrusted);
     let said = findings(&world);
     let said = said.replace(
         &*app.canonicalize().unwrap().to_string_lossy(),
@@ -121,11 +121,11 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
         .discover()
         .unwrap();
     assert_eq!(
-        moved.catalog().get("a").unwrap().standing(),
-        Standing::Untrusted
+        moved.catalog().get("a").unwrap().status(),
+        Status::Untrusted
     );
     trust(&world, "person/app");
-    assert_eq!(standing(&world), Standing::Active);
+    assert_eq!(status(&world), Status::Active);
     std::fs::remove_dir_all(&app).unwrap();
     let list = TrustedFolders::load(&world.environment("person"));
     assert_eq!(list.folders[0].state(), TrustedState::Gone);
@@ -137,7 +137,7 @@ fn link_to_a_trusted_folder_is_that_folder() {
     let world = world();
     std::os::unix::fs::symlink(world.path("person/app"), world.path("person/link")).unwrap();
     trust(&world, "person/link");
-    assert_eq!(standing(&world), Standing::Active);
+    assert_eq!(status(&world), Status::Active);
     let list = TrustedFolders::load(&world.environment("person/app"));
     assert_eq!(
         list.folders[0].path(),
@@ -152,7 +152,7 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
     let path = path.to_str().unwrap();
     let said = |list: &str| {
         world.write(&format!("\n//- {LIST}\n{list}"));
-        assert_eq!(standing(&world), Standing::Untrusted, "{list}");
+        assert_eq!(status(&world), Status::Untrusted, "{list}");
         findings(&world)
             .lines()
             .map(|line| line.split_once(' ').unwrap().1.to_owned())
@@ -167,7 +167,7 @@ fn what_cannot_be_understood_trusts_nothing_and_is_said() {
     world.write(&format!(
         "\n//- {LIST}\n[[folder]]\npath = 3\n[[folder]]\npath = {path:?}\n"
     ));
-    assert_eq!(standing(&world), Standing::Active);
+    assert_eq!(status(&world), Status::Active);
     // What is broken is not written over.
     world.write(&format!("\n//- {LIST}\n[[folder]\n"));
     let error = trust_folder(&world.environment("person/app"), Path::new(path)).unwrap_err();
@@ -190,10 +190,10 @@ fn project_cannot_trust_itself() {
     world.write(
         "\n//- person/app/.skillfold/config.toml\ntrusted = [\".\"]\ntrust_project = true\n",
     );
-    assert_eq!(standing(&world), Standing::Untrusted);
+    assert_eq!(status(&world), Status::Untrusted);
     // The same list in the person's state is followed, so that the above is no accident of its form.
     world.write(&format!("\n//- {LIST}\n{entry}"));
-    assert_eq!(standing(&world), Standing::Active);
+    assert_eq!(status(&world), Status::Active);
 }
 
 #[test]
@@ -234,10 +234,7 @@ fn state_is_where_the_system_keeps_it() {
     trust_folder(&environment, &world.path("person/app")).unwrap();
     assert!(state.join("skillfold/trusted.toml").exists() && !world.path(LIST).exists());
     let skills = Host::new(environment).discover().unwrap();
-    assert_eq!(
-        skills.catalog().get("a").unwrap().standing(),
-        Standing::Active
-    );
+    assert_eq!(skills.catalog().get("a").unwrap().status(), Status::Active);
 }
 
 #[test]
@@ -273,7 +270,7 @@ fn doctor_names_the_rule_that_trusts_the_project() {
 
 /// Returns what every way to a skill gives of it: the names of those that give something.
 fn ways(skills: &Skills) -> Vec<&'static str> {
-    let mut session = skills.session(Policy::triggered(), Lives::History);
+    let mut session = skills.session(Policy::triggered(), ContextLifetime::History);
     let ways = [
         ("load", skills.load("a", "").is_ok()),
         ("read", skills.read("a", "SKILL.md").is_ok()),
@@ -365,11 +362,11 @@ fn settings_that_others_may_write_trust_nothing() {
     };
     set(folder, 0o755);
     set(&file, 0o644);
-    assert_eq!(standing(&world), Standing::Active);
+    assert_eq!(status(&world), Status::Active);
     set(&file, 0o666);
-    assert_eq!(standing(&world), Standing::Untrusted);
+    assert_eq!(status(&world), Status::Untrusted);
     let settings = world.skills().report().settings.clone();
-    assert_eq!(settings.links.value, skillfold::core::Links::Refuse);
+    assert_eq!(settings.links.value, skillfold::core::LinkPolicy::Refuse);
     let lines = settings.findings.iter();
     let lines = lines.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
     insta::assert_snapshot!(world.shown(&lines.collect::<String>()), @"
@@ -378,5 +375,5 @@ fn settings_that_others_may_write_trust_nothing() {
     ");
     set(&file, 0o644);
     set(folder, 0o777);
-    assert_eq!(standing(&world), Standing::Untrusted);
+    assert_eq!(status(&world), Status::Untrusted);
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use skillfold::core::{Code, Standing, Trust};
-use skillfold::{Outcome, Skills};
+use skillfold::core::{Code, Status, Trust};
+use skillfold::{RootStatus, Skills};
 
 use crate::world::{World, skill, tree};
 
@@ -38,10 +38,10 @@ fn linking() -> World {
     world
 }
 
-fn found(skills: &Skills, standing: Standing) -> usize {
+fn found(skills: &Skills, status: Status) -> usize {
     let catalog = skills.catalog();
     let entries = catalog.entries();
-    entries.filter(|entry| entry.standing() == standing).count()
+    entries.filter(|entry| entry.status() == status).count()
 }
 
 /// Returns how often something was found about roots that nobody trusted.
@@ -58,15 +58,15 @@ fn findings(skills: &Skills, code: Code) -> usize {
 fn links_of_an_untrusted_project_are_not_followed_and_that_is_said() {
     let world = linking();
     let skills = world.skills();
-    assert_eq!(found(&skills, Standing::Active), 1);
-    assert_eq!(found(&skills, Standing::Untrusted), 0);
+    assert_eq!(found(&skills, Status::Active), 1);
+    assert_eq!(found(&skills, Status::Untrusted), 0);
     assert_eq!(findings(&skills, Code::LinkNotFollowed), 32);
     let trusted = world
         .host()
         .set("trust_project", "true")
         .discover()
         .unwrap();
-    assert_eq!(found(&trusted, Standing::Active), 301);
+    assert_eq!(found(&trusted, Status::Active), 301);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn default_root_that_leads_out_of_an_untrusted_project_is_not_searched() {
     assert_eq!(skills.catalog().len(), 1);
     let report = skills.report();
     let said = report.roots.iter().find_map(|root| match &root.outcome {
-        Outcome::Missing(diagnostic) => Some(diagnostic.to_string()),
+        RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
         _ => None,
     });
     assert_eq!(
@@ -104,16 +104,16 @@ fn all_roots_of_an_untrusted_project_share_one_budget() {
         world.write(&names.map(|path| skill(&path)).collect::<String>());
     });
     let skills = skills_of_each.skills();
-    assert_eq!(found(&skills, Standing::Untrusted), 1_000);
+    assert_eq!(found(&skills, Status::Untrusted), 1_000);
     assert_eq!(
-        found(&skills, Standing::Active),
+        found(&skills, Status::Active),
         1,
         "the person's are all there"
     );
     assert!(findings(&skills, Code::BoundReached) > 0);
     // Each look has the whole budget again, and finds the same.
     skills.refresh().unwrap();
-    assert_eq!(found(&skills, Standing::Untrusted), 1_000);
+    assert_eq!(found(&skills, Status::Untrusted), 1_000);
 
     let folders_of_each = world(|world, number| {
         for name in 0..50 {
@@ -124,11 +124,11 @@ fn all_roots_of_an_untrusted_project_share_one_budget() {
     });
     let skills = folders_of_each.skills();
     // Each root has 101 folders without a skill, and the one with a skill comes last; 1,000 are searched.
-    let seen = found(&skills, Standing::Untrusted);
+    let seen = found(&skills, Status::Untrusted);
     assert!((9..=10).contains(&seen), "{seen}");
     assert!(findings(&skills, Code::BoundReached) > 0);
     let trusted = folders_of_each.host().set("trust_project", "true");
-    assert_eq!(found(&trusted.discover().unwrap(), Standing::Active), 33);
+    assert_eq!(found(&trusted.discover().unwrap(), Status::Active), 33);
 }
 
 #[cfg(feature = "watch")]

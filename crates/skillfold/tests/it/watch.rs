@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use skillfold::core::Changes;
-use skillfold::{Host, Skills, Watching};
+use skillfold::{Host, Skills, Watcher};
 
 use crate::world::World;
 
@@ -34,7 +34,7 @@ description: Fills in forms
 struct Followed {
     world: World,
     skills: Skills,
-    watching: Watching,
+    watching: Watcher,
     news: Receiver<Result<Changes, String>>,
 }
 
@@ -281,18 +281,18 @@ fn settings_are_followed_and_a_broken_one_is_told_once() {
     let settings = followed.world.path("person/.config/skillfold/config.toml");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
     fs::write(&settings, "disable = ['mail']\n").unwrap();
-    let standing = |followed: &Followed| {
+    let status = |followed: &Followed| {
         let catalog = followed.skills.catalog();
-        catalog.get("mail").unwrap().standing().to_string()
+        catalog.get("mail").unwrap().status().to_string()
     };
-    followed.until("mail is off", |followed| standing(followed) == "disabled");
+    followed.until("mail is off", |followed| status(followed) == "disabled");
     while followed.news.try_recv().is_ok() {}
     fs::write(&settings, "disable = ['mail'\n").unwrap();
     let told = followed.news.recv_timeout(PATIENCE).unwrap();
     assert!(told.is_err(), "{told:?}");
-    assert_eq!(standing(&followed), "disabled", "what was off stays off");
+    assert_eq!(status(&followed), "disabled", "what was off stays off");
     fs::write(&settings, "").unwrap();
-    followed.until("mail is on", |followed| standing(followed) == "active");
+    followed.until("mail is on", |followed| status(followed) == "active");
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn with_both_switched_off_nothing_is_followed() {
         followed.description("mail").as_deref(),
         Some("Writes mails")
     );
-    followed.watching.look();
+    followed.watching.rescan();
     followed.until_described("mail", Some("Reads mails"));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold::{Environment, Host, Report, Skills};
+use skillfold::{DiscoveryReport, Environment, Host, Skills};
 use skillfold_testkit::{files, folder};
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ impl World {
             format!(
                 "{} {} {root}/{}\n",
                 entry.id(),
-                entry.standing(),
+                entry.status(),
                 entry.skill().folder
             )
         });
@@ -63,7 +63,7 @@ impl World {
     }
 
     /// Returns what is wrong with the settings as text: origin, finding.
-    pub(crate) fn findings(&self, report: &Report) -> String {
+    pub(crate) fn findings(&self, report: &DiscoveryReport) -> String {
         let findings = report.settings.findings.iter();
         let lines = findings.map(|finding| format!("{} {}\n", finding.origin, finding.diagnostic));
         self.shown(&lines.collect::<String>())

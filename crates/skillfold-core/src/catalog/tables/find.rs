@@ -2,11 +2,11 @@
 
 use std::hash::BuildHasher;
 
-use crate::catalog::enablement::Choice;
+use crate::catalog::enablement::Toggle;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
-use crate::catalog::tables::{Item, Node, Tables, is_usable, rank};
+use crate::catalog::tables::{Item, SkillRow, Tables, is_usable, rank};
 
 impl Tables {
     /// Returns what an id, a name or a folder's name leads to.
@@ -73,12 +73,12 @@ impl Tables {
     fn first_of(&self, roots: &[Root], winner: u32, meant: &[usize]) -> Option<Item> {
         let winning = self.node(winner);
         let losers = &winning.losers;
-        let place = |node: &Node| {
+        let place = |node: &SkillRow| {
             let root = &roots[node.skill.source];
             (rank(root, node.choice, self.precedence), node.skill.source)
         };
         let ranks = meant.iter().flat_map(|at| {
-            [Choice::On, Choice::Off]
+            [Toggle::On, Toggle::Off]
                 .map(|choice| (rank(&roots[*at], choice, self.precedence), *at))
         });
         let firsts = ranks.filter_map(|wanted| {

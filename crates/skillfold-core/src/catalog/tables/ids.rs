@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Facts, Id, Item, Node, Tables, is_usable};
+use crate::catalog::tables::{Facts, Id, Item, SkillRow, Tables, is_usable};
 
 /// What the ids by place of some roots are made of.
 pub(super) struct PlaceIds {
@@ -188,6 +188,6 @@ pub(super) fn are_places_distinct(roots: &[Root]) -> bool {
 }
 
 /// Returns whether the name of a skill leads to it, if it is the winner of the name.
-fn is_plain(roots: &[Root], node: &Node) -> bool {
+fn is_plain(roots: &[Root], node: &SkillRow) -> bool {
     is_usable(&roots[node.source as usize], node.choice) && !node.name().contains(':')
 }

@@ -12,11 +12,11 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::catalog::enablement::{Choice, Enablement};
-use crate::catalog::key::{Key, Start, canonical};
+use crate::catalog::enablement::{Enablement, Toggle};
+use crate::catalog::key::{NameKey, Start, canonical};
 use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
-use crate::read::discover::{Discovery, Refused, Skill};
+use crate::read::discover::{Discovery, RefusedFolder, Skill};
 use crate::read::source::Folder;
 
 pub(crate) use patch::Patched;
@@ -27,15 +27,15 @@ pub(crate) use patch::Patched;
 pub(crate) struct Tables {
     base: Arc<Base>,
     /// Skills that are newer than the base; their numbers follow those of the base.
-    newer: Vec<Node>,
+    newer: Vec<SkillRow>,
     /// The same for refused folders.
-    newer_refused: Vec<Arc<Refused>>,
+    newer_refused: Vec<Arc<RefusedFolder>>,
     /// What the newer ones changed of the base's other words.
     newer_aliases: HashMap<Box<str>, Vec<Item>>,
     /// The numbers of skills that are gone, in the order in which they went.
     gone: Vec<u32>,
     /// The refused folders, ordered by root and folder.
-    refused: Arc<[Arc<Refused>]>,
+    refused: Arc<[Arc<RefusedFolder>]>,
     /// The nodes ordered by id.
     by_id: Vec<u32>,
     /// All folders, ordered by root and folder.
@@ -56,30 +56,30 @@ pub(crate) struct Tables {
 #[derive(Clone, Debug)]
 struct Base {
     /// Ordered by canonical name; of those with one name the winner stands first, and the others follow by rank.
-    nodes: Vec<Node>,
-    refused: Arc<[Arc<Refused>]>,
+    nodes: Vec<SkillRow>,
+    refused: Arc<[Arc<RefusedFolder>]>,
     /// Other words for a skill or a refused folder: the names of folders.
     aliases: HashMap<Box<str>, Vec<Item>>,
 }
 
 /// A skill in the catalog.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct SkillRow {
     pub(crate) skill: Arc<Skill>,
     /// The id, where it is not the name.
     pub(crate) id: Option<Id>,
     /// The node that won the name.
     pub(crate) winner: u32,
-    pub(crate) choice: Choice,
+    pub(crate) choice: Toggle,
     /// The root, which is the skill's own: in a large catalog the skill is far away.
     source: u32,
     /// The others of the name, by rank, if this one won it.
     pub(crate) losers: Box<[u32]>,
 }
 
-impl Node {
+impl SkillRow {
     /// Creates a node that is alone.
-    fn new(skill: Arc<Skill>, choice: Choice, source: u32) -> Self {
+    fn new(skill: Arc<Skill>, choice: Toggle, source: u32) -> Self {
         Self {
             skill,
             id: None,
@@ -182,7 +182,7 @@ impl Tables {
             Vec::with_capacity(order.len()),
         );
         for (skill, of) in order.iter().filter_map(|at| found[*at as usize].take()) {
-            nodes.push(Node::new(skill, of.choice, of.source));
+            nodes.push(SkillRow::new(skill, of.choice, of.source));
             facts.push(of);
         }
         let refused: Arc<[_]> = refused.into();
@@ -219,7 +219,7 @@ impl Tables {
         self.by_id.len()
     }
 
-    pub(crate) fn node(&self, at: u32) -> &Node {
+    pub(crate) fn node(&self, at: u32) -> &SkillRow {
         let at = at as usize;
         match self.base.nodes.get(at) {
             Some(node) => node,
@@ -228,7 +228,7 @@ impl Tables {
     }
 
     /// Returns the refused folder of a number.
-    pub(crate) fn refused_at(&self, at: u32) -> &Arc<Refused> {
+    pub(crate) fn refused_at(&self, at: u32) -> &Arc<RefusedFolder> {
         let at = at as usize;
         match self.base.refused.get(at) {
             Some(refused) => refused,
@@ -236,7 +236,7 @@ impl Tables {
         }
     }
 
-    pub(crate) fn refused(&self) -> &[Arc<Refused>] {
+    pub(crate) fn refused(&self) -> &[Arc<RefusedFolder>] {
         &self.refused
     }
 
@@ -342,10 +342,10 @@ impl Tables {
 /// What is asked of each skill again and again, found in one pass: in a large catalog a skill is no longer at hand when it
 /// is looked at a second time.
 struct Facts {
-    key: Key,
+    key: NameKey,
     source: u32,
     rank: Rank,
-    choice: Choice,
+    choice: Toggle,
     /// Whether its folder has another name.
     has_alias: bool,
     /// Whether its name leads to it, if it is the winner of the name.
@@ -354,9 +354,9 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(skill: &Skill, root: &Root, choice: Choice, precedence: Precedence) -> Self {
+    fn of(skill: &Skill, root: &Root, choice: Toggle, precedence: Precedence) -> Self {
         let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
-        let key = Key::new(name);
+        let key = NameKey::new(name);
         let is_other = folder != name && !folder.is_empty();
         let has_colon = name.contains(':');
         Self {
@@ -375,7 +375,7 @@ impl Facts {
 /// number.
 type Rank = u64;
 
-fn rank_of(skill: &Skill, root: &Root, choice: Choice, precedence: Precedence) -> Rank {
+fn rank_of(skill: &Skill, root: &Root, choice: Toggle, precedence: Precedence) -> Rank {
     let depth = skill.folder.path().matches('/').count();
     packed(rank(root, choice, precedence), skill.source, depth)
 }
@@ -387,7 +387,7 @@ fn packed(rank: usize, source: usize, depth: usize) -> Rank {
 }
 
 /// Returns how the skills of a root stand among those of the same name; the smallest wins. What may not be used wins over nothing.
-fn rank(root: &Root, choice: Choice, precedence: Precedence) -> usize {
+fn rank(root: &Root, choice: Toggle, precedence: Precedence) -> usize {
     let scope = precedence.rank(root.scope());
     if is_usable(root, choice) {
         scope
@@ -397,8 +397,8 @@ fn rank(root: &Root, choice: Choice, precedence: Precedence) -> usize {
 }
 
 /// Returns whether what was chosen so of a root may be used.
-fn is_usable(root: &Root, choice: Choice) -> bool {
-    root.trust() == Trust::Trusted && choice == Choice::On
+fn is_usable(root: &Root, choice: Toggle) -> bool {
+    root.trust() == Trust::Trusted && choice == Toggle::On
 }
 
 /// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.
@@ -419,7 +419,7 @@ fn by_name(facts: &[Facts], skills: &[Arc<Skill>]) -> Vec<u32> {
 }
 
 /// Returns all folders, ordered by root and folder, from two lists that are.
-fn places(skills: &[Arc<Skill>], refused: &[Arc<Refused>], node_of: &[u32]) -> Vec<Item> {
+fn places(skills: &[Arc<Skill>], refused: &[Arc<RefusedFolder>], node_of: &[u32]) -> Vec<Item> {
     let mut places = Vec::with_capacity(skills.len() + refused.len());
     let mut done = 0;
     // There are few refused: each looks for its place, so that most skills are not looked at.

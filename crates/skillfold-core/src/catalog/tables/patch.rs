@@ -8,8 +8,8 @@ use crate::catalog::enablement::Enablement;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
 use crate::catalog::tables::ids::{PlaceIds, are_places_distinct};
-use crate::catalog::tables::{Id, Item, Node, Rank, Tables, index, rank_of};
-use crate::read::discover::Found;
+use crate::catalog::tables::{Id, Item, Rank, SkillRow, Tables, index, rank_of};
+use crate::read::discover::FoundFolder;
 use crate::read::source::Folder;
 
 /// Of so many skills one may be newer than the base before all is arranged anew.
@@ -36,7 +36,7 @@ impl Tables {
     pub(crate) fn patched(
         &self,
         out: &[Item],
-        found: Vec<Found>,
+        found: Vec<FoundFolder>,
         roots: &[Root],
         enablement: &Enablement,
     ) -> Option<Patched> {
@@ -104,8 +104,9 @@ impl Tables {
     /// Returns whether these tables were made from others by changes alone, so that a number which leads to something
     /// means the same in both.
     pub(crate) fn comes_from(&self, other: &Self) -> bool {
-        let is_same =
-            |(a, b): (&Node, &Node)| Arc::ptr_eq(&a.skill, &b.skill) && a.winner == b.winner;
+        let is_same = |(a, b): (&SkillRow, &SkillRow)| {
+            Arc::ptr_eq(&a.skill, &b.skill) && a.winner == b.winner
+        };
         Arc::ptr_eq(&self.base, &other.base)
             && self.gone.starts_with(&other.gone)
             && self.newer.len() >= other.newer.len()
@@ -162,17 +163,17 @@ impl Patch<'_> {
         self.left.push(at);
     }
 
-    fn put_in(&mut self, found: Vec<Found>, enablement: &Enablement) {
+    fn put_in(&mut self, found: Vec<FoundFolder>, enablement: &Enablement) {
         for found in found {
             let item = match found {
-                Found::Skill(skill) => {
+                FoundFolder::Skill(skill) => {
                     let choice = enablement.choice(&skill, &self.roots[skill.source]);
                     self.keys
                         .insert(canonical(skill.manifest.name().as_str()).into());
                     let source = index(skill.source);
-                    Item::Skill(self.enter(Node::new(skill, choice, source)))
+                    Item::Skill(self.enter(SkillRow::new(skill, choice, source)))
                 }
-                Found::Refused(refused) => {
+                FoundFolder::Refused(refused) => {
                     let next = &mut self.next;
                     let at = next.base.refused.len() + next.newer_refused.len();
                     next.newer_refused.push(refused);
@@ -188,7 +189,7 @@ impl Patch<'_> {
     }
 
     /// Gives a skill a new number.
-    fn enter(&mut self, node: Node) -> u32 {
+    fn enter(&mut self, node: SkillRow) -> u32 {
         let at = self.next.next_number();
         if node.name().contains(':') {
             self.next.colons.push(at);
@@ -200,7 +201,7 @@ impl Patch<'_> {
 
     /// Gives a skill that stays another number, as the others of its name are other ones now.
     fn renumber(&mut self, at: u32) -> u32 {
-        let node = Node {
+        let node = SkillRow {
             id: None,
             losers: Box::default(),
             ..self.old.node(at).clone()

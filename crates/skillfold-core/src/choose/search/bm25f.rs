@@ -3,9 +3,9 @@
 //! A sum of one score per field lets a word that stands in each of them count several times; here a field only says how
 //! much an occurrence is worth.
 
-use crate::choose::search::document::{Counts, Document, Lengths};
-use crate::choose::search::parts::{FIELDS, Field};
-use crate::choose::search::words::Term;
+use crate::choose::search::document::{Document, FieldCounts, Lengths};
+use crate::choose::search::fields::{FIELDS, SearchField};
+use crate::choose::search::tokenizer::Term;
 
 /// What an occurrence in each field is worth.
 const WEIGHTS: [f32; FIELDS] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
@@ -16,13 +16,13 @@ const SATURATION: f32 = 1.5;
 
 /// What is known of all documents together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct CorpusStatistics {
     documents: u64,
     /// How many terms each field has, over all documents.
     lengths: [u64; FIELDS],
 }
 
-impl Statistics {
+impl CorpusStatistics {
     /// Takes a document in.
     pub fn add(&mut self, document: &Document) {
         self.documents += 1;
@@ -64,14 +64,14 @@ impl Statistics {
     }
 
     /// Returns how long each field is in the middle.
-    pub(super) fn averages(&self) -> Averages {
-        Averages(std::array::from_fn(|field| {
+    pub(super) fn averages(&self) -> AverageLengths {
+        AverageLengths(std::array::from_fn(|field| {
             real(self.lengths[field]) / real(self.documents.max(1))
         }))
     }
 }
 
-impl<'a> FromIterator<&'a Document> for Statistics {
+impl<'a> FromIterator<&'a Document> for CorpusStatistics {
     fn from_iter<I: IntoIterator<Item = &'a Document>>(documents: I) -> Self {
         let mut statistics = Self::default();
         for document in documents {
@@ -81,7 +81,7 @@ impl<'a> FromIterator<&'a Document> for Statistics {
     }
 }
 
-impl std::iter::Sum for Statistics {
+impl std::iter::Sum for CorpusStatistics {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |sum, one| Self {
             documents: sum.documents + one.documents,
@@ -92,19 +92,19 @@ impl std::iter::Sum for Statistics {
 
 /// How long each field is in the middle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Averages([f32; FIELDS]);
+pub(super) struct AverageLengths([f32; FIELDS]);
 
 /// How much each occurrence counts in one document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Worth {
+pub(super) struct FieldNorms {
     /// By the length of each field.
     lengths: [f32; FIELDS],
     /// By the length and the weight of each field.
     weighted: [f32; FIELDS],
 }
 
-impl Worth {
-    pub(super) fn new(lengths: &Lengths, averages: &Averages) -> Self {
+impl FieldNorms {
+    pub(super) fn new(lengths: &Lengths, averages: &AverageLengths) -> Self {
         let lengths: [f32; FIELDS] = std::array::from_fn(|field| {
             let average = averages.0[field];
             let relative = if average > 0.0 {
@@ -121,7 +121,7 @@ impl Worth {
     }
 
     /// Returns how well a document answers a term that stands in it so often, between 0 and 1.
-    pub(super) fn answers(&self, counts: Counts) -> f32 {
+    pub(super) fn answers(&self, counts: FieldCounts) -> f32 {
         let counts = counts.each().into_iter();
         let worth: f32 = (counts.zip(self.weighted))
             .map(|(count, worth)| worth * f32::from(count))
@@ -130,7 +130,7 @@ impl Worth {
     }
 
     /// Returns how well a field answers a term on its own that stands in it so often, between 0 and 1.
-    pub(super) fn alone(&self, field: Field, count: u8) -> f32 {
+    pub(super) fn alone(&self, field: SearchField, count: u8) -> f32 {
         let worth = self.lengths[field as usize] * f32::from(count);
         worth / (1.0 + worth)
     }

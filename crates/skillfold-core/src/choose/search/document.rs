@@ -1,8 +1,8 @@
 //! A skill as search sees it: which terms stand in which field, how often.
 
-use crate::choose::search::meaning::Direction;
-use crate::choose::search::parts::{ALL, FIELDS, Field, each_of_body, each_of_description};
-use crate::choose::search::words::{Term, Terms};
+use crate::choose::search::embedding::QuantizedVector;
+use crate::choose::search::fields::{ALL, FIELDS, SearchField, each_of_body, each_of_description};
+use crate::choose::search::tokenizer::{Term, Terms};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
 use crate::text::start_of;
@@ -20,17 +20,17 @@ pub(super) const BREAK: u16 = u16::MAX;
 
 /// How often a term stands in each field, up to 15: from there on nothing is gained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts([u8; FIELDS / 2]);
+pub(super) struct FieldCounts([u8; FIELDS / 2]);
 
-impl Counts {
-    fn add(&mut self, field: Field) {
+impl FieldCounts {
+    fn add(&mut self, field: SearchField) {
         if self.of(field) < 15 {
             self.0[field as usize / 2] += 1 << (field as usize % 2 * 4);
         }
     }
 
     /// Returns how often it stands in a field.
-    pub(super) fn of(self, field: Field) -> u8 {
+    pub(super) fn of(self, field: SearchField) -> u8 {
         self.0[field as usize / 2] >> (field as usize % 2 * 4) & 15
     }
 
@@ -48,14 +48,14 @@ pub(super) type Lengths = [u16; FIELDS];
 pub struct Document {
     /// In the order of their numbers.
     terms: Box<[Term]>,
-    counts: Box<[Counts]>,
+    counts: Box<[FieldCounts]>,
     lengths: Lengths,
     /// Texts as places of their terms above: the name, what describes it, the instructions.
     sequence: Box<[u16]>,
     /// Where the first two of these texts end.
     ends: [u16; 2],
     /// What the name and the description mean, where something tells.
-    meaning: Option<Direction>,
+    meaning: Option<QuantizedVector>,
 }
 
 impl Document {
@@ -68,13 +68,13 @@ impl Document {
     }
 
     /// Returns the place of a term and how often it stands in each field, if it does.
-    pub(super) fn find(&self, term: Term) -> Option<(u16, Counts)> {
+    pub(super) fn find(&self, term: Term) -> Option<(u16, FieldCounts)> {
         let at = self.terms.binary_search(&term).ok()?;
         Some((u16::try_from(at).ok()?, self.counts[at]))
     }
 
     /// Returns how often each term stands in each field.
-    pub(super) fn all_counts(&self) -> impl Iterator<Item = (Term, Counts)> {
+    pub(super) fn all_counts(&self) -> impl Iterator<Item = (Term, FieldCounts)> {
         self.terms.iter().copied().zip(self.counts.iter().copied())
     }
 
@@ -91,13 +91,13 @@ impl Document {
     }
 
     /// Returns what the name and the description mean, where something told.
-    pub fn meaning(&self) -> Option<&Direction> {
+    pub fn embedding(&self) -> Option<&QuantizedVector> {
         self.meaning.as_ref()
     }
 
     /// Says what the name and the description mean.
     #[must_use]
-    pub fn with_meaning(mut self, meaning: Option<Direction>) -> Self {
+    pub fn with_embedding(mut self, meaning: Option<QuantizedVector>) -> Self {
         self.meaning = meaning;
         self
     }
@@ -117,7 +117,7 @@ impl Document {
         );
         bytes.extend(self.counts.iter().flat_map(|counts| counts.0));
         bytes.extend(self.sequence.iter().flat_map(|at| at.to_le_bytes()));
-        bytes.extend(self.meaning.iter().flat_map(Direction::to_bytes));
+        bytes.extend(self.meaning.iter().flat_map(QuantizedVector::to_bytes));
         bytes
     }
 
@@ -139,12 +139,12 @@ impl Document {
         let document = Self {
             terms: numbers.map(Term::new).collect(),
             counts: counts
-                .map(|of| Counts(std::array::from_fn(|at| of[at])))
+                .map(|of| FieldCounts(std::array::from_fn(|at| of[at])))
                 .collect(),
             lengths,
             sequence: places.chunks_exact(2).map(number).collect(),
             ends,
-            meaning: (!meaning.is_empty()).then(|| Direction::from_bytes(meaning)),
+            meaning: (!meaning.is_empty()).then(|| QuantizedVector::from_bytes(meaning)),
         };
         let is_place = |at: &u16| usize::from(*at) < terms || *at == BREAK;
         let is_sound = ends[0] <= ends[1]
@@ -169,7 +169,7 @@ impl Document {
     clippy::exhaustive_structs,
     reason = "a benchmark makes them from records that are no skills"
 )]
-pub struct Texts<'a> {
+pub struct DocumentTexts<'a> {
     /// The name.
     pub name: &'a str,
     /// The description.
@@ -183,13 +183,13 @@ pub struct Texts<'a> {
 }
 
 /// Makes documents, and remembers the words of those it made.
-pub struct Documents {
+pub struct DocumentBuilder {
     words: Terms,
     /// The terms of the texts of each field, in their order.
     texts: [Vec<Term>; FIELDS],
 }
 
-impl Documents {
+impl DocumentBuilder {
     /// Begins.
     pub fn new() -> Self {
         Self {
@@ -199,14 +199,14 @@ impl Documents {
     }
 
     /// Returns a skill as search sees it: by what it says of itself, and by its instructions where they are at hand.
-    pub fn document(&mut self, manifest: &Manifest, body: Option<&str>) -> Document {
+    pub fn from_manifest(&mut self, manifest: &Manifest, body: Option<&str>) -> Document {
         let tags: Vec<&str> = manifest.tags().iter().map(|tag| &**tag).collect();
         let words = triggers(manifest).filter_map(|trigger| match trigger {
             Trigger::Part(text) | Trigger::Word(text) => Some(text),
             Trigger::Pattern(_) => None,
         });
         let words: Vec<&str> = words.collect();
-        self.of(&Texts {
+        self.from_texts(&DocumentTexts {
             name: manifest.name().as_str(),
             description: manifest.description(),
             tags: &tags,
@@ -216,22 +216,22 @@ impl Documents {
     }
 
     /// Returns texts as search sees them.
-    pub fn of(&mut self, texts: &Texts<'_>) -> Document {
+    pub fn from_texts(&mut self, texts: &DocumentTexts<'_>) -> Document {
         for text in &mut self.texts {
             text.clear();
         }
-        self.add(texts.name, Field::Name);
+        self.add(texts.name, SearchField::Name);
         let description = start_of(texts.description, DESCRIPTION_BYTES);
         each_of_description(description, |text, field| self.add(text, field));
         for text in texts.tags.iter().chain(texts.triggers) {
-            self.add(text, Field::Tags);
+            self.add(text, SearchField::Tags);
         }
         let body = start_of(texts.body.unwrap_or_default(), BODY_BYTES);
         each_of_body(body, |text, field| self.add(text, field));
         self.made()
     }
 
-    fn add(&mut self, text: &str, field: Field) {
+    fn add(&mut self, text: &str, field: SearchField) {
         let terms = &mut self.texts[field as usize];
         self.words.each(text, |term, _| terms.push(term));
     }
@@ -241,7 +241,7 @@ impl Documents {
         terms.sort_unstable();
         terms.dedup();
         terms.truncate(TERMS);
-        let mut counts = vec![Counts::default(); terms.len()];
+        let mut counts = vec![FieldCounts::default(); terms.len()];
         for field in ALL {
             for term in &self.texts[field as usize] {
                 if let Ok(at) = terms.binary_search(term) {
@@ -250,11 +250,23 @@ impl Documents {
             }
         }
         let lengths = |field: usize| u16::try_from(self.texts[field].len()).unwrap_or(u16::MAX);
-        let mut sequence = self.sequence(&terms, &[Field::Name]);
+        let mut sequence = self.sequence(&terms, &[SearchField::Name]);
         let name = sequence.len();
-        sequence.extend(self.sequence(&terms, &[Field::Description, Field::Tags, Field::Excluded]));
+        sequence.extend(self.sequence(
+            &terms,
+            &[
+                SearchField::Description,
+                SearchField::Tags,
+                SearchField::Excluded,
+            ],
+        ));
         let described = sequence.len();
-        let instructions = [Field::Opening, Field::Purpose, Field::Headings, Field::Rest];
+        let instructions = [
+            SearchField::Opening,
+            SearchField::Purpose,
+            SearchField::Headings,
+            SearchField::Rest,
+        ];
         let instructions = self.sequence(&terms, &instructions);
         sequence.extend(instructions.into_iter().take(SEQUENCE));
         sequence.truncate(usize::from(u16::MAX));
@@ -270,7 +282,7 @@ impl Documents {
     }
 
     /// Returns the texts of some fields as places of terms.
-    fn sequence(&self, terms: &[Term], fields: &[Field]) -> Vec<u16> {
+    fn sequence(&self, terms: &[Term], fields: &[SearchField]) -> Vec<u16> {
         let mut sequence = Vec::new();
         for field in fields {
             if !sequence.is_empty() {
@@ -284,13 +296,13 @@ impl Documents {
     }
 }
 
-impl std::fmt::Debug for Documents {
+impl std::fmt::Debug for DocumentBuilder {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Documents").finish_non_exhaustive()
     }
 }
 
-impl Default for Documents {
+impl Default for DocumentBuilder {
     fn default() -> Self {
         Self::new()
     }

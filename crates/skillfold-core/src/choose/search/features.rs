@@ -1,9 +1,9 @@
 //! What tells a document that answers a request from one that merely has its words.
 
-use crate::choose::search::bm25f::{Worth, real};
-use crate::choose::search::document::{BREAK, Counts, Document};
-use crate::choose::search::parts::{ALL, FIELDS, Field};
-use crate::choose::search::query::Weighed;
+use crate::choose::search::bm25f::{FieldNorms, real};
+use crate::choose::search::document::{BREAK, Document, FieldCounts};
+use crate::choose::search::fields::{ALL, FIELDS, SearchField};
+use crate::choose::search::query::WeightedQuery;
 
 /// How many features there are.
 pub(super) const FEATURES: usize = 26 + 2 * FIELDS;
@@ -55,25 +55,25 @@ pub(super) fn names() -> Vec<String> {
 }
 
 /// Where the terms of a request stand in a document.
-pub(super) struct Look<'d> {
+pub(super) struct DocumentMatch<'d> {
     /// How well it answers by BM25F.
     pub(super) score: f32,
     pub(super) document: &'d Document,
-    worth: Worth,
+    worth: FieldNorms,
     /// For each term, its place in the document and how often it stands in each field.
-    found: Vec<Option<(u16, Counts)>>,
+    found: Vec<Option<(u16, FieldCounts)>>,
 }
 
 /// How a document does by BM25F among the others.
-pub(super) struct Place {
+pub(super) struct Bm25Rank {
     /// The score of the first.
     pub(super) best: f32,
     pub(super) rank: u16,
 }
 
 /// What a request is measured by, for all documents alike.
-pub(super) struct Measure<'a> {
-    weighed: &'a Weighed,
+pub(super) struct QueryTotals<'a> {
+    weighed: &'a WeightedQuery,
     /// Sums over all terms: how much they say, the same squared, what the best score would be.
     mass: f32,
     squares: f32,
@@ -85,8 +85,8 @@ pub(super) struct Measure<'a> {
     pairs: f32,
 }
 
-impl<'a> Measure<'a> {
-    pub(super) fn new(weighed: &'a Weighed) -> Self {
+impl<'a> QueryTotals<'a> {
+    pub(super) fn new(weighed: &'a WeightedQuery) -> Self {
         let rarities = weighed.terms.iter().map(|asked| asked.rarity);
         let mut sorted: Vec<f32> = rarities.clone().collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
@@ -118,8 +118,8 @@ impl<'a> Measure<'a> {
     }
 
     /// Looks for the terms of the request in a document.
-    pub(super) fn look<'d>(&self, document: &'d Document) -> Look<'d> {
-        let worth = Worth::new(document.lengths(), &self.weighed.averages);
+    pub(super) fn look<'d>(&self, document: &'d Document) -> DocumentMatch<'d> {
+        let worth = FieldNorms::new(document.lengths(), &self.weighed.averages);
         let terms = self.weighed.terms.iter();
         let found: Vec<_> = terms.map(|asked| document.find(asked.term)).collect();
         let answered = self.weighed.terms.iter().zip(&found);
@@ -127,7 +127,7 @@ impl<'a> Measure<'a> {
             let (_, counts) = found.as_ref()?;
             Some(asked.weight * worth.answers(*counts))
         });
-        Look {
+        DocumentMatch {
             score: answered.sum(),
             document,
             worth,
@@ -136,7 +136,12 @@ impl<'a> Measure<'a> {
     }
 
     /// Returns the features of a document; `close` says how close it is by its meaning.
-    pub(super) fn features(&self, look: &Look<'_>, place: &Place, close: f32) -> Features {
+    pub(super) fn features(
+        &self,
+        look: &DocumentMatch<'_>,
+        place: &Bm25Rank,
+        close: f32,
+    ) -> Features {
         let mut values = Vec::with_capacity(FEATURES);
         values.extend([
             look.score / self.most,
@@ -157,7 +162,7 @@ impl<'a> Measure<'a> {
     }
 
     /// How well each field answers, and how much of the request it has.
-    fn add_fields(&self, look: &Look<'_>, values: &mut Vec<f32>) {
+    fn add_fields(&self, look: &DocumentMatch<'_>, values: &mut Vec<f32>) {
         let (mut answers, mut covers) = ([0.0; FIELDS], [0.0; FIELDS]);
         for (asked, found) in self.weighed.terms.iter().zip(&look.found) {
             let Some((_, counts)) = found else { continue };
@@ -177,28 +182,31 @@ impl<'a> Measure<'a> {
     fn add_cover(
         &self,
         document: &Document,
-        found: &[Option<(u16, Counts)>],
+        found: &[Option<(u16, FieldCounts)>],
         values: &mut Vec<f32>,
     ) {
-        let (mut any, mut described, mut named) =
-            (Cover::default(), Cover::default(), Cover::default());
+        let (mut any, mut described, mut named) = (
+            TermCoverage::default(),
+            TermCoverage::default(),
+            TermCoverage::default(),
+        );
         let (mut in_description, mut three, mut missing) = (0.0, 0.0, 0.0_f32);
         let mut halves = [0.0; 2];
         for (at, (asked, found)) in self.weighed.terms.iter().zip(found).enumerate() {
             let counts = found.map(|(_, counts)| counts).unwrap_or_default();
-            let has = |field: Field| counts.of(field) > 0;
+            let has = |field: SearchField| counts.of(field) > 0;
             if found.is_some() {
                 any.add(asked.rarity);
             }
-            if has(Field::Name) {
+            if has(SearchField::Name) {
                 named.add(asked.rarity);
             }
-            in_description += f32::from(u8::from(has(Field::Description)));
+            in_description += f32::from(u8::from(has(SearchField::Description)));
             let metadata = [
-                Field::Name,
-                Field::Description,
-                Field::Tags,
-                Field::Excluded,
+                SearchField::Name,
+                SearchField::Description,
+                SearchField::Tags,
+                SearchField::Excluded,
             ];
             if metadata.into_iter().any(has) {
                 described.add(asked.rarity);
@@ -213,13 +221,13 @@ impl<'a> Measure<'a> {
             }
         }
         let terms = real(self.weighed.terms.len().max(1) as u64);
-        let length = |field: Field| f32::from(document.lengths()[field as usize].max(1));
+        let length = |field: SearchField| f32::from(document.lengths()[field as usize].max(1));
         values.extend([any.sum / self.mass, described.sum / self.mass]);
         values.extend([any, described, named].map(|cover| cover.squares / self.squares));
         values.extend([described.terms / terms, any.terms / terms]);
-        let share = (named.terms / length(Field::Name)).min(1.0);
+        let share = (named.terms / length(SearchField::Name)).min(1.0);
         values.extend([share, if share >= 1.0 { 1.0 } else { 0.0 }]);
-        values.push(in_description / length(Field::Description));
+        values.push(in_description / length(SearchField::Description));
         values.extend([described.most / self.rarest, any.most / self.rarest]);
         values.extend([three / self.three, missing / self.rarest]);
         values.extend(halves.map(|sum| sum / self.mass));
@@ -229,7 +237,7 @@ impl<'a> Measure<'a> {
     fn add_order(
         &self,
         document: &Document,
-        found: &[Option<(u16, Counts)>],
+        found: &[Option<(u16, FieldCounts)>],
         values: &mut Vec<f32>,
     ) {
         let mut numbers = vec![None; document.terms().len()];
@@ -244,10 +252,10 @@ impl<'a> Measure<'a> {
     }
 
     /// Returns how much of the request stands together in a text, each pair of terms once.
-    fn together(&self, text: &[u16], numbers: &[Option<u8>]) -> Together {
-        let (mut pairs, mut nears) = (Seen::default(), Seen::default());
+    fn together(&self, text: &[u16], numbers: &[Option<u8>]) -> Proximity {
+        let (mut pairs, mut nears) = (PairSet::default(), PairSet::default());
         let said = |at: u8| self.weighed.terms[usize::from(at)].rarity;
-        let mut together = Together::default();
+        let mut together = Proximity::default();
         let mut last: Option<(usize, u8)> = None;
         for (place, at) in text.iter().enumerate() {
             if *at == BREAK {
@@ -276,15 +284,15 @@ impl<'a> Measure<'a> {
 }
 
 /// Pairs of terms that were seen.
-struct Seen([u64; 64]);
+struct PairSet([u64; 64]);
 
-impl Default for Seen {
+impl Default for PairSet {
     fn default() -> Self {
         Self([0; 64])
     }
 }
 
-impl Seen {
+impl PairSet {
     /// Returns whether a pair was not seen before. A request has fewer than 64 terms.
     fn is_new(&mut self, first: u8, second: u8) -> bool {
         let (row, bit) = (&mut self.0[usize::from(first & 63)], 1 << (second & 63));
@@ -296,14 +304,14 @@ impl Seen {
 
 /// How much of a request something has.
 #[derive(Clone, Copy, Default)]
-struct Cover {
+struct TermCoverage {
     sum: f32,
     squares: f32,
     terms: f32,
     most: f32,
 }
 
-impl Cover {
+impl TermCoverage {
     fn add(&mut self, rarity: f32) {
         self.sum += rarity;
         self.squares += rarity * rarity;
@@ -314,7 +322,7 @@ impl Cover {
 
 /// How much of a request stands together in a text.
 #[derive(Default)]
-struct Together {
+struct Proximity {
     pairs: f32,
     near: f32,
 }

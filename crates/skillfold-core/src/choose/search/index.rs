@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::layers::{Layer, Layers};
-use crate::choose::search::document::{BODY_BYTES, Document, Documents};
+use crate::choose::search::document::{BODY_BYTES, Document, DocumentBuilder};
+use crate::choose::search::embedding::{Embedder, QuantizedVector};
 use crate::choose::search::features::names;
-use crate::choose::search::meaning::{Direction, Embedder};
-use crate::choose::search::query::{Query, Weighed};
+use crate::choose::search::query::{Query, WeightedQuery};
 use crate::choose::search::rank::{NEAREST, OF_PART};
 use crate::choose::search::segment::Segment;
 use crate::error::Error;
@@ -27,7 +27,7 @@ const BATCH: usize = 256;
 /// What of the skills a search looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Covers {
+pub enum SearchCoverage {
     /// What they say of themselves.
     #[default]
     Metadata,
@@ -35,7 +35,7 @@ pub enum Covers {
     Bodies,
 }
 
-impl Covers {
+impl SearchCoverage {
     /// Returns the word for it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,15 +48,15 @@ impl Covers {
 /// All skills of a snapshot, searchable in memory.
 ///
 /// ```
-/// use skillfold_core::{Catalog, Covers, MemorySource, Root, Rules, Scope, SearchIndex};
+/// use skillfold_core::{Catalog, SearchCoverage, MemorySource, Root, CatalogOptions, Scope, SearchIndex};
 ///
 /// let skill = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\n");
 /// let source = MemorySource::new([
 ///     ("pdf/SKILL.md", skill("pdf", "Fills in forms")),
 ///     ("mail/SKILL.md", skill("mail", "Writes letters")),
 /// ]);
-/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], Rules::default(), 0);
-/// let index = SearchIndex::new(&catalog, Covers::Bodies);
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], CatalogOptions::default(), 0);
+/// let index = SearchIndex::new(&catalog, SearchCoverage::Bodies);
 ///
 /// let found = index.search(&index.query("fill this form, please"), 10, |_| true);
 /// assert_eq!(found.hits[0].entry.id(), "pdf");
@@ -64,26 +64,26 @@ impl Covers {
 /// ```
 pub struct SearchIndex {
     layers: Layers<Segment>,
-    reading: Reading,
+    reading: IndexOptions,
     /// Why nothing is compared by meaning, where something should be.
     problem: Option<Arc<Error>>,
 }
 
 /// What is made searchable of a skill.
 #[derive(Clone)]
-struct Reading {
-    covers: Covers,
+struct IndexOptions {
+    covers: SearchCoverage,
     embedder: Option<Arc<dyn Embedder>>,
 }
 
 /// The skills that answer a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Found<'a> {
+pub struct SearchResults<'a> {
     /// The best first.
     pub hits: Vec<SearchHit<'a>>,
     /// What of the skills was looked at.
-    pub covers: Covers,
+    pub coverage: SearchCoverage,
     /// The bytes in the middle of the request that were not looked at, where it is too long.
     pub unread: Option<Range<usize>>,
 }
@@ -102,18 +102,22 @@ pub struct SearchHit<'a> {
 
 impl SearchIndex {
     /// Makes the skills of a snapshot searchable by words. To cover bodies, the start of each is read.
-    pub fn new(catalog: &Catalog, covers: Covers) -> Self {
+    pub fn new(catalog: &Catalog, covers: SearchCoverage) -> Self {
         let embedder = None;
-        Self::made(catalog, Reading { covers, embedder })
+        Self::made(catalog, IndexOptions { covers, embedder })
     }
 
     /// The same, by words and by meaning.
-    pub fn by_meaning(catalog: &Catalog, covers: Covers, embedder: Arc<dyn Embedder>) -> Self {
+    pub fn with_embedder(
+        catalog: &Catalog,
+        covers: SearchCoverage,
+        embedder: Arc<dyn Embedder>,
+    ) -> Self {
         let embedder = Some(embedder);
-        Self::made(catalog, Reading { covers, embedder })
+        Self::made(catalog, IndexOptions { covers, embedder })
     }
 
-    fn made(catalog: &Catalog, reading: Reading) -> Self {
+    fn made(catalog: &Catalog, reading: IndexOptions) -> Self {
         let problem = Cell::new(None);
         let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
             reading.segment(catalog, skills, base, &HashMap::new(), &problem)
@@ -155,7 +159,7 @@ impl SearchIndex {
     }
 
     /// Returns what of the skills is searched.
-    pub fn covers(&self) -> Covers {
+    pub fn coverage(&self) -> SearchCoverage {
         self.reading.covers
     }
 
@@ -179,7 +183,7 @@ impl SearchIndex {
         match embedder.embed(&[start_of(request, MEANT)]) {
             Ok(vectors) => {
                 let vector = vectors.into_iter().next();
-                query.with_meaning(vector.and_then(|vector| Direction::new(&vector)))
+                query.with_embedding(vector.and_then(|vector| QuantizedVector::new(&vector)))
             }
             Err(error) => {
                 tracing::warn!(
@@ -197,7 +201,7 @@ impl SearchIndex {
         query: &Query,
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
-    ) -> Found<'_> {
+    ) -> SearchResults<'_> {
         let (weighed, candidates) = self.candidates(query, may_see);
         let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
         let entries: Vec<Entry<'_>> = candidates.iter().map(|found| found.0).collect();
@@ -209,9 +213,9 @@ impl SearchIndex {
             score: ranked.score,
             confidence: ranked.confidence,
         });
-        Found {
+        SearchResults {
             hits: hits.collect(),
-            covers: self.reading.covers,
+            coverage: self.reading.covers,
             unread: query.unread(),
         }
     }
@@ -239,14 +243,14 @@ impl SearchIndex {
         &self,
         query: &Query,
         may_see: impl Fn(&Entry<'_>) -> bool,
-    ) -> (Weighed, Vec<(Entry<'_>, &Document)>) {
+    ) -> (WeightedQuery, Vec<(Entry<'_>, &Document)>) {
         let layers = self.layers.all();
         let with_term = |term| {
             let lists = layers.iter().map(|layer| layer.made.postings(term).len());
             lists.sum::<usize>() as u64
         };
         let statistics = layers.iter().map(|layer| *layer.made.statistics()).sum();
-        let weighed = Weighed::new(query, &statistics, with_term);
+        let weighed = WeightedQuery::new(query, &statistics, with_term);
         let (mut found, mut close) = (Vec::new(), Vec::new());
         let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
         for layer in layers {
@@ -255,7 +259,7 @@ impl SearchIndex {
                 entry.filter(&may_see)
             };
             found.extend(layer.made.best(&weighed, OF_PART, seen));
-            if let Some(meaning) = query.meaning() {
+            if let Some(meaning) = query.embedding() {
                 close.extend(layer.made.nearest(meaning, NEAREST, seen));
             }
         }
@@ -276,7 +280,7 @@ impl std::fmt::Debug for SearchIndex {
         formatter
             .debug_struct("SearchIndex")
             .field("skills", &self.catalog().len())
-            .field("covers", &self.reading.covers)
+            .field("coverage", &self.reading.covers)
             .finish_non_exhaustive()
     }
 }
@@ -286,7 +290,7 @@ fn documents(layer: &Layer<Segment>) -> impl Iterator<Item = (*const Skill, &Arc
     layer.skills().iter().map(Arc::as_ptr).zip(documents)
 }
 
-impl Reading {
+impl IndexOptions {
     /// Makes skills searchable; those that are known are not read again.
     fn segment(
         &self,
@@ -296,23 +300,23 @@ impl Reading {
         known: &HashMap<*const Skill, &Arc<Document>>,
         problem: &Cell<Option<Arc<Error>>>,
     ) -> Segment {
-        let mut documents = Documents::new();
+        let mut documents = DocumentBuilder::new();
         let (mut all, mut new) = (Vec::with_capacity(skills.len()), Vec::new());
         for skill in skills {
             if let Some(document) = known.get(&Arc::as_ptr(skill)) {
-                if document.meaning().is_none() {
+                if document.embedding().is_none() {
                     new.push(all.len());
                 }
                 all.push(Arc::clone(document));
                 continue;
             }
             let body = match self.covers {
-                Covers::Bodies => body(catalog, skill),
-                Covers::Metadata => None,
+                SearchCoverage::Bodies => body(catalog, skill),
+                SearchCoverage::Metadata => None,
             };
             new.push(all.len());
             all.push(Arc::new(
-                documents.document(&skill.manifest, body.as_deref()),
+                documents.from_manifest(&skill.manifest, body.as_deref()),
             ));
         }
         if let Some(embedder) = &self.embedder {
@@ -342,20 +346,21 @@ fn add_meanings(
     let texts: Vec<String> = some.iter().map(text).collect();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
     for (at, vector) in some.iter().zip(embedder.embed(&texts)?) {
-        let document = Document::clone(&documents[*at]).with_meaning(Direction::new(&vector));
+        let document =
+            Document::clone(&documents[*at]).with_embedding(QuantizedVector::new(&vector));
         documents[*at] = Arc::new(document);
     }
     Ok(())
 }
 
-impl Documents {
+impl DocumentBuilder {
     /// Returns a skill of a snapshot as search sees it. To cover its body, the start of that is read.
-    pub fn entry(&mut self, entry: &Entry<'_>, covers: Covers) -> Document {
+    pub fn from_entry(&mut self, entry: &Entry<'_>, covers: SearchCoverage) -> Document {
         let body = match covers {
-            Covers::Bodies => body(entry.catalog(), entry.skill()),
-            Covers::Metadata => None,
+            SearchCoverage::Bodies => body(entry.catalog(), entry.skill()),
+            SearchCoverage::Metadata => None,
         };
-        self.document(entry.manifest(), body.as_deref())
+        self.from_manifest(entry.manifest(), body.as_deref())
     }
 }
 

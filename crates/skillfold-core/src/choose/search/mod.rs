@@ -1,9 +1,9 @@
 //! Skills by the words of a request, the best first.
 
-pub(crate) mod words;
+pub(crate) mod tokenizer;
 
-pub(crate) mod meaning;
-mod parts;
+pub(crate) mod embedding;
+mod fields;
 
 pub(crate) mod document;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::choose::message::Looked;
-use crate::choose::search::bm25f::{Averages, Statistics, rarity, real};
-use crate::choose::search::meaning::Direction;
-use crate::choose::search::words::{Term, Terms};
+use crate::choose::message::Excerpt;
+use crate::choose::search::bm25f::{AverageLengths, CorpusStatistics, rarity, real};
+use crate::choose::search::embedding::QuantizedVector;
+use crate::choose::search::tokenizer::{Term, Terms};
 use crate::error::Error;
 
 /// Bytes of a request that are looked at: half of them at its start, half at its end.
@@ -27,7 +27,7 @@ pub struct Query {
     order: Vec<u16>,
     unread: Option<Range<usize>>,
     /// What the request means, where something tells.
-    meaning: Option<Direction>,
+    meaning: Option<QuantizedVector>,
     /// Why nothing tells, where something should.
     problem: Option<Arc<str>>,
 }
@@ -35,7 +35,7 @@ pub struct Query {
 impl Query {
     /// Takes a request apart.
     pub fn new(request: &str) -> Self {
-        let looked = Looked::new(request, QUERY_BYTES);
+        let looked = Excerpt::new(request, QUERY_BYTES);
         let mut numbers: HashMap<Term, u16> = HashMap::new();
         let (mut terms, mut order) = (Vec::new(), Vec::new());
         Terms::new().each(&looked.text, |term, _| {
@@ -57,7 +57,7 @@ impl Query {
 
     /// Says what the request means.
     #[must_use]
-    pub fn with_meaning(mut self, meaning: Option<Direction>) -> Self {
+    pub fn with_embedding(mut self, meaning: Option<QuantizedVector>) -> Self {
         self.meaning = meaning;
         self
     }
@@ -74,7 +74,7 @@ impl Query {
     }
 
     /// Returns what the request means, where something told.
-    pub fn meaning(&self) -> Option<&Direction> {
+    pub fn embedding(&self) -> Option<&QuantizedVector> {
         self.meaning.as_ref()
     }
 
@@ -96,19 +96,19 @@ impl Query {
 
 /// A request, weighed by how rare its terms are among some documents.
 #[derive(Clone, Debug)]
-pub struct Weighed {
+pub struct WeightedQuery {
     /// The terms that are looked for, in the order of the request.
-    pub(super) terms: Vec<WeighedTerm>,
+    pub(super) terms: Vec<WeightedTerm>,
     /// The pairs of these terms that follow each other in the request, each once and in order.
     pub(super) pairs: Vec<(u8, u8)>,
-    pub(super) averages: Averages,
+    pub(super) averages: AverageLengths,
     /// What the request means, where something tells.
-    pub(super) meaning: Option<Direction>,
+    pub(super) meaning: Option<QuantizedVector>,
 }
 
 /// A term that is looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WeighedTerm {
+pub(super) struct WeightedTerm {
     pub(super) term: Term,
     /// How much it says.
     pub(super) rarity: f32,
@@ -116,9 +116,13 @@ pub(super) struct WeighedTerm {
     pub(super) weight: f32,
 }
 
-impl Weighed {
+impl WeightedQuery {
     /// Weighs a request by what is known of all documents; `with_term` tells how many of them have a term.
-    pub fn new(query: &Query, statistics: &Statistics, with_term: impl Fn(Term) -> u64) -> Self {
+    pub fn new(
+        query: &Query,
+        statistics: &CorpusStatistics,
+        with_term: impl Fn(Term) -> u64,
+    ) -> Self {
         let mut first = vec![0_u64; query.terms.len()];
         for (at, number) in query.order.iter().enumerate().rev() {
             first[usize::from(*number)] = at as u64;
@@ -126,14 +130,14 @@ impl Weighed {
         let weighed = |(number, term): (u16, &Term)| {
             let rarity = rarity(statistics.documents(), with_term(*term));
             let weight = rarity / (1.0 + real(first[usize::from(number)]) / HALF);
-            let term = WeighedTerm {
+            let term = WeightedTerm {
                 term: *term,
                 rarity,
                 weight,
             };
             (number, term)
         };
-        let mut terms: Vec<(u16, WeighedTerm)> = (0..).zip(&query.terms).map(weighed).collect();
+        let mut terms: Vec<(u16, WeightedTerm)> = (0..).zip(&query.terms).map(weighed).collect();
         if terms.len() > TERMS {
             terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
             terms.truncate(TERMS);
@@ -154,7 +158,7 @@ impl Weighed {
 }
 
 /// Returns the pairs of terms that follow each other in a request, by their places among those that are looked for.
-fn pairs(order: &[u16], terms: &[(u16, WeighedTerm)]) -> Vec<(u8, u8)> {
+fn pairs(order: &[u16], terms: &[(u16, WeightedTerm)]) -> Vec<(u8, u8)> {
     let place = |number: &u16| {
         let at = terms.binary_search_by_key(number, |(number, _)| *number);
         u8::try_from(at.ok()?).ok()

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use crate::choose::search::bm25f::real;
 use crate::choose::search::document::Document;
-use crate::choose::search::features::{FEATURES, Features, Measure, Place, names};
-use crate::choose::search::query::Weighed;
+use crate::choose::search::features::{Bm25Rank, FEATURES, Features, QueryTotals, names};
+use crate::choose::search::query::WeightedQuery;
 
 /// Documents that answer best by their terms alone, which are then looked at closely.
 pub const CANDIDATES: usize = 200;
@@ -75,7 +75,7 @@ pub struct Ranked<K> {
     pub confidence: f32,
 }
 
-impl Weighed {
+impl WeightedQuery {
     /// Returns the documents that answer best by their terms alone, at most [`CANDIDATES`], in no order; of equal ones those
     /// with the lesser keys.
     ///
@@ -89,7 +89,7 @@ impl Weighed {
         if found.len() <= CANDIDATES {
             return found;
         }
-        let measure = Measure::new(self);
+        let measure = QueryTotals::new(self);
         let scored = found.drain(..);
         let mut scored: Vec<_> = scored.map(|one| (measure.look(one.1).score, one)).collect();
         scored.select_nth_unstable_by(CANDIDATES, |(a, one), (b, other)| {
@@ -178,7 +178,7 @@ impl Weighed {
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<(K, Features)> {
-        let measure = Measure::new(self);
+        let measure = QueryTotals::new(self);
         let looks = candidates.into_iter();
         let looks = looks.map(|(key, document)| (key, measure.look(document)));
         let mut looks: Vec<_> = looks.collect();
@@ -188,7 +188,7 @@ impl Weighed {
         (0_u16..)
             .zip(looks.iter().zip(close))
             .map(|(rank, ((key, look), close))| {
-                let place = Place { best, rank };
+                let place = Bm25Rank { best, rank };
                 (*key, measure.features(look, &place, close))
             })
             .collect()
@@ -198,8 +198,8 @@ impl Weighed {
     /// same whatever the model. Nothing where nothing tells.
     fn closeness<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<f32> {
         let close = |document: &Document| {
-            let (own, asked) = (document.meaning()?, self.meaning.as_ref()?);
-            Some(own.closeness(asked))
+            let (own, asked) = (document.embedding()?, self.meaning.as_ref()?);
+            Some(own.similarity(asked))
         };
         let close: Vec<Option<f32>> = documents.map(close).collect();
         let known = close.iter().flatten();

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::choose::search::bm25f::{Statistics, Worth};
+use crate::choose::search::bm25f::{CorpusStatistics, FieldNorms};
 use crate::choose::search::document::Document;
-use crate::choose::search::meaning::{Direction, Directions};
-use crate::choose::search::query::Weighed;
-use crate::choose::search::words::Term;
+use crate::choose::search::embedding::{QuantizedVector, QuantizedVectors};
+use crate::choose::search::query::WeightedQuery;
+use crate::choose::search::tokenizer::Term;
 
 /// Documents that are searched together.
 pub(super) struct Segment {
     documents: Vec<Arc<Document>>,
-    statistics: Statistics,
+    statistics: CorpusStatistics,
     /// The number of each term, by which its documents are found.
     numbers: HashMap<Term, u32>,
     /// Where the documents of each term end among the postings; they start where those of the term before end.
     ends: Vec<u32>,
     postings: Vec<Posting>,
     /// What the documents mean, where something tells.
-    meanings: Directions,
+    meanings: QuantizedVectors,
 }
 
 /// A document that has a term, and how well it answers it.
@@ -33,7 +33,7 @@ pub(super) struct Posting {
 impl Segment {
     /// Inverts documents; they are compared with those of another segment, where there is one.
     pub(super) fn new(documents: Vec<Arc<Document>>, base: Option<&Self>) -> Self {
-        let statistics: Statistics = documents.iter().map(|document| &**document).collect();
+        let statistics: CorpusStatistics = documents.iter().map(|document| &**document).collect();
         let base = base.map(|base| base.statistics);
         let compared = base
             .filter(|base| base.documents() > 0)
@@ -55,7 +55,7 @@ impl Segment {
         }
         let mut postings = vec![Posting::default(); start as usize];
         for (slot, document) in (0..).zip(&documents) {
-            let worth = Worth::new(document.lengths(), &averages);
+            let worth = FieldNorms::new(document.lengths(), &averages);
             for (term, counts) in document.all_counts() {
                 let end = &mut ends[numbers[&term] as usize];
                 postings[*end as usize] = Posting {
@@ -66,7 +66,7 @@ impl Segment {
             }
         }
         Self {
-            meanings: Directions::new(documents.iter().map(|document| document.meaning())),
+            meanings: QuantizedVectors::new(documents.iter().map(|document| document.embedding())),
             documents,
             statistics,
             numbers,
@@ -79,7 +79,7 @@ impl Segment {
         &self.documents
     }
 
-    pub(super) fn statistics(&self) -> &Statistics {
+    pub(super) fn statistics(&self) -> &CorpusStatistics {
         &self.statistics
     }
 
@@ -96,7 +96,7 @@ impl Segment {
     /// of them may be seen, and as what.
     pub(super) fn best<T>(
         &self,
-        weighed: &Weighed,
+        weighed: &WeightedQuery,
         limit: usize,
         seen: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {
@@ -112,7 +112,7 @@ impl Segment {
     /// Returns the documents that are closest to a request by their meaning, at most so many, in no order.
     pub(super) fn nearest<T>(
         &self,
-        meaning: &Direction,
+        meaning: &QuantizedVector,
         limit: usize,
         seen: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::choose::search::query::Query;
-use crate::choose::search::words::{Term, Terms};
+use crate::choose::search::tokenizer::{Term, Terms};
 use crate::text::{MISSING, start_of, word_end, word_start};
 
 /// Bytes of a text that a snippet is looked for in.
@@ -22,7 +22,7 @@ pub struct Snippet {
 }
 
 /// A word of a text that was asked for: which term of the request it is, and its place.
-type Mark = (usize, Range<usize>);
+type TermSpan = (usize, Range<usize>);
 
 impl Query {
     /// Returns the stretch of a text, at most so many bytes of it, that has the most terms of the request; the first of
@@ -49,10 +49,10 @@ impl Query {
     }
 
     /// Returns the words of a text that were asked for, in order, none inside of another.
-    fn marks(&self, text: &str) -> Vec<Mark> {
+    fn marks(&self, text: &str) -> Vec<TermSpan> {
         let mut asked: Vec<Term> = self.terms().collect();
         asked.sort_unstable();
-        let mut marks: Vec<Mark> = Vec::new();
+        let mut marks: Vec<TermSpan> = Vec::new();
         Terms::new().each(text, |term, place| {
             let is_inside = marks.last().is_some_and(|(_, last)| place.start < last.end);
             if let Ok(term) = asked.binary_search(&term)
@@ -67,13 +67,13 @@ impl Query {
 
 /// Returns which marks stand together within so many bytes and are of the most different terms: one at least, if there
 /// are any.
-fn best_window(marks: &[Mark], bytes: usize) -> Range<usize> {
+fn best_window(marks: &[TermSpan], bytes: usize) -> Range<usize> {
     let terms = marks.iter().map(|(term, _)| term + 1).max();
     let mut times = vec![0_usize; terms.unwrap_or_default()];
     let (mut best, mut most) = (0..marks.len().min(1), 0);
     let (mut end, mut different) = (0, 0);
     for (start, (term, from)) in marks.iter().enumerate() {
-        let inside = |(_, place): &Mark| place.end - from.start <= bytes;
+        let inside = |(_, place): &TermSpan| place.end - from.start <= bytes;
         while let Some((term, _)) = marks.get(end).filter(|mark| inside(mark)) {
             different += usize::from(times[*term] == 0);
             times[*term] += 1;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     /// Returns the window that is found by looking at all of them.
-    fn best_of_all(marks: &[Mark], bytes: usize) -> Range<usize> {
+    fn best_of_all(marks: &[TermSpan], bytes: usize) -> Range<usize> {
         let (mut best, mut most) = (0..marks.len().min(1), 0);
         for (start, (_, from)) in marks.iter().enumerate() {
             let inside = marks[start..].iter();
@@ -239,7 +239,7 @@ mod tests {
         #[test]
         fn window_is_the_best_of_all(gaps in proptest::collection::vec((0_usize..4, 0_usize..9, 1_usize..9), 0..40), bytes in 0_usize..60) {
             let mut at = 0;
-            let marks: Vec<Mark> = gaps.into_iter().map(|(term, gap, length)| {
+            let marks: Vec<TermSpan> = gaps.into_iter().map(|(term, gap, length)| {
                 let start = at + gap;
                 at = start + length;
                 (term, start..at)

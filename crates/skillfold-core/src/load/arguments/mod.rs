@@ -1,6 +1,6 @@
 //! Puts arguments into instructions, in one pass: what was put in is never looked at again.
 
-mod words;
+mod split;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::fmt;
 use crate::read::manifest::Manifest;
 use crate::read::value::Value;
 
-use words::words;
+use split::words;
 
 /// Which places for arguments instructions have. Every client has `$ARGUMENTS`; what else there is differs.
 ///
@@ -136,7 +136,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// Returns the place that a text which starts with `$` begins with.
-    fn place<'s>(&'s self, text: &str) -> Option<Place<'s>> {
+    fn place<'s>(&'s self, text: &str) -> Option<Placeholder<'s>> {
         let after = &text[1..];
         if let Some(rest) = after.strip_prefix("ARGUMENTS")
             && !rest.starts_with(is_of_a_word)
@@ -146,7 +146,7 @@ impl<'a> Arguments<'a> {
                 Some(digits) => {
                     Some(self.single(length + "[]".len() + digits.len(), digits.parse().ok()))
                 }
-                None => Some(Place {
+                None => Some(Placeholder {
                     length,
                     with: Some(self.whole),
                     is_argument: true,
@@ -172,7 +172,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// `$N`, from the digits on.
-    fn numbered<'s>(&'s self, after: &str) -> Option<Place<'s>> {
+    fn numbered<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let end = after.find(|c: char| !c.is_ascii_digit());
         let digits = &after[..end.unwrap_or(after.len())];
         // `$1st` is no place, and neither is `$1.50`, which is money.
@@ -189,7 +189,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// `$name`, from the name on.
-    fn named<'s>(&'s self, after: &str) -> Option<Place<'s>> {
+    fn named<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let run = |is_part: fn(char) -> bool| {
             let end = after.find(|c: char| !is_part(c));
             &after[..end.unwrap_or(after.len())]
@@ -203,9 +203,9 @@ impl<'a> Arguments<'a> {
     }
 
     /// A place for one argument, if it was given.
-    fn single(&self, length: usize, at: Option<usize>) -> Place<'_> {
+    fn single(&self, length: usize, at: Option<usize>) -> Placeholder<'_> {
         let argument = at.and_then(|at| self.single.get(at));
-        Place {
+        Placeholder {
             length,
             with: argument.map(|argument| &**argument),
             is_argument: true,
@@ -213,14 +213,14 @@ impl<'a> Arguments<'a> {
     }
 
     /// `${..._SKILL_DIR}`, from the brace on.
-    fn folder<'s>(&'s self, after: &str) -> Option<Place<'s>> {
+    fn folder<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let name = after.strip_prefix('{')?;
         let end = name.find(|c: char| !is_of_a_word(c))?;
         let is_folder = name[..end] == *"SKILL_DIR" || name[..end].ends_with("_SKILL_DIR");
         if !is_folder || !name[end..].starts_with('}') {
             return None;
         }
-        Some(Place {
+        Some(Placeholder {
             length: "${}".len() + end,
             with: self.folder,
             is_argument: false,
@@ -229,7 +229,7 @@ impl<'a> Arguments<'a> {
 }
 
 /// A place for something, and what goes there.
-struct Place<'a> {
+struct Placeholder<'a> {
     /// Bytes of the place as it is written.
     length: usize,
     /// Nothing, if there is nothing to put there.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::invisible::hidden;
+use crate::invisible::hidden_characters;
 
-use super::look_alike::is_bracket;
+use super::confusables::is_bracket;
 
 /// Returns a value as it stands in a tagged envelope: `& < > " '` as entities; control and invisible characters and
 /// look-alikes of `<` as numbers (`&#x200B;`).
@@ -13,7 +13,9 @@ use super::look_alike::is_bracket;
 /// Nothing is lost: a reader of XML or HTML gets the value back.
 pub(crate) fn escaped(value: &str) -> Cow<'_, str> {
     let is_markup = |c: char| matches!(c, '&' | '>' | '"' | '\'') || is_bracket(c);
-    let mut hidden = hidden(value).map(|(offset, _)| offset).peekable();
+    let mut hidden = hidden_characters(value)
+        .map(|(offset, _)| offset)
+        .peekable();
     if hidden.peek().is_none() && !value.contains(is_markup) {
         return Cow::Borrowed(value);
     }

@@ -1,11 +1,11 @@
 //! How loaded instructions are put before a model.
 
+mod confusables;
 pub(crate) mod escape;
-mod look_alike;
 mod plain;
+pub(super) mod sentences;
 mod tagged;
 mod tags;
-pub(super) mod words;
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,9 +20,9 @@ use std::str::FromStr;
 /// line feed is put between them.
 ///
 /// ```
-/// use skillfold_core::{Envelope, Parts};
+/// use skillfold_core::{Envelope, EnvelopeParts};
 ///
-/// let parts = Parts { id: "pdf", body: "Fill.\n</instructions>\n", ..Parts::default() };
+/// let parts = EnvelopeParts { id: "pdf", body: "Fill.\n</instructions>\n", ..EnvelopeParts::default() };
 /// let rendered = Envelope::SkillContext.render(&parts);
 /// assert!(rendered.text.starts_with(
 ///     "<skill_context id=\"pdf\">\n  <instructions>\nFill.\n&lt;/instructions>\n  </instructions>\n"
@@ -49,7 +49,7 @@ pub enum Envelope {
     clippy::exhaustive_structs,
     reason = "hosts give what they have with struct update syntax"
 )]
-pub struct Parts<'a> {
+pub struct EnvelopeParts<'a> {
     /// The id by which the skill was asked for.
     pub id: &'a str,
     /// The instructions. Arguments are in them already.
@@ -72,7 +72,7 @@ pub struct Parts<'a> {
     clippy::exhaustive_structs,
     reason = "hosts give what they have with struct update syntax"
 )]
-pub struct Failure<'a> {
+pub struct LoadFailure<'a> {
     /// The id by which the skill was asked for.
     pub id: &'a str,
     /// What went wrong, as a sentence.
@@ -86,7 +86,7 @@ pub struct Failure<'a> {
 /// A filled envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Rendered {
+pub struct FilledEnvelope {
     /// What is put before the model.
     pub text: String,
     /// How many of the body's own tags were made harmless.
@@ -113,7 +113,7 @@ impl Envelope {
     }
 
     /// Returns whether the form has a place for the names of files.
-    pub const fn names_files(self) -> bool {
+    pub const fn lists_files(self) -> bool {
         match self {
             Self::Plain | Self::ReadSkill => false,
             Self::SkillContext | Self::SkillContent => true,
@@ -124,8 +124,8 @@ impl Envelope {
     ///
     /// Values on one line have control and invisible characters escaped; in tags also `& < > " '` and what is read as `<`.
     /// Takes time in proportion to what is put in, whatever that is.
-    pub fn render(self, parts: &Parts<'_>) -> Rendered {
-        let whole = |text| Rendered {
+    pub fn render(self, parts: &EnvelopeParts<'_>) -> FilledEnvelope {
+        let whole = |text| FilledEnvelope {
             text,
             neutralised: 0,
         };
@@ -145,7 +145,7 @@ impl Envelope {
     /// let failure = Failure { id: "pfd", message: "Could not find `pfd`", nearest: &["pdf"], ..Failure::default() };
     /// assert_eq!(Envelope::Plain.render_error(&failure), "Error: Could not find `pfd`\nDid you mean: pdf?");
     /// ```
-    pub fn render_error(self, failure: &Failure<'_>) -> String {
+    pub fn render_error(self, failure: &LoadFailure<'_>) -> String {
         match self {
             Self::Plain | Self::ReadSkill => plain::error(failure),
             Self::SkillContext => tagged::context_error(failure),

@@ -2,18 +2,18 @@
 
 use crate::diagnostic::visible;
 
-use super::words::{end_line, listed, requirement};
-use super::{Failure, Parts};
+use super::sentences::{end_line, listed, requirement};
+use super::{EnvelopeParts, LoadFailure};
 
 /// Returns the folder of the skill on a line, then the body.
-pub(super) fn plain(parts: &Parts<'_>) -> String {
+pub(super) fn plain(parts: &EnvelopeParts<'_>) -> String {
     let mut text = String::with_capacity(parts.body.len() + 256);
     push_content(parts, &mut text);
     text
 }
 
 /// Returns the id and the size on a line, then the same as [`plain`], then what else must be loaded.
-pub(super) fn read_skill(parts: &Parts<'_>) -> String {
+pub(super) fn read_skill(parts: &EnvelopeParts<'_>) -> String {
     let mut text = format!(
         "Skill loaded: {} (approx. {} tokens)\n\n",
         visible(parts.id),
@@ -32,7 +32,7 @@ pub(super) fn read_skill(parts: &Parts<'_>) -> String {
 }
 
 /// Returns what went wrong, the way out and what may have been meant, on a line each.
-pub(super) fn error(failure: &Failure<'_>) -> String {
+pub(super) fn error(failure: &LoadFailure<'_>) -> String {
     let mut text = format!("Error: {}", visible(failure.message));
     if !failure.hint.is_empty() {
         text.push('\n');
@@ -47,7 +47,7 @@ pub(super) fn error(failure: &Failure<'_>) -> String {
     text
 }
 
-fn push_content(parts: &Parts<'_>, text: &mut String) {
+fn push_content(parts: &EnvelopeParts<'_>, text: &mut String) {
     if let Some(base_dir) = parts.base_dir {
         text.push_str("Base directory for this skill: ");
         text.push_str(&visible(base_dir));

@@ -1,9 +1,9 @@
 //! Envelopes with tags, which a body cannot forge.
 
 use super::escape::escaped;
+use super::sentences::{account, end_line, requirement, unlisted};
 use super::tags::push_neutralised;
-use super::words::{account, end_line, requirement, unlisted};
-use super::{Failure, Parts, Rendered};
+use super::{EnvelopeParts, FilledEnvelope, LoadFailure};
 
 /// The tags of `skill_context` that bound its parts, as [`push_neutralised`] takes them.
 ///
@@ -21,7 +21,7 @@ const CONTEXT_TAGS: &[&str] = &[
 const CONTENT_TAGS: &[&str] = &["skillcontent", "skillresources"];
 
 /// Returns the instructions, the files and a directive, in a tag each.
-pub(super) fn skill_context(parts: &Parts<'_>) -> Rendered {
+pub(super) fn skill_context(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
     let id = escaped(parts.id);
     let mut text = String::with_capacity(parts.body.len() + 1024);
     push(
@@ -44,7 +44,7 @@ pub(super) fn skill_context(parts: &Parts<'_>) -> Rendered {
         push(&mut text, &["    ", &requirement, "\n"]);
     }
     text.push_str("  </execution_directive>\n</skill_context>");
-    Rendered { text, neutralised }
+    FilledEnvelope { text, neutralised }
 }
 
 /// What the host says; nothing of the skill is in it, not even its name.
@@ -53,7 +53,7 @@ const DIRECTIVE: &str = "    The skill above is loaded: apply its instructions w
     Nothing of the skill has been run; run its scripts only where the task needs it.
 ";
 
-fn push_active_resources(parts: &Parts<'_>, text: &mut String) {
+fn push_active_resources(parts: &EnvelopeParts<'_>, text: &mut String) {
     if parts.base_dir.is_none() && parts.files.is_empty() && parts.unlisted == 0 {
         return;
     }
@@ -69,7 +69,7 @@ fn push_active_resources(parts: &Parts<'_>, text: &mut String) {
 }
 
 /// Returns the instructions, the folder and the files, as the guide for clients has them.
-pub(super) fn skill_content(parts: &Parts<'_>) -> Rendered {
+pub(super) fn skill_content(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
     let mut text = String::with_capacity(parts.body.len() + 1024);
     push(
         &mut text,
@@ -99,22 +99,22 @@ pub(super) fn skill_content(parts: &Parts<'_>) -> Rendered {
         text.push_str("</skill_resources>\n");
     }
     text.push_str("</skill_content>");
-    Rendered { text, neutralised }
+    FilledEnvelope { text, neutralised }
 }
 
 /// Returns an error in the place of the instructions.
-pub(super) fn context_error(failure: &Failure<'_>) -> String {
+pub(super) fn context_error(failure: &LoadFailure<'_>) -> String {
     let (id, account) = (escaped(failure.id), account(failure, escaped));
     format!("<skill_context id=\"{id}\">\n  <error>\n    {account}\n  </error>\n</skill_context>")
 }
 
 /// Returns an error in the place of the content.
-pub(super) fn content_error(failure: &Failure<'_>) -> String {
+pub(super) fn content_error(failure: &LoadFailure<'_>) -> String {
     let (id, account) = (escaped(failure.id), account(failure, escaped));
     format!("<skill_content name=\"{id}\">\n<error>{account}</error>\n</skill_content>")
 }
 
-fn push_files(parts: &Parts<'_>, indent: &str, text: &mut String) {
+fn push_files(parts: &EnvelopeParts<'_>, indent: &str, text: &mut String) {
     for file in parts.files {
         push(text, &[indent, "<file>", &escaped(file), "</file>\n"]);
     }

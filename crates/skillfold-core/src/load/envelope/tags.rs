@@ -2,7 +2,7 @@
 
 use memchr::memchr3;
 
-use super::look_alike::{LEADS, Sign, is_bracket, sign};
+use super::confusables::{LEADS, Sign, is_bracket, sign};
 
 /// Writes a body, with `&lt;` in place of the bracket of each tag that would be read as one of `names`, and returns how
 /// many there were.
@@ -20,7 +20,7 @@ pub(super) fn push_neutralised(body: &str, names: &[&str], text: &mut String) ->
         let after = place + bracket.len_utf8();
         let (length, reading) = read_name(&body[after..], names);
         at = after + length;
-        if reading == Reading::Tag {
+        if reading == BracketKind::Tag {
             text.push_str(&body[copied..place]);
             text.push_str("&lt;");
             copied = after;
@@ -33,7 +33,7 @@ pub(super) fn push_neutralised(body: &str, names: &[&str], text: &mut String) ->
 
 /// What stands after a bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum BracketKind {
     Tag,
     Text,
 }
@@ -42,14 +42,14 @@ enum Reading {
 ///
 /// What follows the name is not looked at: `<instructions2>` costs an author one `<`, and no reader has to know where a
 /// name ends.
-fn read_name(text: &str, names: &[&str]) -> (usize, Reading) {
+fn read_name(text: &str, names: &[&str]) -> (usize, BracketKind) {
     let mut read = 0;
     // The last name that agreed. A name that agrees later agrees in all that was read.
     let mut candidate = 0;
     for (place, c) in text.char_indices() {
         match sign(c) {
             Sign::Nothing => {}
-            Sign::Bracket | Sign::Other => return (place, Reading::Text),
+            Sign::Bracket | Sign::Other => return (place, BracketKind::Text),
             Sign::Letters(letters) => {
                 let so_far = &names[candidate][..read];
                 let agrees = |name: &&str| {
@@ -57,20 +57,20 @@ fn read_name(text: &str, names: &[&str]) -> (usize, Reading) {
                         .is_some_and(|rest| rest.starts_with(letters) || letters.starts_with(rest))
                 };
                 let Some(found) = names.iter().position(agrees) else {
-                    return (place, Reading::Text);
+                    return (place, BracketKind::Text);
                 };
                 (candidate, read) = (found, read + letters.len());
                 if read >= names[candidate].len() {
-                    return (place + c.len_utf8(), Reading::Tag);
+                    return (place + c.len_utf8(), BracketKind::Tag);
                 }
             }
         }
     }
     // What the envelope says next could end a name that the body has begun.
     let reading = if read > 0 {
-        Reading::Tag
+        BracketKind::Tag
     } else {
-        Reading::Text
+        BracketKind::Text
     };
     (text.len(), reading)
 }

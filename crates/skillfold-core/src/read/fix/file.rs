@@ -3,10 +3,10 @@
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::read::fix::edit::Edit;
-use crate::read::frontmatter::{BYTE_ORDER_MARK, Cut, is_unwanted_control};
+use crate::read::frontmatter::{BYTE_ORDER_MARK, FrontmatterBlock, is_unwanted_control};
 
 /// Returns the corrections of what `findings` say about a file that was cut so.
-pub(super) fn edits(bytes: &[u8], cut: &Cut, findings: &[Diagnostic]) -> Vec<Edit> {
+pub(super) fn edits(bytes: &[u8], cut: &FrontmatterBlock, findings: &[Diagnostic]) -> Vec<Edit> {
     let mut edits = Vec::new();
     let mut seen = Vec::new();
     for finding in findings {
@@ -50,7 +50,7 @@ fn carriage_returns(bytes: &[u8]) -> Edit {
 }
 
 /// Removes the control characters of the frontmatter; a carriage return at the end of a line is none.
-fn controls(bytes: &[u8], cut: &Cut) -> Edit {
+fn controls(bytes: &[u8], cut: &FrontmatterBlock) -> Edit {
     let mut edit = Edit::default();
     let Ok(block) = str::from_utf8(&bytes[cut.block.clone()]) else {
         return edit;
@@ -66,7 +66,7 @@ fn controls(bytes: &[u8], cut: &Cut) -> Edit {
 }
 
 /// Closes the frontmatter where the reader ended it.
-fn fence(bytes: &[u8], cut: &Cut) -> Edit {
+fn fence(bytes: &[u8], cut: &FrontmatterBlock) -> Edit {
     let (end, body) = (cut.block.end, cut.body);
     if body > end {
         // A fence is there, with text glued to it.

@@ -7,13 +7,13 @@ use crate::read::field::Field;
 use crate::read::fix::edit::Edit;
 use crate::read::fix::text::Block;
 use crate::read::fix::write;
-use crate::read::yaml::{Entry, Kind, Node};
+use crate::read::yaml::{Kind, MappingEntry, Node};
 
 /// The fields that are moved: lists of words, which a text with commas can stand for.
 const MOVED: [&str; 2] = ["tags", "requires"];
 
 /// Returns the corrections that move a list of words under `metadata`.
-pub(super) fn edits(block: &Block<'_>, entries: &[Entry<'_>], limits: &Limits) -> Vec<Edit> {
+pub(super) fn edits(block: &Block<'_>, entries: &[MappingEntry<'_>], limits: &Limits) -> Vec<Edit> {
     // The last comes first: each is put above what is there already.
     let fields = (0..entries.len()).rev();
     fields
@@ -21,7 +21,12 @@ pub(super) fn edits(block: &Block<'_>, entries: &[Entry<'_>], limits: &Limits) -
         .collect()
 }
 
-fn edit(block: &Block<'_>, entries: &[Entry<'_>], at: usize, limits: &Limits) -> Option<Edit> {
+fn edit(
+    block: &Block<'_>,
+    entries: &[MappingEntry<'_>],
+    at: usize,
+    limits: &Limits,
+) -> Option<Edit> {
     let entry = &entries[at];
     let key = MOVED.into_iter().find(|moved| *moved == entry.key)?;
     let written = write::quoted(&words(&entry.value)?, limits)?;
@@ -43,7 +48,7 @@ fn edit(block: &Block<'_>, entries: &[Entry<'_>], at: usize, limits: &Limits) ->
     Some(edit)
 }
 
-fn is_metadata(entry: &Entry<'_>) -> bool {
+fn is_metadata(entry: &MappingEntry<'_>) -> bool {
     Field::resembling(&entry.key).is_some_and(|(_, field)| field == Field::Metadata)
 }
 
@@ -72,7 +77,7 @@ fn word<'a>(node: &'a Node<'_>) -> Option<&'a str> {
 /// Returns the bytes of a field's lines and the comment behind its value, which may have one only if it is one line.
 fn lines_of<'a>(
     block: &Block<'a>,
-    entry: &Entry<'_>,
+    entry: &MappingEntry<'_>,
     next: Option<u32>,
 ) -> Option<(Range<usize>, &'a str)> {
     let first = entry.key_span.start.line;
@@ -96,7 +101,11 @@ fn lines_of<'a>(
 }
 
 /// Returns where a field is put under `metadata`, and the indentation that the fields there have.
-fn below(block: &Block<'_>, metadata: &Entry<'_>, key: &str) -> Option<(usize, Option<usize>)> {
+fn below(
+    block: &Block<'_>,
+    metadata: &MappingEntry<'_>,
+    key: &str,
+) -> Option<(usize, Option<usize>)> {
     let line = metadata.key_span.start.line;
     let rest = block.line(line).split_once(':')?.1.trim_start();
     if !rest.is_empty() && !rest.starts_with('#') {

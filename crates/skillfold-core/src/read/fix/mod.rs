@@ -14,9 +14,9 @@ use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
 use crate::read::fix::edit::{Edit, apply};
 use crate::read::fix::text::Block;
-use crate::read::frontmatter::{self, Extent, Outcome};
+use crate::read::frontmatter::{self, Extent, FenceSearch};
 use crate::read::lint::lint;
-use crate::read::parse::{self, Parsed, Reader, parse};
+use crate::read::parse::{self, FrontmatterReader, Parsed, parse};
 use crate::read::rules::Profile;
 
 /// How often a pass reads the file again to find the corrections that can be kept. Real files need one or two trials;
@@ -60,7 +60,7 @@ pub struct Fixed {
 ///
 /// Every trial reads the file again; most files need one or two.
 pub fn fix(bytes: &[u8], folder: &str, profile: Profile) -> Fixed {
-    let skill = Skill { folder, profile };
+    let skill = FixTarget { folder, profile };
     let original = skill.read(bytes.to_vec());
     let mut state = original.clone();
     // Each pass leaves fewer findings, so that there is a last one; it changes nothing.
@@ -92,13 +92,13 @@ fn gone(before: &[Diagnostic], after: &[Diagnostic]) -> Vec<Diagnostic> {
 
 /// A file on the way, with what was read of it.
 #[derive(Clone)]
-struct State {
+struct Draft {
     bytes: Vec<u8>,
     parsed: Parsed,
     findings: Vec<Diagnostic>,
 }
 
-impl State {
+impl Draft {
     fn has(&self, code: Code) -> bool {
         self.findings.iter().any(|finding| finding.code == code)
     }
@@ -120,7 +120,7 @@ impl State {
 
 /// How far a corrected file may differ in what it says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sameness {
+enum Equivalence {
     /// The manifest is the same.
     Whole,
     /// Fields may have moved under `metadata`.
@@ -128,14 +128,14 @@ enum Sameness {
 }
 
 /// What the file is judged by.
-struct Skill<'a> {
+struct FixTarget<'a> {
     folder: &'a str,
     profile: Profile,
 }
 
-impl Skill<'_> {
-    fn read(&self, bytes: Vec<u8>) -> State {
-        State {
+impl FixTarget<'_> {
+    fn read(&self, bytes: Vec<u8>) -> Draft {
+        Draft {
             parsed: parse(&bytes, self.folder),
             findings: lint(&bytes, self.folder, self.profile),
             bytes,
@@ -143,13 +143,13 @@ impl Skill<'_> {
     }
 
     /// Makes the first kind of corrections of which one can be kept; `None` if there is nothing left to correct.
-    fn pass(&self, state: &State) -> Option<State> {
+    fn pass(&self, state: &Draft) -> Option<Draft> {
         let limits = Limits::default();
-        let Outcome::Found(cut) = frontmatter::cut(&state.bytes, Extent::Whole, &limits) else {
+        let FenceSearch::Found(cut) = frontmatter::cut(&state.bytes, Extent::Whole, &limits) else {
             return None;
         };
         let whole = file::edits(&state.bytes, &cut, &state.findings);
-        if let Some(next) = self.keep(state, &whole, Sameness::Whole) {
+        if let Some(next) = self.keep(state, &whole, Equivalence::Whole) {
             return Some(next);
         }
         // Without a manifest there is nothing to compare the fields with.
@@ -160,7 +160,7 @@ impl Skill<'_> {
         parse::with_fields(
             &state.bytes,
             cut,
-            Reader::Lines,
+            FrontmatterReader::Lines,
             &limits,
             |entries, _, _| {
                 edits.extend(text::spellings(&block, entries, &state.findings, &limits));
@@ -170,12 +170,12 @@ impl Skill<'_> {
                 None
             },
         );
-        self.keep(state, &edits, Sameness::Whole)
-            .or_else(|| self.keep(state, &moves, Sameness::Moved))
+        self.keep(state, &edits, Equivalence::Whole)
+            .or_else(|| self.keep(state, &moves, Equivalence::Moved))
     }
 
     /// Makes as many of the edits as can be kept: all at once, or else each half on its own.
-    fn keep(&self, state: &State, edits: &[Edit], sameness: Sameness) -> Option<State> {
+    fn keep(&self, state: &Draft, edits: &[Edit], sameness: Equivalence) -> Option<Draft> {
         let mut trial = Trial {
             skill: self,
             state,
@@ -190,11 +190,11 @@ impl Skill<'_> {
 }
 
 struct Trial<'a> {
-    skill: &'a Skill<'a>,
-    state: &'a State,
-    sameness: Sameness,
+    skill: &'a FixTarget<'a>,
+    state: &'a Draft,
+    sameness: Equivalence,
     kept: Vec<&'a Edit>,
-    best: Option<State>,
+    best: Option<Draft>,
     left: usize,
 }
 
@@ -222,9 +222,9 @@ impl<'a> Trial<'a> {
 }
 
 /// Returns whether a file says the same as before and has fewer findings, none of them new.
-fn is_better(before: &State, after: &State, sameness: Sameness) -> bool {
+fn is_better(before: &Draft, after: &Draft, sameness: Equivalence) -> bool {
     let same_manifest = match (&before.parsed.manifest, &after.parsed.manifest, sameness) {
-        (Some(before), Some(after), Sameness::Moved) => before.is_same_but_moved(after),
+        (Some(before), Some(after), Equivalence::Moved) => before.is_same_but_moved(after),
         (before, after, _) => before == after,
     };
     let same_body = if before.has(Code::CrlfLines) && !after.has(Code::CrlfLines) {

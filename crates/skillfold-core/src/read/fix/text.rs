@@ -9,9 +9,9 @@ use crate::read::clients::ClientField;
 use crate::read::field::Field;
 use crate::read::fix::edit::Edit;
 use crate::read::fix::write;
-use crate::read::frontmatter::{self, Cut};
+use crate::read::frontmatter::{self, FrontmatterBlock};
 use crate::read::repair::{self, Change};
-use crate::read::yaml::{self, Entry, Kind, Node};
+use crate::read::yaml::{self, Kind, MappingEntry, Node};
 
 /// The text between the fences, with the places of its lines.
 pub(super) struct Block<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Block<'a> {
 
 impl<'a> Block<'a> {
     /// Returns the block of a cut; `None` if it is not read as it stands, line by line.
-    pub(super) fn of(bytes: &'a [u8], cut: &Cut) -> Option<Self> {
+    pub(super) fn of(bytes: &'a [u8], cut: &FrontmatterBlock) -> Option<Self> {
         let text = str::from_utf8(&bytes[cut.block.clone()]).ok()?;
         let mut findings = Vec::new();
         frontmatter::clean(text.as_bytes(), cut.first_line, &mut findings);
@@ -144,7 +144,7 @@ fn add(edit: &mut Edit, block: &Block<'_>, change: &Change, limits: &Limits) -> 
 /// Returns the corrections of misspelt names and of escapes for control characters.
 pub(super) fn spellings(
     block: &Block<'_>,
-    entries: &[Entry<'_>],
+    entries: &[MappingEntry<'_>],
     findings: &[Diagnostic],
     limits: &Limits,
 ) -> Vec<Edit> {
@@ -162,7 +162,7 @@ pub(super) fn spellings(
     edits
 }
 
-fn spelling(block: &Block<'_>, entries: &[Entry<'_>], span: Span) -> Option<Edit> {
+fn spelling(block: &Block<'_>, entries: &[MappingEntry<'_>], span: Span) -> Option<Edit> {
     let entry = entries.iter().find(|entry| entry.key_span == span)?;
     let (spelling, _) = Field::resembling(&entry.key)?;
     // Other clients would read the field from now on, and with it other tools or another who may start the skill.

@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use crate::limits::Limits;
-use crate::read::repair::Broken;
-use crate::read::yaml::{self, Kind, Node, Style};
+use crate::read::repair::BrokenValue;
+use crate::read::yaml::{self, Kind, Node, Quoting};
 
 /// Returns a broken value as YAML; `None` if it cannot be written so that the same is read.
 ///
 /// One line becomes a text in quotes, several lines a block scalar of the same lines.
-pub(super) fn value(broken: &Broken, limits: &Limits) -> Option<String> {
+pub(super) fn value(broken: &BrokenValue, limits: &Limits) -> Option<String> {
     let text = match &broken.value.kind {
         Kind::Scalar { text, .. } => text,
         Kind::List(items) => {
@@ -65,7 +65,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns the block scalars that may give back a text: of the lines that it was read from, or of its own lines.
-fn blocks(broken: &Broken, text: &str) -> Vec<String> {
+fn blocks(broken: &BrokenValue, text: &str) -> Vec<String> {
     let Some(below) = broken.below else {
         return Vec::new();
     };
@@ -123,6 +123,6 @@ fn reads_as(written: &str, indent: usize, text: &str, limits: &Limits) -> bool {
         Kind::Scalar { .. } | Kind::List(_) => None,
     };
     value.is_some_and(|entry| {
-        matches!(&entry.value.kind, Kind::Scalar { text: read, style: Style::Quoted } if read == text)
+        matches!(&entry.value.kind, Kind::Scalar { text: read, quoting: Quoting::Quoted } if read == text)
     })
 }

@@ -4,9 +4,9 @@ use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::read::field::{Field, find};
 use crate::read::manifest::optional::Optional;
-use crate::read::manifest::{Details, Manifest, Triggers};
+use crate::read::manifest::{Manifest, OptionalFields, Triggers};
 use crate::read::value::{Fields, Value};
-use crate::read::yaml::{Entry, Kind, Node};
+use crate::read::yaml::{Kind, MappingEntry, Node};
 
 type List = Box<[Box<str>]>;
 
@@ -14,15 +14,15 @@ type List = Box<[Box<str>]>;
 ///
 /// Without a description there is no skill; `end` tells where one is missed.
 pub(crate) fn convert(
-    entries: &[Entry<'_>],
+    entries: &[MappingEntry<'_>],
     folder: &str,
     end: &dyn Fn() -> Position,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Manifest> {
-    let mut sheet = Sheet {
+    let mut sheet = FieldReader {
         name: None,
         description: None,
-        details: Details::default(),
+        details: OptionalFields::default(),
         seen: 0,
         other: Vec::new(),
         findings,
@@ -42,19 +42,24 @@ fn is_empty(node: &Node<'_>) -> bool {
 }
 
 /// The fields as far as they are read.
-struct Sheet<'a, 'f> {
+struct FieldReader<'a, 'f> {
     name: Option<(&'a str, Span)>,
     description: Option<&'a str>,
-    details: Details,
+    details: OptionalFields,
     /// A bit for each field that was given.
     seen: u32,
     other: Vec<(&'a str, Value)>,
     findings: &'f mut Vec<Diagnostic>,
 }
 
-impl<'a> Sheet<'a, '_> {
+impl<'a> FieldReader<'a, '_> {
     /// Reads one field of the top level; what is not read is kept.
-    fn entry(&mut self, entry: &'a Entry<'_>, earlier: &[Entry<'_>], all: &[Entry<'_>]) {
+    fn entry(
+        &mut self,
+        entry: &'a MappingEntry<'_>,
+        earlier: &[MappingEntry<'_>],
+        all: &[MappingEntry<'_>],
+    ) {
         let Some(field) = self.field(entry, all) else {
             return self.keep(entry);
         };
@@ -85,12 +90,12 @@ impl<'a> Sheet<'a, '_> {
         }
     }
 
-    fn keep(&mut self, entry: &'a Entry<'_>) {
+    fn keep(&mut self, entry: &'a MappingEntry<'_>) {
         self.other.push((&entry.key, Value::from(&entry.value)));
     }
 
     /// Returns the field that an entry is, by its name or by what its name resembles.
-    fn field(&mut self, entry: &Entry<'_>, all: &[Entry<'_>]) -> Option<Field> {
+    fn field(&mut self, entry: &MappingEntry<'_>, all: &[MappingEntry<'_>]) -> Option<Field> {
         if let Some(field) = Field::named(&entry.key) {
             return Some(field);
         }
@@ -112,7 +117,7 @@ impl<'a> Sheet<'a, '_> {
     }
 
     /// Reads the value of a field, or says what is wrong with it.
-    fn read(&mut self, field: Field, entry: &'a Entry<'_>) -> Result<(), Code> {
+    fn read(&mut self, field: Field, entry: &'a MappingEntry<'_>) -> Result<(), Code> {
         let value = &entry.value;
         match field {
             Field::Name => self.name = Some((text(value)?.trim(), value.span)),

@@ -34,7 +34,7 @@ pub struct Manifest {
 
 /// The optional fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Details {
+struct OptionalFields {
     license: Option<Box<str>>,
     compatibility: Option<Box<str>>,
     version: Option<Box<str>>,
@@ -188,7 +188,7 @@ impl Manifest {
         with_shared_metadata(self, other) == with_shared_metadata(other, self)
     }
 
-    fn details(&self) -> Option<&Details> {
+    fn details(&self) -> Option<&OptionalFields> {
         self.details.get()
     }
 }

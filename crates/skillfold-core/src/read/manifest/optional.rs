@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::read::manifest::Details;
+use crate::read::manifest::OptionalFields;
 use crate::read::pack::{Pack, Packer, Unpacker};
 
 /// The optional fields. Among many skills that are remembered few are ever asked for theirs, so that those stay as bytes
@@ -13,34 +13,34 @@ pub(super) enum Optional {
     /// The skill has none.
     None,
     /// The box keeps a skill that has none small.
-    Read(Box<Details>),
+    Read(Box<OptionalFields>),
     Remembered {
         /// The numbers, then the text.
         bytes: Box<[u8]>,
         /// Where the text starts.
         text_at: u32,
-        said: Said,
-        unpacked: OnceLock<Option<Box<Details>>>,
+        said: Flags,
+        unpacked: OnceLock<Option<Box<OptionalFields>>>,
     },
 }
 
 /// What is asked of every skill, at hand without the rest.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Flags {
     pub(super) disable_model_invocation: Option<bool>,
     pub(super) default_enabled: Option<bool>,
 }
 
 impl Optional {
-    pub(super) fn new(details: Details) -> Self {
-        if details == Details::default() {
+    pub(super) fn new(details: OptionalFields) -> Self {
+        if details == OptionalFields::default() {
             Self::None
         } else {
             Self::Read(Box::new(details))
         }
     }
 
-    pub(super) fn get(&self) -> Option<&Details> {
+    pub(super) fn get(&self) -> Option<&OptionalFields> {
         match self {
             Self::None => None,
             Self::Read(details) => Some(details),
@@ -55,17 +55,17 @@ impl Optional {
         }
     }
 
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn said(&self) -> Flags {
         match self {
-            Self::None => Said::of(&Details::default()),
-            Self::Read(details) => Said::of(details),
+            Self::None => Flags::of(&OptionalFields::default()),
+            Self::Read(details) => Flags::of(details),
             Self::Remembered { said, .. } => *said,
         }
     }
 }
 
-impl Said {
-    fn of(details: &Details) -> Self {
+impl Flags {
+    fn of(details: &OptionalFields) -> Self {
         Self {
             disable_model_invocation: details.disable_model_invocation,
             default_enabled: details.default_enabled,
@@ -73,9 +73,9 @@ impl Said {
     }
 }
 
-fn unpack(bytes: &[u8], text_at: u32) -> Option<Details> {
+fn unpack(bytes: &[u8], text_at: u32) -> Option<OptionalFields> {
     let (numbers, text) = bytes.split_at_checked(usize::try_from(text_at).ok()?)?;
-    Details::unpack(&mut Unpacker::new(numbers, std::str::from_utf8(text).ok()?))
+    OptionalFields::unpack(&mut Unpacker::new(numbers, std::str::from_utf8(text).ok()?))
 }
 
 impl fmt::Debug for Optional {
@@ -92,7 +92,7 @@ impl PartialEq for Optional {
 
 impl Eq for Optional {}
 
-impl Pack for Said {
+impl Pack for Flags {
     fn pack(&self, into: &mut Packer) {
         self.disable_model_invocation.pack(into);
         self.default_enabled.pack(into);
@@ -122,7 +122,7 @@ impl Pack for Optional {
         if !bool::unpack(from)? {
             return Some(Self::None);
         }
-        let said = Said::unpack(from)?;
+        let said = Flags::unpack(from)?;
         let (numbers, text) = from.part()?;
         Some(Self::Remembered {
             bytes: [numbers, text.as_bytes()].concat().into(),

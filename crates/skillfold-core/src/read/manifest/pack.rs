@@ -1,7 +1,7 @@
 //! What a skill says about itself, as bytes.
 
 use crate::name::SkillName;
-use crate::read::manifest::{Details, Manifest, Triggers};
+use crate::read::manifest::{Manifest, OptionalFields, Triggers};
 use crate::read::pack::{Pack, Packer, Unpacker};
 
 impl Pack for Manifest {
@@ -25,7 +25,7 @@ impl Pack for Manifest {
     }
 }
 
-impl Pack for Details {
+impl Pack for OptionalFields {
     fn pack(&self, into: &mut Packer) {
         let Self {
             license,

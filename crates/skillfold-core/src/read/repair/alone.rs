@@ -3,28 +3,28 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::read::frontmatter::count;
-use crate::read::lines;
-use crate::read::repair::line::{Head, Line, indent_below, plain_key};
-use crate::read::repair::{Repair, value};
+use crate::read::line_reader;
+use crate::read::repair::line::{FieldHead, RepairLine, indent_below, plain_key};
+use crate::read::repair::{Repair, scalar};
 use crate::read::yaml::{self, Fault, Kind, Node};
 
 impl Repair<'_> {
     /// Reads the lines of one field as a YAML document of its own, with tabs read as spaces.
     pub(super) fn as_yaml(
         &mut self,
-        lines: &[Line<'_>],
-        head: &Head<'_>,
+        lines: &[RepairLine<'_>],
+        head: &FieldHead<'_>,
     ) -> Result<Node<'static>, Fault> {
         let first = lines[0];
-        let nothing_below = lines[1..].iter().all(Line::is_blank);
+        let nothing_below = lines[1..].iter().all(RepairLine::is_blank);
         if let (true, Some(value)) = (
             nothing_below,
-            lines::value(head.rest, Position::new(first.number, head.column)),
+            line_reader::value(head.rest, Position::new(first.number, head.column)),
         ) {
             return Ok(value.into_owned());
         }
         // Two forms that YAML certainly refuses; there is no need to ask.
-        if value::is_refused(head.rest) {
+        if scalar::is_refused(head.rest) {
             return Err(not_one_field(first));
         }
         let mut text = plain_key(head).to_owned();
@@ -44,7 +44,10 @@ impl Repair<'_> {
     }
 
     /// Reads the lines of one item of a list as a YAML document of its own.
-    pub(super) fn item_as_yaml(&mut self, lines: &[Line<'_>]) -> Result<Node<'static>, Fault> {
+    pub(super) fn item_as_yaml(
+        &mut self,
+        lines: &[RepairLine<'_>],
+    ) -> Result<Node<'static>, Fault> {
         let first = lines[0];
         let mut text = first.text.to_owned();
         append_below(&mut text, first.indent, &lines[1..]);
@@ -56,15 +59,17 @@ impl Repair<'_> {
     }
 
     /// Reads a text of some lines as YAML; characters that JSON escapes in two halves are joined where YAML refuses them.
-    fn document(&mut self, text: &str, lines: &[Line<'_>]) -> Result<Node<'static>, Fault> {
+    fn document(&mut self, text: &str, lines: &[RepairLine<'_>]) -> Result<Node<'static>, Fault> {
         let first_line = lines[0].number;
-        if let lines::Reading::Tree(root) = lines::read(text, first_line, self.limits) {
+        if let line_reader::LineReading::Tree(root) =
+            line_reader::read(text, first_line, self.limits)
+        {
             return Ok(root.into_owned());
         }
         match yaml::parse(text, first_line, self.limits) {
             Ok(root) => Ok(root.into_owned()),
             Err(fault) => {
-                let joined = value::join_surrogates(text).ok_or(fault)?;
+                let joined = scalar::join_surrogates(text).ok_or(fault)?;
                 let root = yaml::parse(&joined, first_line, self.limits)?.into_owned();
                 self.notes.surrogates(lines);
                 Ok(root)
@@ -76,7 +81,7 @@ impl Repair<'_> {
     fn accepted(
         &mut self,
         mut value: Node<'static>,
-        lines: &[Line<'_>],
+        lines: &[RepairLine<'_>],
         moved: i64,
     ) -> Node<'static> {
         if let Some(line) = lines.iter().find(|line| line.tabs) {
@@ -101,7 +106,7 @@ impl Repair<'_> {
 }
 
 /// Appends lines as they stand below a field or item that was moved to the first column.
-fn append_below(text: &mut String, indent: usize, lines: &[Line<'_>]) {
+fn append_below(text: &mut String, indent: usize, lines: &[RepairLine<'_>]) {
     for line in lines {
         text.push('\n');
         text.extend(std::iter::repeat_n(' ', indent_below(indent, *line)));
@@ -110,7 +115,7 @@ fn append_below(text: &mut String, indent: usize, lines: &[Line<'_>]) {
     text.push('\n');
 }
 
-fn not_one_field(line: Line<'_>) -> Fault {
+fn not_one_field(line: RepairLine<'_>) -> Fault {
     Fault {
         code: Code::YamlSyntax,
         at: line.start(),

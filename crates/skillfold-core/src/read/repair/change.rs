@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Position, Span};
 use crate::read::frontmatter::count;
-use crate::read::repair::line::{Head, Line, indent_below};
-use crate::read::repair::value;
+use crate::read::repair::line::{FieldHead, RepairLine, indent_below};
+use crate::read::repair::scalar;
 use crate::read::yaml::Node;
 
 /// One thing to write otherwise. Lines and columns are those of the file.
@@ -16,12 +16,12 @@ pub(crate) enum Change {
     /// The text of a line has escapes that YAML does not know.
     Text { span: Span, text: String },
     /// A value is not YAML.
-    Value(Broken),
+    Value(BrokenValue),
 }
 
 /// A value that was read as text, or as a list of texts.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenValue {
     /// From the value's first character to the end of its last line; comments after that are not part of it.
     pub(crate) span: Span,
     /// Whether nothing parts it from the colon or dash before it.
@@ -39,13 +39,13 @@ pub(crate) struct Broken {
 }
 
 /// Where changes are noted. Reading needs none.
-pub(super) enum Notes {
+pub(super) enum ChangeLog {
     Off,
     /// The changes of each field of the top level.
     On(Vec<Vec<Change>>),
 }
 
-impl Notes {
+impl ChangeLog {
     /// Returns the changes of each field that needs some.
     pub(super) fn into_changes(self) -> Vec<Vec<Change>> {
         match self {
@@ -65,12 +65,12 @@ impl Notes {
     }
 
     /// Notes the indentation of lines that stay as they are but for it: the first is put at `indent`.
-    pub(super) fn indentation(&mut self, lines: &[Line<'_>], indent: usize) {
+    pub(super) fn indentation(&mut self, lines: &[RepairLine<'_>], indent: usize) {
         let Self::On(fields) = self else {
             return;
         };
         let base = lines[0].indent;
-        let wanted = |at: usize, line: &Line<'_>| match at {
+        let wanted = |at: usize, line: &RepairLine<'_>| match at {
             0 => indent,
             _ => indent + indent_below(base, *line),
         };
@@ -92,7 +92,7 @@ impl Notes {
     }
 
     /// Notes the colon of a field whose name is not followed by a colon and a space.
-    pub(super) fn colon(&mut self, line: Line<'_>, head: &Head<'_>) {
+    pub(super) fn colon(&mut self, line: RepairLine<'_>, head: &FieldHead<'_>) {
         let at = |column| Position::new(line.number, column);
         self.push(|| {
             let before = line.indent + line.text[..head.colon].chars().count();
@@ -104,9 +104,9 @@ impl Notes {
     }
 
     /// Notes the lines that have characters which JSON escapes in two halves.
-    pub(super) fn surrogates(&mut self, lines: &[Line<'_>]) {
+    pub(super) fn surrogates(&mut self, lines: &[RepairLine<'_>]) {
         for line in lines {
-            if let (Self::On(_), Some(text)) = (&self, value::join_surrogates(line.text)) {
+            if let (Self::On(_), Some(text)) = (&self, scalar::join_surrogates(line.text)) {
                 let span = Span::new(line.start(), line.end());
                 self.push(|| Change::Text { span, text });
             }
@@ -116,19 +116,19 @@ impl Notes {
     /// Notes a value that was read from `lines` and is not YAML; its field or item belongs at `indent`.
     pub(super) fn value(
         &mut self,
-        lines: &[Line<'_>],
-        head: &Head<'_>,
+        lines: &[RepairLine<'_>],
+        head: &FieldHead<'_>,
         indent: usize,
         node: &Node<'static>,
     ) {
         self.push(|| {
             let base = lines[0].indent;
-            let is_text = |line: &Line<'_>| !line.is_blank() && !line.is_comment(base);
+            let is_text = |line: &RepairLine<'_>| !line.is_blank() && !line.is_comment(base);
             let last = lines[1..].iter().rposition(is_text).map_or(0, |at| at + 1);
             let (below, end) = (&lines[1..=last], lines[last].end());
             let text = below.iter().filter(|line| !line.is_comment(base));
             let comments = below.iter().filter(|line| line.is_comment(base));
-            Change::Value(Broken {
+            Change::Value(BrokenValue {
                 span: Span::new(node.span.start, end.max(node.span.start)),
                 glued: head.rest.is_empty(),
                 indent,
@@ -137,7 +137,7 @@ impl Notes {
                     .find(|line| !line.is_blank())
                     .map(|line| indent + indent_below(base, *line)),
                 value: node.clone(),
-                lines: Some(value::without_mark(head.rest))
+                lines: Some(scalar::without_mark(head.rest))
                     .filter(|first| !first.is_empty())
                     .into_iter()
                     .chain(text.map(|line| line.text))

@@ -3,8 +3,8 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span};
 use crate::read::frontmatter::count;
-use crate::read::repair::line::{Head, Line};
-use crate::read::yaml::{Entry, Kind, Node, Style};
+use crate::read::repair::line::{FieldHead, RepairLine};
+use crate::read::yaml::{Kind, MappingEntry, Node, Quoting};
 
 /// Reads a description that starts with `#` as text; to YAML it is a comment, and the description empty.
 pub(crate) fn commented_description(
@@ -24,7 +24,7 @@ pub(crate) fn commented_description(
     }
 }
 
-fn empty_description<'a, 'n>(root: &'a mut Node<'n>) -> Option<&'a mut Entry<'n>> {
+fn empty_description<'a, 'n>(root: &'a mut Node<'n>) -> Option<&'a mut MappingEntry<'n>> {
     let Kind::Map(entries) = &mut root.kind else {
         return None;
     };
@@ -38,20 +38,20 @@ pub(super) fn line<'a>(
     root: &mut Node<'_>,
     text: &'a str,
     first_line: u32,
-) -> Option<(Line<'a>, Head<'a>)> {
+) -> Option<(RepairLine<'a>, FieldHead<'a>)> {
     let number = empty_description(root)?.key_span.start.line;
     let line = text.split('\n').nth((number - first_line) as usize)?;
-    let line = Line::new(line, number);
-    let head = Head::of(line).filter(|head| head.rest.starts_with('#'))?;
+    let line = RepairLine::new(line, number);
+    let head = FieldHead::of(line).filter(|head| head.rest.starts_with('#'))?;
     Some((line, head))
 }
 
-pub(super) fn value(line: Line<'_>, head: &Head<'_>) -> Node<'static> {
+pub(super) fn value(line: RepairLine<'_>, head: &FieldHead<'_>) -> Node<'static> {
     let start = Position::new(line.number, head.column);
     let end = head.column + count(head.rest.chars().count());
     Node::scalar(
         head.rest.to_owned(),
-        Style::Quoted,
+        Quoting::Quoted,
         Span::new(start, Position::new(line.number, end)),
     )
 }

@@ -18,7 +18,7 @@ const MAX_KEY: usize = 64;
 
 /// A line of the block.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct RepairLine<'a> {
     /// The text without the indentation and without white space at the end.
     pub(super) text: &'a str,
     /// The text with the white space at its end, which belongs to a block scalar.
@@ -32,7 +32,7 @@ pub(super) struct Line<'a> {
     pub(super) number: u32,
 }
 
-impl<'a> Line<'a> {
+impl<'a> RepairLine<'a> {
     pub(super) fn new(line: &'a str, number: u32) -> Self {
         let text = line.trim_start_matches([' ', '\t']);
         let before = &line[..line.len() - text.len()];
@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
 }
 
 /// A field's first line, taken apart.
-pub(super) struct Head<'a> {
+pub(super) struct FieldHead<'a> {
     pub(super) key: &'a str,
     /// What stands after the colon, without white space around it.
     pub(super) rest: &'a str,
@@ -103,9 +103,9 @@ pub(super) enum Form {
     NoSpace,
 }
 
-impl<'a> Head<'a> {
+impl<'a> FieldHead<'a> {
     /// Takes a line apart, if it starts with a field's name.
-    pub(super) fn of(line: Line<'a>) -> Option<Self> {
+    pub(super) fn of(line: RepairLine<'a>) -> Option<Self> {
         // A name is short; most of a long line need not be looked at.
         let mut start = line.text.char_indices().take(MAX_KEY + 3);
         let (colon, _) = start.find(|(_, c)| matches!(c, ':' | '：'))?;
@@ -162,11 +162,11 @@ pub(super) fn is_known(key: &str) -> bool {
 
 /// Returns the field that starts on a line, given the field before it and the indentation of the first one.
 pub(super) fn field_start<'a>(
-    line: Line<'a>,
+    line: RepairLine<'a>,
     base: usize,
-    before: Option<&Head<'_>>,
-) -> Option<Head<'a>> {
-    let head = Head::of(line)?;
+    before: Option<&FieldHead<'_>>,
+) -> Option<FieldHead<'a>> {
+    let head = FieldHead::of(line)?;
     // An indented line belongs to the field above it, unless that is plain text and this is a field that skills have.
     let below_text = before.is_none_or(|before| is_plain_start(before.rest));
     if line.indent > base && !(below_text && is_known(head.key)) {
@@ -176,23 +176,28 @@ pub(super) fn field_start<'a>(
 }
 
 /// Returns the indentation of the field that is indented least; a tab is none.
-pub(super) fn least_indent(lines: &[Line<'_>]) -> usize {
-    let heads = lines.iter().filter(|line| Head::of(**line).is_some());
+pub(super) fn least_indent(lines: &[RepairLine<'_>]) -> usize {
+    let heads = lines.iter().filter(|line| FieldHead::of(**line).is_some());
     let indents = heads.map(|line| if line.tabs { 0 } else { line.indent });
     indents.min().unwrap_or(0)
 }
 
 /// Returns the index of the line after the last one of the field that starts at `at`.
-pub(super) fn field_end(lines: &[Line<'_>], at: usize, base: usize, head: &Head<'_>) -> usize {
+pub(super) fn field_end(
+    lines: &[RepairLine<'_>],
+    at: usize,
+    base: usize,
+    head: &FieldHead<'_>,
+) -> usize {
     let rest = &lines[at + 1..];
-    let ends = |line: &Line<'_>| {
+    let ends = |line: &RepairLine<'_>| {
         ends_a_field(line, base) || field_start(*line, base, Some(head)).is_some()
     };
     at + 1 + rest.iter().position(ends).unwrap_or(rest.len())
 }
 
 /// Returns whether a line is a mark of YAML that no text goes on with: the end or start of a document, a key of its own.
-pub(super) fn ends_a_field(line: &Line<'_>, base: usize) -> bool {
+pub(super) fn ends_a_field(line: &RepairLine<'_>, base: usize) -> bool {
     line.indent <= base
         && (matches!(line.text, "..." | "---")
             || ["--- ", "? ", ": "]
@@ -210,7 +215,7 @@ pub(super) fn is_plain_start(rest: &str) -> bool {
 }
 
 /// Returns a key that YAML reads as a plain word, whatever the real one looks like.
-pub(super) fn plain_key<'a>(head: &Head<'a>) -> &'a str {
+pub(super) fn plain_key<'a>(head: &FieldHead<'a>) -> &'a str {
     let plain = head
         .key
         .bytes()
@@ -223,7 +228,7 @@ pub(super) fn plain_key<'a>(head: &Head<'a>) -> &'a str {
 }
 
 /// Returns the indentation of a line below a field or item that is moved to the first column.
-pub(super) fn indent_below(base: usize, line: Line<'_>) -> usize {
+pub(super) fn indent_below(base: usize, line: RepairLine<'_>) -> usize {
     /// Deeper than any frontmatter that means something.
     const MAX_INDENT: usize = 1_000;
     let indent = line.indent.saturating_sub(base);

@@ -7,19 +7,21 @@ mod alone;
 mod change;
 mod comment;
 mod line;
-mod value;
+mod scalar;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
 use crate::read::frontmatter::count;
-use crate::read::repair::change::Notes;
-use crate::read::repair::line::{Form, Head, Line, field_end, field_start, indent_below, is_item};
-use crate::read::yaml::{self, Entry, Fault, Kind, Node, Style};
+use crate::read::repair::change::ChangeLog;
+use crate::read::repair::line::{
+    FieldHead, Form, RepairLine, field_end, field_start, indent_below, is_item,
+};
+use crate::read::yaml::{self, Fault, Kind, MappingEntry, Node, Quoting};
 
-pub(crate) use change::{Broken, Change};
+pub(crate) use change::{BrokenValue, Change};
 pub(crate) use comment::commented_description;
-pub(crate) use value::closing_quote;
+pub(crate) use scalar::closing_quote;
 
 /// How deep broken lists and mappings are followed; below, they are text.
 const MAX_DEPTH: usize = 4;
@@ -38,7 +40,7 @@ pub(crate) fn repair(
         original: fault.at,
         findings: Vec::new(),
         fields: 0,
-        notes: Notes::Off,
+        notes: ChangeLog::Off,
     };
     let entries = repair.mapping(&numbered(text, first_line), Level::default());
     if entries.is_empty() {
@@ -51,7 +53,7 @@ pub(crate) fn repair(
 
 /// Returns what has to change so that YAML reads a block as [`repair`] and [`commented_description`] did, by field.
 pub(crate) fn changes(text: &str, first_line: u32, limits: &Limits) -> Vec<Vec<Change>> {
-    let mut notes = Notes::On(Vec::new());
+    let mut notes = ChangeLog::On(Vec::new());
     let mut root = match yaml::parse(text, first_line, limits) {
         Ok(root) => root,
         Err(fault) => {
@@ -79,10 +81,10 @@ pub(crate) fn changes(text: &str, first_line: u32, limits: &Limits) -> Vec<Vec<C
     notes.into_changes()
 }
 
-fn numbered(text: &str, first_line: u32) -> Vec<Line<'_>> {
+fn numbered(text: &str, first_line: u32) -> Vec<RepairLine<'_>> {
     text.split('\n')
         .zip(first_line..)
-        .map(|(text, number)| Line::new(text, number))
+        .map(|(text, number)| RepairLine::new(text, number))
         .collect()
 }
 
@@ -92,7 +94,7 @@ struct Repair<'l> {
     original: Position,
     findings: Vec<Diagnostic>,
     fields: usize,
-    notes: Notes,
+    notes: ChangeLog,
 }
 
 /// Where the fields of a mapping or the items of a list stand.
@@ -115,10 +117,10 @@ impl Level {
 
 impl Repair<'_> {
     /// Reads lines as the fields of one mapping.
-    fn mapping(&mut self, lines: &[Line<'_>], level: Level) -> Vec<Entry<'static>> {
+    fn mapping(&mut self, lines: &[RepairLine<'_>], level: Level) -> Vec<MappingEntry<'static>> {
         let Some(base) = lines
             .iter()
-            .find(|line| Head::of(**line).is_some())
+            .find(|line| FieldHead::of(**line).is_some())
             .map(|line| line.indent)
         else {
             return Vec::new();
@@ -163,7 +165,7 @@ impl Repair<'_> {
     }
 
     /// Reports a line that belongs to no field.
-    fn stray(&mut self, line: Line<'_>, level: Level) {
+    fn stray(&mut self, line: RepairLine<'_>, level: Level) {
         if line.tabs {
             self.notes.indentation(&[line], level.indent);
         }
@@ -181,7 +183,12 @@ impl Repair<'_> {
     }
 
     /// Reads the lines of one field: as YAML if possible, else as what stands there.
-    fn field(&mut self, lines: &[Line<'_>], head: &Head<'_>, level: Level) -> Entry<'static> {
+    fn field(
+        &mut self,
+        lines: &[RepairLine<'_>],
+        head: &FieldHead<'_>,
+        level: Level,
+    ) -> MappingEntry<'static> {
         let first = lines[0];
         let key_span = Span::new(
             first.start(),
@@ -203,7 +210,7 @@ impl Repair<'_> {
             }
             Err(fault) => self.broken(lines, head, &fault, level),
         };
-        Entry {
+        MappingEntry {
             key: head.key.to_owned().into(),
             key_span,
             value,
@@ -213,8 +220,8 @@ impl Repair<'_> {
     /// Reads a field that is not YAML: nested lines one by one, everything else as text.
     fn broken(
         &mut self,
-        lines: &[Line<'_>],
-        head: &Head<'_>,
+        lines: &[RepairLine<'_>],
+        head: &FieldHead<'_>,
         fault: &Fault,
         level: Level,
     ) -> Node<'static> {
@@ -230,7 +237,7 @@ impl Repair<'_> {
             if is_item(first.text) {
                 return self.list(below, first.indent, level);
             }
-            if Head::of(*first).is_some() {
+            if FieldHead::of(*first).is_some() {
                 let entries = self.mapping(below, level);
                 return Node::map(entries, first.start());
             }
@@ -240,7 +247,7 @@ impl Repair<'_> {
             .iter()
             .rev()
             .find(|line| !line.is_blank())
-            .map_or(start, Line::end);
+            .map_or(start, RepairLine::end);
         let span = Span::new(start, end.max(start));
         if fault.code != Code::YamlSyntax && fault.at != self.original {
             self.findings.push(fault.clone().into_diagnostic());
@@ -250,7 +257,7 @@ impl Repair<'_> {
             .iter()
             .filter(|line| !line.is_comment(base))
             .map(|line| line.text);
-        let (kind, code) = value::read(head.key, head.rest, text);
+        let (kind, code) = scalar::read(head.key, head.rest, text);
         let what = quoted(head.key);
         let message = match code {
             Code::RepairedColon => format!("Value of {what} has an unquoted `: `"),
@@ -265,14 +272,14 @@ impl Repair<'_> {
         };
         self.findings.push(Diagnostic::new(code, span, message));
         let owned = match kind {
-            value::Value::Text(text) => Kind::Scalar {
+            scalar::RepairedValue::Text(text) => Kind::Scalar {
                 text: text.into(),
-                style: Style::Quoted,
+                quoting: Quoting::Quoted,
             },
-            value::Value::List(items) => Kind::List(
+            scalar::RepairedValue::List(items) => Kind::List(
                 items
                     .into_iter()
-                    .map(|item| Node::scalar(item, Style::Quoted, span))
+                    .map(|item| Node::scalar(item, Quoting::Quoted, span))
                     .collect(),
             ),
         };
@@ -282,7 +289,7 @@ impl Repair<'_> {
     }
 
     /// Reads lines as the items of one list.
-    fn list(&mut self, lines: &[Line<'_>], indent: usize, level: Level) -> Node<'static> {
+    fn list(&mut self, lines: &[RepairLine<'_>], indent: usize, level: Level) -> Node<'static> {
         let mut items = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -304,7 +311,7 @@ impl Repair<'_> {
     }
 
     /// Reads the lines of one item of a list: as YAML, as a mapping whose first field stands behind the dash, or as text.
-    fn item(&mut self, lines: &[Line<'_>], level: Level) -> Node<'static> {
+    fn item(&mut self, lines: &[RepairLine<'_>], level: Level) -> Node<'static> {
         let fault = match self.item_as_yaml(lines) {
             Ok(value) => {
                 self.notes.indentation(lines, level.indent);
@@ -313,7 +320,8 @@ impl Repair<'_> {
             Err(fault) => fault,
         };
         let behind = lines[0].behind_dash();
-        if level.depth < MAX_DEPTH && Head::of(behind).is_some_and(|head| head.form == Form::Proper)
+        if level.depth < MAX_DEPTH
+            && FieldHead::of(behind).is_some_and(|head| head.form == Form::Proper)
         {
             self.notes.indentation(&lines[..1], level.indent);
             let level = level.below(behind.indent - lines[0].indent);
@@ -323,7 +331,7 @@ impl Repair<'_> {
             let entries = self.mapping(&lines, level);
             return Node::map(entries, behind.start());
         }
-        let head = Head {
+        let head = FieldHead {
             key: "item",
             rest: behind.text,
             colon: 0,

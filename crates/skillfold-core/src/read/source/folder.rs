@@ -14,12 +14,12 @@ pub struct Folder {
     path: Box<str>,
     /// The name of the root, which is the folder's name where the path is empty.
     root: Option<Box<str>>,
-    way: Way,
+    way: Reached,
 }
 
 /// How a folder was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Way {
+pub(super) enum Reached {
     /// Over folders alone.
     Direct,
     /// Over a link.
@@ -36,12 +36,12 @@ impl Folder {
         Ok(Self {
             path,
             root: None,
-            way: Way::Direct,
+            way: Reached::Direct,
         })
     }
 
     /// Creates a folder from a path that a walk put together from names that it checked.
-    pub(super) fn walked(path: &str, way: Way) -> Self {
+    pub(super) fn walked(path: &str, way: Reached) -> Self {
         debug_assert!(Self::new(path).is_ok(), "the walk checks names");
         Self {
             path: path.into(),
@@ -55,7 +55,7 @@ impl Folder {
         Self {
             path: "".into(),
             root: Some(name.into()),
-            way: Way::Direct,
+            way: Reached::Direct,
         }
     }
 
@@ -74,11 +74,11 @@ impl Folder {
 
     /// Returns whether the folder was found over a link.
     pub(crate) fn is_linked(&self) -> bool {
-        self.way == Way::Linked
+        self.way == Reached::Linked
     }
 
     /// Returns how the folder was found.
-    pub(super) fn way(&self) -> Way {
+    pub(super) fn way(&self) -> Reached {
         self.way
     }
 }

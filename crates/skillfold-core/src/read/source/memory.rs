@@ -9,17 +9,17 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::{ResourcePath, is_of_version_control};
 use crate::read::source::{
-    Content, Cursor, Finding, Folder, Listed, Listing, Resource, ResourceKind, Resources, Revision,
-    SKILL_FILE, Source, State, Walk,
+    Cursor, FileBytes, FileState, Finding, Folder, FolderPage, ListedFolder, Resource,
+    ResourceKind, Resources, Revision, SKILL_FILE, Source, WalkOptions,
 };
 
 /// A source whose files are in memory: bundled skills, and tests.
 ///
 /// ```
-/// use skillfold_core::{MemorySource, Reading, discover};
+/// use skillfold_core::{MemorySource, ReadOptions, discover};
 ///
 /// let source = MemorySource::new([("pdf/SKILL.md", "---\nname: pdf\ndescription: Fills in forms\n---\n")]);
-/// let found = discover(&[&source], &Reading::default());
+/// let found = discover(&[&source], &ReadOptions::default());
 /// assert_eq!(found.skills[0].manifest.name().as_str(), "pdf");
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,7 @@ fn revision(bytes: &[u8]) -> Revision {
 
 impl Source for MemorySource {
     /// Lists what the host put there: folders are not passed over for their names or their depth.
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         let skill_files = self
             .files
             .iter()
@@ -90,7 +90,8 @@ impl Source for MemorySource {
         let mut skills: Vec<_> = skill_files.collect();
         skills.sort_by_key(|(folder, _)| *folder);
         let all: BTreeSet<_> = skills.iter().map(|(folder, _)| *folder).collect();
-        let (mut folders, mut findings): (Vec<Listed>, Vec<Finding>) = (Vec::new(), Vec::new());
+        let (mut folders, mut findings): (Vec<ListedFolder>, Vec<Finding>) =
+            (Vec::new(), Vec::new());
         for (path, bytes) in skills {
             // A skill inside a skill is a file of the outer one, as on disk.
             let mut parents = path
@@ -106,7 +107,7 @@ impl Source for MemorySource {
                 Folder::new(path)
             };
             match folder {
-                Ok(folder) => folders.push(Listed::new(folder, revision(bytes))),
+                Ok(folder) => folders.push(ListedFolder::new(folder, revision(bytes))),
                 Err(error) => {
                     findings.push(Finding::new(Code::FolderName, path, &format!("{error}:")));
                 }
@@ -125,17 +126,17 @@ impl Source for MemorySource {
             folders.truncate(walk.page.max(1));
             Cursor::after(folders.last().map_or("", |last| last.folder.path()))
         });
-        Ok(Listing {
+        Ok(FolderPage {
             folders,
             findings,
             next,
         })
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let file = self.file(folder, SKILL_FILE)?;
         into.extend_from_slice(&file[..bytes.min(file.len())]);
-        Ok(State::steady(revision(file)))
+        Ok(FileState::stable(revision(file)))
     }
 
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
@@ -147,7 +148,7 @@ impl Source for MemorySource {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         let file = self.file(folder, path.as_str())?;
         let clamp = |offset: u64| {
             usize::try_from(offset)
@@ -155,9 +156,9 @@ impl Source for MemorySource {
                 .min(file.len())
         };
         let (start, end) = (clamp(range.start), clamp(range.end));
-        Ok(Content::new(
+        Ok(FileBytes::new(
             file[start..end.max(start)].to_vec(),
-            State::steady(revision(file)),
+            FileState::stable(revision(file)),
         ))
     }
 

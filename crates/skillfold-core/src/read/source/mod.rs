@@ -26,14 +26,14 @@ pub const SKILL_FILE: &str = "SKILL.md";
 
 /// A place that holds skills. What it lists is read through it, and never through a path.
 ///
-/// A source that lists a skill twice, under two folders, gives both the same [`Listed::identity`].
+/// A source that lists a skill twice, under two folders, gives both the same [`ListedFolder::identity`].
 pub trait Source: fmt::Debug + Send + Sync {
     /// Returns the folders that hold a `SKILL.md`, ordered by folder, from after `cursor` on.
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error>;
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error>;
 
     /// Reads at most `bytes` bytes from the start of a folder's `SKILL.md` into an empty buffer, which the caller uses
     /// again for the next skill.
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error>;
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error>;
 
     /// Lists all skill folders, in any order, and reads at most `bytes` bytes from the start of each `SKILL.md`.
     ///
@@ -41,9 +41,9 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// less. Returns what was passed over.
     fn scan(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         bytes: usize,
-        found: &mut dyn FnMut(Scanned<'_>),
+        found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<Vec<Finding>, Error> {
         let (mut cursor, mut findings, mut buffer) = (None, Vec::new(), Vec::new());
         loop {
@@ -52,7 +52,7 @@ pub trait Source: fmt::Debug + Send + Sync {
             for listed in page.folders {
                 buffer.clear();
                 let state = self.head(&listed.folder, bytes, &mut buffer);
-                found(Scanned {
+                found(ScannedFolder {
                     listed,
                     state,
                     head: &buffer,
@@ -68,7 +68,11 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// Lists all skill folders with the state of each `SKILL.md`, in the order of [`scan`](Self::scan), without reading
     /// one. Returns what was passed over.
-    fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
+    fn survey(
+        &self,
+        walk: &WalkOptions,
+        found: &mut dyn FnMut(ListedFolder),
+    ) -> Result<Vec<Finding>, Error> {
         let (mut cursor, mut findings) = (None, Vec::new());
         loop {
             let page = self.list(walk, cursor.as_ref())?;
@@ -85,9 +89,9 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// what was passed over there, or nothing where only a survey of the whole source can tell.
     fn survey_at(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         path: &str,
-        found: &mut dyn FnMut(Listed),
+        found: &mut dyn FnMut(ListedFolder),
     ) -> Option<Vec<Finding>> {
         let _ = (walk, path, found);
         None
@@ -110,7 +114,7 @@ pub trait Source: fmt::Debug + Send + Sync {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error>;
+    ) -> Result<FileBytes, Error>;
 
     /// Returns the files of a skill, ordered by path, from after `cursor` on; `SKILL.md` is one of them.
     fn resources(
@@ -141,20 +145,20 @@ pub trait Source: fmt::Debug + Send + Sync {
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
-pub struct Walk {
+pub struct WalkOptions {
     /// What to do with folders whose name starts with a dot.
-    pub hidden: Hidden,
+    pub hidden: HiddenPolicy,
     /// Folders that one page of a listing holds at most.
     pub page: usize,
     /// The caps.
     pub limits: Limits,
 }
 
-impl Default for Walk {
+impl Default for WalkOptions {
     fn default() -> Self {
         let limits = Limits::default();
         Self {
-            hidden: Hidden::default(),
+            hidden: HiddenPolicy::default(),
             page: limits.skills,
             limits,
         }
@@ -164,7 +168,7 @@ impl Default for Walk {
 /// What to do with links to folders. A `SKILL.md` that is itself a link is never followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Links {
+pub enum LinkPolicy {
     /// Follow them: installers link skills from one place into many. Loops end, and one folder is one skill.
     #[default]
     Follow,
@@ -179,7 +183,7 @@ pub enum Links {
 /// What to do with folders whose name starts with a dot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Hidden {
+pub enum HiddenPolicy {
     /// Report them and go on.
     #[default]
     Skip,
@@ -206,9 +210,9 @@ impl Cursor {
 /// A page of skill folders.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Listing {
+pub struct FolderPage {
     /// The folders, in order.
-    pub folders: Vec<Listed>,
+    pub folders: Vec<ListedFolder>,
     /// What was passed over, and why.
     pub findings: Vec<Finding>,
     /// Where the next page starts, if there is one.
@@ -218,16 +222,16 @@ pub struct Listing {
 /// One skill folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ListedFolder {
     /// The folder.
     pub folder: Folder,
     /// The state of its `SKILL.md`.
     pub revision: Revision,
     /// What the folder is, whichever path leads there.
-    pub identity: Option<Identity>,
+    pub identity: Option<FolderIdentity>,
 }
 
-impl Listed {
+impl ListedFolder {
     /// Creates a folder with the state of its `SKILL.md`.
     pub fn new(folder: Folder, revision: Revision) -> Self {
         Self {
@@ -239,7 +243,7 @@ impl Listed {
 
     /// Adds what the folder is, whichever path leads there.
     #[must_use]
-    pub fn with_identity(mut self, identity: Identity) -> Self {
+    pub fn with_identity(mut self, identity: FolderIdentity) -> Self {
         self.identity = Some(identity);
         self
     }
@@ -248,18 +252,18 @@ impl Listed {
 /// One skill folder, and the start of its `SKILL.md`.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Scanned<'a> {
+pub struct ScannedFolder<'a> {
     /// The folder.
-    pub listed: Listed,
+    pub listed: ListedFolder,
     /// The state of the file that was read, or why it could not be.
-    pub state: Result<State, Error>,
+    pub state: Result<FileState, Error>,
     /// The bytes that were read.
     pub head: &'a [u8],
 }
 
-impl<'a> Scanned<'a> {
+impl<'a> ScannedFolder<'a> {
     /// Creates a folder with the start of its file.
-    pub fn new(listed: Listed, state: Result<State, Error>, head: &'a [u8]) -> Self {
+    pub fn new(listed: ListedFolder, state: Result<FileState, Error>, head: &'a [u8]) -> Self {
         Self {
             listed,
             state,
@@ -270,7 +274,7 @@ impl<'a> Scanned<'a> {
 
 /// What a folder is, whichever path leads there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Identity(IdentityRepr);
+pub struct FolderIdentity(IdentityRepr);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum IdentityRepr {
@@ -280,7 +284,7 @@ enum IdentityRepr {
     Name(Box<str>),
 }
 
-impl Identity {
+impl FolderIdentity {
     /// Creates an identity from a name that the folder has and no other: a resolved path, a digest.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(IdentityRepr::Name(name.into()))
@@ -323,16 +327,16 @@ impl Finding {
 /// What was read of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Content {
+pub struct FileBytes {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// The state of the file that they were read from.
-    pub state: State,
+    pub state: FileState,
 }
 
-impl Content {
+impl FileBytes {
     /// Creates what was read of a file.
-    pub fn new(bytes: Vec<u8>, state: State) -> Self {
+    pub fn new(bytes: Vec<u8>, state: FileState) -> Self {
         Self { bytes, state }
     }
 }
@@ -343,19 +347,19 @@ impl Content {
     clippy::exhaustive_structs,
     reason = "hosts with their own sources fill in all of it"
 )]
-pub struct State {
+pub struct FileState {
     /// The revision, taken after the last byte.
     pub revision: Revision,
     /// Whether the file held still while it was read.
-    pub steadiness: Steadiness,
+    pub stability: Stability,
 }
 
-impl State {
+impl FileState {
     /// Creates the state of a file that held still.
-    pub fn steady(revision: Revision) -> Self {
+    pub fn stable(revision: Revision) -> Self {
         Self {
             revision,
-            steadiness: Steadiness::Steady,
+            stability: Stability::Stable,
         }
     }
 }
@@ -363,9 +367,9 @@ impl State {
 /// Whether a file held still while it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Steadiness {
+pub enum Stability {
     /// Its state was the same before and after.
-    Steady,
+    Stable,
     /// Its state changed, and changed again when it was read once more.
     Changing,
 }

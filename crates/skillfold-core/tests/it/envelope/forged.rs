@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use skillfold_core::{Envelope, Failure, Parts};
+use skillfold_core::{Envelope, EnvelopeParts, LoadFailure};
 use skillfold_testkit::envelope::{
     Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped,
 };
@@ -31,7 +31,7 @@ fn names(envelope: Envelope) -> &'static [&'static str] {
 }
 
 /// Returns the tags that an envelope has for itself.
-fn own_tags(envelope: Envelope, parts: &Parts<'_>) -> Vec<&'static str> {
+fn own_tags(envelope: Envelope, parts: &EnvelopeParts<'_>) -> Vec<&'static str> {
     let has_files = !parts.files.is_empty() || parts.unlisted > 0;
     if envelope == Envelope::SkillContent {
         let mut own = vec!["skill_content"];
@@ -59,7 +59,7 @@ fn own_tags(envelope: Envelope, parts: &Parts<'_>) -> Vec<&'static str> {
 
 /// Renders, and checks that a generous reader sees the envelope's own tags only and a strict one gets back what was put
 /// in. Returns how many tags were neutralised.
-fn check(envelope: Envelope, parts: &Parts<'_>) -> usize {
+fn check(envelope: Envelope, parts: &EnvelopeParts<'_>) -> usize {
     let rendered = envelope.render(parts);
     let names = names(envelope);
     assert_eq!(
@@ -101,16 +101,16 @@ fn no_body_breaks_out() {
             for tag in names(envelope) {
                 let body = filled(template, tag);
                 for body in [&body, &format!("# Title\n\n{body}\n\nEnd.\n")] {
-                    let parts = Parts {
+                    let parts = EnvelopeParts {
                         id: "pdf",
                         body,
-                        ..Parts::default()
+                        ..EnvelopeParts::default()
                     };
                     is_stopped |= check(envelope, &parts) > 0;
                     let base_dir = Some("/skills/pdf");
                     check(
                         envelope,
-                        &Parts {
+                        &EnvelopeParts {
                             base_dir,
                             files: &["a.py"],
                             ..parts
@@ -137,10 +137,10 @@ fn envelope_does_not_end_a_name_that_the_body_begins() {
             let body = &body[..length];
             check(
                 envelope,
-                &Parts {
+                &EnvelopeParts {
                     body,
                     base_dir,
-                    ..Parts::default()
+                    ..EnvelopeParts::default()
                 },
             );
         }
@@ -152,11 +152,11 @@ fn all_break_outs_in_one_body_are_stopped() {
     for envelope in TAGGED {
         for tag in names(envelope) {
             let body: String = BREAK_OUTS.iter().map(|text| filled(text, tag)).collect();
-            let parts = Parts {
+            let parts = EnvelopeParts {
                 id: "pdf",
                 body: &body,
                 base_dir: Some("/p"),
-                ..Parts::default()
+                ..EnvelopeParts::default()
             };
             assert!(check(envelope, &parts) >= 200);
         }
@@ -170,13 +170,13 @@ fn no_value_breaks_out() {
             let text = filled(template, names(envelope)[0]);
             let quoted = format!("\">{text}");
             for value in [text.as_str(), quoted.as_str()] {
-                let parts = Parts {
+                let parts = EnvelopeParts {
                     id: value,
                     body: "Arguments: ",
                     base_dir: Some(value),
                     requires: &[value.into(), "other".into()],
                     files: &[value, "a", value],
-                    ..Parts::default()
+                    ..EnvelopeParts::default()
                 };
                 check(envelope, &parts);
             }
@@ -190,7 +190,7 @@ fn no_error_breaks_out() {
         let name = names(envelope)[0];
         for template in BREAK_OUTS {
             let text = filled(template, name);
-            let failure = Failure {
+            let failure = LoadFailure {
                 id: &text,
                 message: &text,
                 hint: &text,
@@ -217,11 +217,11 @@ fn no_error_breaks_out() {
 fn no_value_starts_a_line_in_a_plain_envelope() {
     for template in BREAK_OUTS {
         let text = filled(template, "skill_context");
-        let parts = Parts {
+        let parts = EnvelopeParts {
             id: &text,
             body: "Body",
             base_dir: Some(&text),
-            ..Parts::default()
+            ..EnvelopeParts::default()
         };
         let rendered = Envelope::ReadSkill.render(&parts).text;
         assert_eq!(rendered.lines().count(), 5, "{rendered}");
@@ -247,17 +247,17 @@ fn what_is_no_tag_of_the_envelope_stays_as_it_is() {
     ];
     for envelope in TAGGED {
         for body in bodies {
-            let parts = Parts {
+            let parts = EnvelopeParts {
                 id: "pdf",
                 body,
-                ..Parts::default()
+                ..EnvelopeParts::default()
             };
             assert_eq!(check(envelope, &parts), 0, "{body}");
             let base_dir = Some("/skills/pdf");
             assert_eq!(
                 check(
                     envelope,
-                    &Parts {
+                    &EnvelopeParts {
                         base_dir,
                         files: &["a"],
                         unlisted: 2,
@@ -271,10 +271,10 @@ fn what_is_no_tag_of_the_envelope_stays_as_it_is() {
     for envelope in [Envelope::Plain, Envelope::ReadSkill] {
         for template in BREAK_OUTS {
             let body = filled(template, "skill_context");
-            let rendered = envelope.render(&Parts {
+            let rendered = envelope.render(&EnvelopeParts {
                 id: "pdf",
                 body: &body,
-                ..Parts::default()
+                ..EnvelopeParts::default()
             });
             assert!(rendered.text.ends_with(&body) && rendered.neutralised == 0);
         }
@@ -327,9 +327,9 @@ fn every_character_of_a_block_with_letters_is_read_as_the_oracle_reads_it() {
     ];
     let characters: Vec<char> = blocks.into_iter().flatten().collect();
     let is_same = |body: &str| {
-        let rendered = Envelope::SkillContext.render(&Parts {
+        let rendered = Envelope::SkillContext.render(&EnvelopeParts {
             body,
-            ..Parts::default()
+            ..EnvelopeParts::default()
         });
         rendered.neutralised == tags(body, &CONTEXT).len()
     };
@@ -368,7 +368,7 @@ proptest! {
     ) {
         let requires: Vec<Box<str>> = requires.into_iter().map(String::into_boxed_str).collect();
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let parts = Parts {
+        let parts = EnvelopeParts {
             id: &id,
             body: &pieces.concat(),
             base_dir: base_dir.as_deref(),
@@ -415,9 +415,9 @@ fn time_grows_with_the_body_and_no_faster() {
 
 fn cost(body: &str) -> Duration {
     least_cost(7, || {
-        Envelope::SkillContext.render(&Parts {
+        Envelope::SkillContext.render(&EnvelopeParts {
             body,
-            ..Parts::default()
+            ..EnvelopeParts::default()
         });
     })
 }

@@ -1,9 +1,9 @@
 //! Envelopes, byte by byte.
 
 use insta::assert_snapshot;
-use skillfold_core::{Envelope, Failure, Parts};
+use skillfold_core::{Envelope, EnvelopeParts, LoadFailure};
 
-const BARE: Parts<'_> = Parts {
+const BARE: EnvelopeParts<'_> = EnvelopeParts {
     id: "pdf",
     body: "# PDF\n\nFill in forms.\n",
     base_dir: None,
@@ -23,7 +23,7 @@ fn bare(envelope: Envelope) -> String {
 }
 
 fn full(envelope: Envelope) -> String {
-    let parts = Parts {
+    let parts = EnvelopeParts {
         id: "acme:pdf",
         base_dir: Some("/home/user/it's <mine>/pdf"),
         requires: &["forms".into(), "a&b".into()],
@@ -35,7 +35,7 @@ fn full(envelope: Envelope) -> String {
 }
 
 fn error(envelope: Envelope) -> String {
-    let failure = Failure {
+    let failure = LoadFailure {
         id: "p<df",
         message: "Could not find `p<df`",
         hint: "Check the name",
@@ -217,7 +217,7 @@ fn skill_content_of_an_error() {
 fn body_keeps_its_last_line_end_and_gets_one_only_before_a_line_of_the_envelope() {
     let render = |envelope: Envelope, body| {
         let requires = &["forms".into()];
-        let rendered = envelope.render(&Parts {
+        let rendered = envelope.render(&EnvelopeParts {
             body,
             requires,
             ..BARE
@@ -252,7 +252,7 @@ fn body_keeps_its_last_line_end_and_gets_one_only_before_a_line_of_the_envelope(
 
 #[test]
 fn one_requirement_and_one_more_file_are_singular() {
-    let parts = Parts {
+    let parts = EnvelopeParts {
         requires: &["forms".into()],
         unlisted: 1,
         ..BARE
@@ -276,10 +276,10 @@ fn one_requirement_and_one_more_file_are_singular() {
 
 #[test]
 fn error_without_a_way_out_is_short() {
-    let failure = Failure {
+    let failure = LoadFailure {
         id: "pdf",
         message: "Could not read `SKILL.md`.",
-        ..Failure::default()
+        ..LoadFailure::default()
     };
     assert_snapshot!(shown(&Envelope::Plain.render_error(&failure)), @"[Error: Could not read `SKILL.md`.]");
     assert_snapshot!(shown(&Envelope::SkillContent.render_error(&failure)), @r#"

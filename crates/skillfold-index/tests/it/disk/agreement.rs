@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use skillfold_core::{
-    Catalog, Covers, Documents, MemorySource, Query, Root, Rules, Scope, SearchIndex,
+    Catalog, CatalogOptions, DocumentBuilder, MemorySource, Query, Root, Scope, SearchCoverage,
+    SearchIndex,
 };
 use skillfold_index::{DiskIndex, Key};
 
@@ -35,20 +36,20 @@ impl Both {
                 (format!("{number:06}/SKILL.md"), text)
             });
         let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-        let catalog = Catalog::discover(vec![root], Rules::default(), 0);
+        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
         let folder = tempfile::tempdir().unwrap();
         let disk = DiskIndex::open(folder.path(), "1");
-        let (mut documents, mut keys, mut given) = (Documents::new(), Vec::new(), Vec::new());
+        let (mut documents, mut keys, mut given) = (DocumentBuilder::new(), Vec::new(), Vec::new());
         for (number, entry) in catalog.entries().enumerate() {
             let key = Key::new((number as u128).to_be_bytes());
             keys.push((key, entry.id().to_owned()));
-            given.push((key, documents.document(&entry.skill().manifest, None)));
+            given.push((key, documents.from_manifest(&entry.skill().manifest, None)));
         }
         let given = given
             .into_iter()
             .map(|(key, document)| (key, || Some(document)));
         disk.sync(given).unwrap();
-        let memory = SearchIndex::new(&catalog, Covers::Metadata);
+        let memory = SearchIndex::new(&catalog, SearchCoverage::Metadata);
         Self {
             memory,
             disk,

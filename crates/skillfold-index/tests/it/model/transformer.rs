@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use skillfold_core::{Direction, Embedder, ErrorKind};
+use skillfold_core::{Embedder, ErrorKind, QuantizedVector};
 use skillfold_index::Transformer;
 
 use super::{check_real, real};
@@ -39,12 +39,12 @@ fn a_real_transformer_finds_by_meaning() {
         "Soup of the day",
     ];
     let vectors = model.embed(&texts).unwrap();
-    let directions: Vec<Direction> = vectors
+    let directions: Vec<QuantizedVector> = vectors
         .iter()
-        .map(|one| Direction::new(one).unwrap())
+        .map(|one| QuantizedVector::new(one).unwrap())
         .collect();
-    let near = directions[0].closeness(&directions[1]);
-    let far = directions[0].closeness(&directions[2]);
+    let near = directions[0].similarity(&directions[1]);
+    let far = directions[0].similarity(&directions[2]);
     assert!(near > 0.5 && far < 0.3, "{near} {far}");
     check_real(Arc::new(model));
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::read::source::{Finding, Walk};
+use crate::read::source::{Finding, WalkOptions};
 
 /// Folders without a skill that are listed in what is not trusted. A project has some tens of skills, in few folders.
 const FOLDERS: usize = 1_000;
@@ -22,17 +22,17 @@ const BYTES: usize = 4 * 1024 * 1024;
 ///
 /// A clone is the same budget. It is made anew for each look at all roots.
 #[derive(Clone, Debug)]
-pub struct UntrustedBudget(Arc<Left>);
+pub struct UntrustedBudget(Arc<RemainingBudget>);
 
 #[derive(Debug)]
-struct Left {
-    walks: Mutex<Walks>,
+struct RemainingBudget {
+    walks: Mutex<WalkCounts>,
     bytes: AtomicUsize,
 }
 
 /// What is left, or what was used, of each.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Walks {
+pub(super) struct WalkCounts {
     pub(super) folders: usize,
     pub(super) entries: usize,
     pub(super) skills: usize,
@@ -40,8 +40,8 @@ pub(super) struct Walks {
 
 impl Default for UntrustedBudget {
     fn default() -> Self {
-        Self(Arc::new(Left {
-            walks: Mutex::new(Walks {
+        Self(Arc::new(RemainingBudget {
+            walks: Mutex::new(WalkCounts {
                 folders: FOLDERS,
                 entries: ENTRIES,
                 skills: SKILLS,
@@ -53,10 +53,10 @@ impl Default for UntrustedBudget {
 
 impl UntrustedBudget {
     /// Returns the same walk, which may do no more than what is left.
-    pub(super) fn bounded(&self, walk: &Walk) -> Walk {
+    pub(super) fn bounded(&self, walk: &WalkOptions) -> WalkOptions {
         let left = *self.0.walks.lock().unwrap_or_else(PoisonError::into_inner);
         let limits = &walk.limits;
-        Walk {
+        WalkOptions {
             limits: Limits {
                 walk_folders: limits.walk_folders.min(left.folders),
                 walk_entries: limits.walk_entries.min(left.entries),
@@ -68,7 +68,7 @@ impl UntrustedBudget {
     }
 
     /// Notes what a walk did, and says so where the next one can do nothing more.
-    pub(super) fn spend(&self, used: Walks, findings: &mut Vec<Finding>) {
+    pub(super) fn spend(&self, used: WalkCounts, findings: &mut Vec<Finding>) {
         let mut left = self.0.walks.lock().unwrap_or_else(PoisonError::into_inner);
         left.folders = left.folders.saturating_sub(used.folders);
         left.entries = left.entries.saturating_sub(used.entries);

@@ -23,11 +23,11 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::source::{
-    Content, Cursor, Finding, Folder, Links, Listed, Listing, ResourceKind, Resources, Revision,
-    SKILL_FILE, Scanned, Source, State, Steadiness, Walk,
+    Cursor, FileBytes, FileState, Finding, Folder, FolderPage, LinkPolicy, ListedFolder,
+    ResourceKind, Resources, Revision, SKILL_FILE, ScannedFolder, Source, Stability, WalkOptions,
 };
 
-use tree::{EntryKind, Rule, Tree};
+use tree::{AccessRule, EntryKind, Tree};
 
 pub use budget::UntrustedBudget;
 
@@ -57,11 +57,11 @@ pub struct FsSource {
 impl FsSource {
     /// Opens a folder. Links to folders of skills in it are followed.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
-        Self::open_with(path, Links::Follow)
+        Self::open_with(path, LinkPolicy::Follow)
     }
 
     /// Opens a folder, and says what is done with links in it. The folder itself may be a link.
-    pub fn open_with(path: impl Into<PathBuf>, links: Links) -> Result<Self, Error> {
+    pub fn open_with(path: impl Into<PathBuf>, links: LinkPolicy) -> Result<Self, Error> {
         let path = path.into();
         let tree = NativeTree::open(&path, links)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
@@ -81,7 +81,7 @@ impl FsSource {
     /// Says that nobody trusted the folder: searching it takes from a budget that it shares with others, and what is over
     /// it is reported and not looked at.
     #[must_use]
-    pub fn within(mut self, budget: &UntrustedBudget) -> Self {
+    pub fn with_budget(mut self, budget: &UntrustedBudget) -> Self {
         self.budget = Some(budget.clone());
         self
     }
@@ -95,7 +95,7 @@ impl FsSource {
     #[cfg(test)]
     pub(crate) fn portable(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
-        let tree = portable::PortableTree::open(&path, Links::Follow)
+        let tree = portable::PortableTree::open(&path, LinkPolicy::Follow)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
         Ok(Self::of(tree, path))
     }
@@ -114,27 +114,27 @@ impl fmt::Debug for FsSource {
 fn steady(
     into: &mut Vec<u8>,
     mut read: impl FnMut(&mut Vec<u8>) -> io::Result<(Revision, Revision)>,
-) -> io::Result<State> {
+) -> io::Result<FileState> {
     let (before, after) = read(into)?;
     if before == after {
-        return Ok(State::steady(after));
+        return Ok(FileState::stable(after));
     }
     into.clear();
     let (before, after) = read(into)?;
     let steadiness = if before == after {
-        Steadiness::Steady
+        Stability::Stable
     } else {
-        Steadiness::Changing
+        Stability::Changing
     };
-    Ok(State {
+    Ok(FileState {
         revision: after,
-        steadiness,
+        stability: steadiness,
     })
 }
 
 /// Tells a refusal from a fault, and both from what is not there.
 fn refused_or_read(what: String, error: io::Error) -> Error {
-    match Rule::of(&error) {
+    match AccessRule::of(&error) {
         Some(rule) => Error::refused(what, rule.text()),
         None if error.kind() == io::ErrorKind::NotADirectory => Error::not_found(what),
         None => Error::read(what, error),
@@ -156,11 +156,11 @@ fn is_link_refusal(_: &io::Error) -> bool {
 
 impl Source for FsSource {
     /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
-    fn list(&self, walk: &Walk, cursor: Option<&Cursor>) -> Result<Listing, Error> {
-        let mut listing = Listing::default();
+    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
+        let mut listing = FolderPage::default();
         listing.findings = self.walked(
             walk,
-            &mut walk::Stat {
+            &mut walk::StatVisitor {
                 found: &mut |listed| listing.folders.push(listed),
             },
         )?;
@@ -185,11 +185,11 @@ impl Source for FsSource {
     /// Opens each file once, where listing and reading would look it up twice.
     fn scan(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         bytes: usize,
-        found: &mut dyn FnMut(Scanned<'_>),
+        found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<Vec<Finding>, Error> {
-        let mut head = walk::Head {
+        let mut head = walk::HeadVisitor {
             bytes,
             buffer: Vec::new(),
             found,
@@ -197,19 +197,23 @@ impl Source for FsSource {
         self.walked(walk, &mut head)
     }
 
-    fn survey(&self, walk: &Walk, found: &mut dyn FnMut(Listed)) -> Result<Vec<Finding>, Error> {
-        self.walked(walk, &mut walk::Stat { found })
+    fn survey(
+        &self,
+        walk: &WalkOptions,
+        found: &mut dyn FnMut(ListedFolder),
+    ) -> Result<Vec<Finding>, Error> {
+        self.walked(walk, &mut walk::StatVisitor { found })
     }
 
     fn survey_at(
         &self,
-        walk: &Walk,
+        walk: &WalkOptions,
         path: &str,
-        found: &mut dyn FnMut(Listed),
+        found: &mut dyn FnMut(ListedFolder),
     ) -> Option<Vec<Finding>> {
         let is_inside = !path.is_empty() && Folder::new(path).is_ok();
         is_inside.then_some(())?;
-        let mut taker = walk::Stat { found };
+        let mut taker = walk::StatVisitor { found };
         walk::walk_at(&*self.tree, walk, path, &mut taker, &self.over_links)
     }
 
@@ -217,7 +221,7 @@ impl Source for FsSource {
         self.over_links.load(Ordering::Relaxed)
     }
 
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<State, Error> {
+    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         if let Some(budget) = &self.budget {
             budget.take(bytes, &shown(folder, SKILL_FILE))?;
         }
@@ -230,7 +234,7 @@ impl Source for FsSource {
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         let stat = self.tree.revision(folder);
         let revision = stat.and_then(|stat| {
-            Rule::on(stat.kind)?;
+            AccessRule::on(stat.kind)?;
             Ok(stat.revision)
         });
         revision.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
@@ -241,13 +245,13 @@ impl Source for FsSource {
         folder: &Folder,
         path: &ResourcePath,
         range: Range<u64>,
-    ) -> Result<Content, Error> {
+    ) -> Result<FileBytes, Error> {
         let mut bytes = Vec::new();
         let state = steady(&mut bytes, |into| {
             self.tree.read_beneath(folder, path, &range, into)
         });
         let state = state.map_err(|error| refused_or_read(shown(folder, path.as_str()), error))?;
-        Ok(Content { bytes, state })
+        Ok(FileBytes { bytes, state })
     }
 
     /// Lists all folders of the skill for each page: pages bound what is returned. Folders that are nested deeper than
@@ -281,7 +285,7 @@ impl Source for FsSource {
         match stat.kind {
             EntryKind::File => Ok(ResourceKind::File),
             EntryKind::Folder => Ok(ResourceKind::Folder),
-            EntryKind::Shared => Err(Error::refused(what(), Rule::Shared.text())),
+            EntryKind::Shared => Err(Error::refused(what(), AccessRule::Shared.text())),
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
                 "Only files and folders are looked at",
@@ -292,7 +296,11 @@ impl Source for FsSource {
 
 impl FsSource {
     /// Searches the folder, within the budget that it shares with others if it has one.
-    fn walked(&self, walk: &Walk, taker: &mut dyn walk::Taker) -> Result<Vec<Finding>, Error> {
+    fn walked(
+        &self,
+        walk: &WalkOptions,
+        taker: &mut dyn walk::SkillVisitor,
+    ) -> Result<Vec<Finding>, Error> {
         self.over_links.store(false, Ordering::Relaxed);
         let bounded = self.budget.as_ref().map(|budget| budget.bounded(walk));
         let walk = bounded.as_ref().unwrap_or(walk);

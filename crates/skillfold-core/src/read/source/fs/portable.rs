@@ -8,19 +8,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::is_transient;
 use crate::name::ResourcePath;
-use crate::read::source::folder::Way;
-use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
-use crate::read::source::{Folder, Identity, Links, Revision, SKILL_FILE};
+use crate::read::source::folder::Reached;
+use crate::read::source::fs::tree::{
+    AccessRule, Encoding, EntryKind, OpenedSkillFile, RawEntry, Stat, Tree,
+};
+use crate::read::source::{Folder, FolderIdentity, LinkPolicy, Revision, SKILL_FILE};
 
 /// A folder by its path.
 #[derive(Debug)]
 pub(super) struct PortableTree {
     root: PathBuf,
-    links: Links,
+    links: LinkPolicy,
 }
 
 impl PortableTree {
-    pub(super) fn open(path: &Path, links: Links) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, links: LinkPolicy) -> io::Result<Self> {
         let root = std::path::absolute(path)?;
         if !root.metadata()?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
@@ -31,22 +33,28 @@ impl PortableTree {
     /// Returns the path of a folder for the walk; if links are refused, no component of it may be one.
     fn walked(&self, folder: &str) -> io::Result<PathBuf> {
         match self.links {
-            Links::Follow => Ok(self.root.join(folder)),
-            Links::Refuse | Links::Strict => without_links(&self.root, folder, Rule::LinkOnTheWay),
+            LinkPolicy::Follow => Ok(self.root.join(folder)),
+            LinkPolicy::Refuse | LinkPolicy::Strict => {
+                without_links(&self.root, folder, AccessRule::LinkOnTheWay)
+            }
         }
     }
 
     /// Returns the path of the folder of a skill that was found: without a link, or over one to what is still a skill.
     fn skill(&self, folder: &Folder) -> io::Result<PathBuf> {
         match (folder.way(), self.links) {
-            (Way::Direct, _) => without_links(&self.root, folder.path(), Rule::LinkOnTheWay),
-            (Way::Linked, Links::Refuse | Links::Strict) => Err(Rule::LinkOnTheWay.into()),
-            (Way::Linked, Links::Follow) => {
+            (Reached::Direct, _) => {
+                without_links(&self.root, folder.path(), AccessRule::LinkOnTheWay)
+            }
+            (Reached::Linked, LinkPolicy::Refuse | LinkPolicy::Strict) => {
+                Err(AccessRule::LinkOnTheWay.into())
+            }
+            (Reached::Linked, LinkPolicy::Follow) => {
                 let path = self.root.join(folder.path());
                 match path.join(SKILL_FILE).symlink_metadata() {
                     Ok(metadata) if metadata.is_file() => Ok(path),
                     Err(error) if is_transient(&error) => Err(error),
-                    Ok(_) | Err(_) => Err(Rule::LinkElsewhere.into()),
+                    Ok(_) | Err(_) => Err(AccessRule::LinkElsewhere.into()),
                 }
             }
         }
@@ -54,11 +62,11 @@ impl PortableTree {
 
     /// Returns the path of a file inside a skill, if no component below the skill is a link.
     fn inside(&self, folder: &Folder, path: &str) -> io::Result<PathBuf> {
-        without_links(&self.skill(folder)?, path, Rule::LinkInside)
+        without_links(&self.skill(folder)?, path, AccessRule::LinkInside)
     }
 }
 
-fn without_links(base: &Path, path: &str, rule: Rule) -> io::Result<PathBuf> {
+fn without_links(base: &Path, path: &str, rule: AccessRule) -> io::Result<PathBuf> {
     let mut full = base.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         full.push(component);
@@ -70,11 +78,11 @@ fn without_links(base: &Path, path: &str, rule: Rule) -> io::Result<PathBuf> {
 }
 
 impl Tree for PortableTree {
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkPolicy {
         self.links
     }
 
-    fn identity(&self, folder: &str) -> io::Result<Identity> {
+    fn identity(&self, folder: &str) -> io::Result<FolderIdentity> {
         identity(&self.walked(folder)?)
     }
 
@@ -141,7 +149,12 @@ impl Tree for PortableTree {
         read_file(&self.inside(folder, path.as_str())?, range, into)
     }
 
-    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
+    fn open_head(
+        &self,
+        folder: &str,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<OpenedSkillFile> {
         let stat = self.stat(folder)?;
         let path = self.walked(folder)?.join(SKILL_FILE);
         let after = match stat.kind {
@@ -151,7 +164,7 @@ impl Tree for PortableTree {
                 stat.revision
             }
         };
-        Ok(Opened { stat, after })
+        Ok(OpenedSkillFile { stat, after })
     }
 }
 
@@ -164,7 +177,7 @@ fn read_file(
     if path.symlink_metadata()?.is_file() {
         read(path, range, into)
     } else {
-        Err(Rule::NotAFile.into())
+        Err(AccessRule::NotAFile.into())
     }
 }
 
@@ -176,7 +189,7 @@ fn read(path: &Path, range: &Range<u64>, into: &mut Vec<u8>) -> io::Result<(Revi
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(Rule::NotAFile.into());
+        return Err(AccessRule::NotAFile.into());
     }
     file.seek(SeekFrom::Start(range.start))?;
     Read::by_ref(&mut file)
@@ -212,8 +225,8 @@ fn list(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
     clippy::disallowed_methods,
     reason = "used to tell folders apart, not to confine"
 )]
-fn identity(folder: &Path) -> io::Result<Identity> {
-    Ok(Identity::new(
+fn identity(folder: &Path) -> io::Result<FolderIdentity> {
+    Ok(FolderIdentity::new(
         std::fs::canonicalize(folder)?.to_string_lossy(),
     ))
 }

@@ -21,7 +21,7 @@ pub(super) fn page(
     limits: &Limits,
     cursor: Option<&Cursor>,
 ) -> io::Result<Resources> {
-    let mut search = Search {
+    let mut search = ResourceWalk {
         tree,
         folder,
         limits,
@@ -30,7 +30,7 @@ pub(super) fn page(
         entries: 0,
     };
     search.run()?;
-    let Search {
+    let ResourceWalk {
         mut files,
         mut findings,
         ..
@@ -76,7 +76,7 @@ fn unreadable(path: &str, error: &io::Error) -> Finding {
     Finding::new(Code::FolderUnreadable, path, &what)
 }
 
-struct Search<'a> {
+struct ResourceWalk<'a> {
     tree: &'a dyn Tree,
     folder: &'a Folder,
     limits: &'a Limits,
@@ -85,7 +85,7 @@ struct Search<'a> {
     entries: usize,
 }
 
-impl Search<'_> {
+impl ResourceWalk<'_> {
     /// Lists the skill's folder and all below it.
     fn run(&mut self) -> io::Result<()> {
         let entries = self.entries(None)?;

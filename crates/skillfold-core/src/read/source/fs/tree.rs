@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 
 use crate::name::ResourcePath;
-use crate::read::source::{Folder, Identity, Links, Revision};
+use crate::read::source::{Folder, FolderIdentity, LinkPolicy, Revision};
 
 /// A file system, relative to one open folder.
 ///
@@ -14,10 +14,10 @@ use crate::read::source::{Folder, Identity, Links, Revision};
 /// the walk came over one, and only while it leads to a folder with a `SKILL.md`.
 pub(super) trait Tree: Send + Sync {
     /// Returns what is done with links on the way to a skill.
-    fn links(&self) -> Links;
+    fn links(&self) -> LinkPolicy;
 
     /// Returns what a folder is.
-    fn identity(&self, folder: &str) -> io::Result<Identity>;
+    fn identity(&self, folder: &str) -> io::Result<FolderIdentity>;
 
     /// Returns the entries of a folder, in no order, at most `limit`.
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>>;
@@ -33,7 +33,12 @@ pub(super) trait Tree: Send + Sync {
     }
 
     /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
-    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened>;
+    fn open_head(
+        &self,
+        folder: &str,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<OpenedSkillFile>;
 
     /// Returns what stands at a path; a link is a link.
     fn lstat(&self, path: &str) -> io::Result<EntryKind>;
@@ -131,18 +136,18 @@ pub(super) struct Stat {
     pub(super) kind: EntryKind,
     pub(super) revision: Revision,
     /// What the file's folder is, if the file alone can tell.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<FolderIdentity>,
 }
 
 /// A `SKILL.md` that was opened, and its state after its start was read.
-pub(super) struct Opened {
+pub(super) struct OpenedSkillFile {
     pub(super) stat: Stat,
     pub(super) after: Revision,
 }
 
 /// A rule that forbids what a tree was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum AccessRule {
     /// It is there and no regular file.
     NotAFile,
     /// It is a regular file with several hard links.
@@ -155,7 +160,7 @@ pub(super) enum Rule {
     LinkElsewhere,
 }
 
-impl Rule {
+impl AccessRule {
     /// Returns the rule as a sentence.
     pub(super) fn text(self) -> &'static str {
         match self {
@@ -187,16 +192,16 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for AccessRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.text())
     }
 }
 
-impl std::error::Error for Rule {}
+impl std::error::Error for AccessRule {}
 
-impl From<Rule> for io::Error {
-    fn from(rule: Rule) -> Self {
+impl From<AccessRule> for io::Error {
+    fn from(rule: AccessRule) -> Self {
         Self::other(rule)
     }
 }

@@ -11,21 +11,23 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::error::is_transient;
 use crate::name::ResourcePath;
-use crate::read::source::folder::Way;
+use crate::read::source::folder::Reached;
 use crate::read::source::fs::beneath::{self, FOLDER, READ, fstat, openat, statat};
-use crate::read::source::fs::tree::{Encoding, EntryKind, Opened, RawEntry, Rule, Stat, Tree};
+use crate::read::source::fs::tree::{
+    AccessRule, Encoding, EntryKind, OpenedSkillFile, RawEntry, Stat, Tree,
+};
 use crate::read::source::fs::{is_link_refusal, join};
-use crate::read::source::{Folder, Identity, IdentityRepr, Links, Revision, SKILL_FILE};
+use crate::read::source::{Folder, FolderIdentity, IdentityRepr, LinkPolicy, Revision, SKILL_FILE};
 
 /// A folder that is held open.
 #[derive(Debug)]
 pub(super) struct UnixTree {
     root: OwnedFd,
-    links: Links,
+    links: LinkPolicy,
 }
 
 impl UnixTree {
-    pub(super) fn open(path: &Path, links: Links) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, links: LinkPolicy) -> io::Result<Self> {
         Ok(Self {
             root: openat(CWD, path, FOLDER, Mode::empty())?,
             links,
@@ -36,49 +38,51 @@ impl UnixTree {
     fn walked(&self, folder: &str) -> io::Result<OwnedFd> {
         match (folder, self.links) {
             ("", _) => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
-            (_, Links::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
-            (_, Links::Refuse | Links::Strict) => beneath::open(self.root.as_fd(), folder, FOLDER),
+            (_, LinkPolicy::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
+            (_, LinkPolicy::Refuse | LinkPolicy::Strict) => {
+                beneath::open(self.root.as_fd(), folder, FOLDER)
+            }
         }
     }
 
     /// Opens the folder of a skill that was found over a link: what it leads to must still be a skill.
     fn linked(&self, folder: &Folder) -> io::Result<OwnedFd> {
-        if self.links != Links::Follow {
-            return Err(Rule::LinkOnTheWay.into());
+        if self.links != LinkPolicy::Follow {
+            return Err(AccessRule::LinkOnTheWay.into());
         }
         let handle = match openat(&self.root, folder.path(), FOLDER, Mode::empty()) {
-            Err(Errno::LOOP) => return Err(Rule::LinkElsewhere.into()),
+            Err(Errno::LOOP) => return Err(AccessRule::LinkElsewhere.into()),
             opened => opened?,
         };
         match statat(&handle, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => Ok(handle),
             Err(error) if is_transient(&error.into()) => Err(error.into()),
-            Ok(_) | Err(_) => Err(Rule::LinkElsewhere.into()),
+            Ok(_) | Err(_) => Err(AccessRule::LinkElsewhere.into()),
         }
     }
 
     /// Opens the folder of a skill that was found.
     fn skill(&self, folder: &Folder) -> io::Result<OwnedFd> {
         match (folder.way(), folder.path()) {
-            (Way::Direct, "") => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
-            (Way::Direct, path) => beneath::open(self.root.as_fd(), path, FOLDER)
-                .map_err(|error| refusal(error, Rule::LinkOnTheWay)),
-            (Way::Linked, _) => self.linked(folder),
+            (Reached::Direct, "") => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
+            (Reached::Direct, path) => beneath::open(self.root.as_fd(), path, FOLDER)
+                .map_err(|error| refusal(error, AccessRule::LinkOnTheWay)),
+            (Reached::Linked, _) => self.linked(folder),
         }
     }
 
     /// Opens a file or folder inside a skill that was found, in one step where no link is on the way to it.
     fn inside(&self, folder: &Folder, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
-        if folder.way() == Way::Linked {
+        if folder.way() == Reached::Linked {
             return beneath::open(self.linked(folder)?.as_fd(), path, flags)
-                .map_err(|error| refusal(error, Rule::LinkInside));
+                .map_err(|error| refusal(error, AccessRule::LinkInside));
         }
         beneath::open(self.root.as_fd(), &join(folder.path(), path), flags).map_err(|error| {
-            let on_the_way = |rule| Rule::of(rule) == Some(Rule::LinkOnTheWay);
+            let on_the_way = |rule| AccessRule::of(rule) == Some(AccessRule::LinkOnTheWay);
             if is_link_refusal(&error) && self.skill(folder).as_ref().is_err_and(on_the_way) {
-                Rule::LinkOnTheWay.into()
+                AccessRule::LinkOnTheWay.into()
             } else {
-                refusal(error, Rule::LinkInside)
+                refusal(error, AccessRule::LinkInside)
             }
         })
     }
@@ -90,8 +94,10 @@ impl UnixTree {
         with: impl FnOnce(BorrowedFd<'_>, &str) -> io::Result<T>,
     ) -> io::Result<T> {
         match self.links {
-            Links::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
-            Links::Refuse | Links::Strict => with(self.walked(folder)?.as_fd(), SKILL_FILE),
+            LinkPolicy::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
+            LinkPolicy::Refuse | LinkPolicy::Strict => {
+                with(self.walked(folder)?.as_fd(), SKILL_FILE)
+            }
         }
     }
 
@@ -109,7 +115,7 @@ impl UnixTree {
 
     fn state(&self, found: &rustix::fs::Stat) -> Stat {
         let kind = match kind(FileType::from_raw_mode(found.st_mode)) {
-            EntryKind::File if self.links == Links::Strict && found.st_nlink > 1 => {
+            EntryKind::File if self.links == LinkPolicy::Strict && found.st_nlink > 1 => {
                 EntryKind::Shared
             }
             kind => kind,
@@ -143,11 +149,11 @@ fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH]) -> Option<&'b 
 }
 
 impl Tree for UnixTree {
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkPolicy {
         self.links
     }
 
-    fn identity(&self, folder: &str) -> io::Result<Identity> {
+    fn identity(&self, folder: &str) -> io::Result<FolderIdentity> {
         Ok(inode(&fstat(self.walked(folder)?)?))
     }
 
@@ -165,7 +171,7 @@ impl Tree for UnixTree {
     /// Looks from the folder on, so that the way to it is walked once. A link among the entries is followed, and one on the
     /// way has to be refused for each.
     fn stats(&self, folder: &str, entries: &[RawEntry]) -> Option<Vec<io::Result<Stat>>> {
-        if self.links != Links::Follow {
+        if self.links != LinkPolicy::Follow {
             return None;
         }
         let handle = self.walked(folder).ok()?;
@@ -212,19 +218,19 @@ impl Tree for UnixTree {
         let handle = self.inside(folder, SKILL_FILE, READ).map_err(|error| {
             match Errno::from_io_error(&error) {
                 // What cannot be opened at all: a socket.
-                Some(Errno::NXIO | Errno::OPNOTSUPP) => Rule::NotAFile.into(),
+                Some(Errno::NXIO | Errno::OPNOTSUPP) => AccessRule::NotAFile.into(),
                 _ => error,
             }
         })?;
         let opened = self.state(&fstat(&handle)?);
-        Rule::on(opened.kind)?;
+        AccessRule::on(opened.kind)?;
         let before = opened.revision;
         Ok((before, read(&handle, before, &(0..bytes as u64), into)?))
     }
 
     fn revision(&self, folder: &Folder) -> io::Result<Stat> {
-        if folder.way() == Way::Linked && self.links != Links::Follow {
-            return Err(Rule::LinkOnTheWay.into());
+        if folder.way() == Reached::Linked && self.links != LinkPolicy::Follow {
+            return Err(AccessRule::LinkOnTheWay.into());
         }
         // Loads that find everything in memory ask for this; a short path is put together without the allocator.
         let mut short = [0; SHORT_PATH];
@@ -267,14 +273,14 @@ impl Tree for UnixTree {
         for _ in 0..OPENINGS {
             // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
             let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-            Rule::on(self.state(&looked_at).kind)?;
+            AccessRule::on(self.state(&looked_at).kind)?;
             let handle = self.inside(folder, path.as_str(), READ)?;
             let opened = fstat(&handle)?;
             if inode(&opened) != inode(&looked_at) {
                 continue;
             }
             let opened = self.state(&opened);
-            Rule::on(opened.kind)?;
+            AccessRule::on(opened.kind)?;
             let before = opened.revision;
             return Ok((before, read(&handle, before, range, into)?));
         }
@@ -282,7 +288,12 @@ impl Tree for UnixTree {
         Err(io::Error::other(what))
     }
 
-    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
+    fn open_head(
+        &self,
+        folder: &str,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<OpenedSkillFile> {
         let opened = self.at_skill_file(folder, |handle, path| {
             match openat(handle, path, READ | OFlags::NOFOLLOW, Mode::empty()) {
                 Ok(handle) => Ok(Some(handle)),
@@ -293,7 +304,7 @@ impl Tree for UnixTree {
         })?;
         let Some(handle) = opened else {
             let stat = self.stat(folder)?;
-            return Ok(Opened {
+            return Ok(OpenedSkillFile {
                 after: stat.revision,
                 stat,
             });
@@ -304,12 +315,12 @@ impl Tree for UnixTree {
         } else {
             stat.revision
         };
-        Ok(Opened { stat, after })
+        Ok(OpenedSkillFile { stat, after })
     }
 }
 
 /// Says which rule the kernel's word for a link stands for.
-fn refusal(error: io::Error, rule: Rule) -> io::Error {
+fn refusal(error: io::Error, rule: AccessRule) -> io::Error {
     if is_link_refusal(&error) {
         rule.into()
     } else {
@@ -447,8 +458,8 @@ fn kind(file_type: FileType) -> EntryKind {
     clippy::unnecessary_cast,
     reason = "the fields' types differ between systems"
 )]
-fn inode(stat: &rustix::fs::Stat) -> Identity {
-    Identity(IdentityRepr::Inode(stat.st_dev as u64, stat.st_ino as u64))
+fn inode(stat: &rustix::fs::Stat) -> FolderIdentity {
+    FolderIdentity(IdentityRepr::Inode(stat.st_dev as u64, stat.st_ino as u64))
 }
 
 #[allow(

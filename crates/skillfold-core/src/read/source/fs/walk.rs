@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, is_transient};
-use crate::invisible::hidden;
-use crate::read::source::folder::Way;
-use crate::read::source::fs::budget::Walks;
-use crate::read::source::fs::tree::{self, Encoding, EntryKind, Opened, RawEntry, Rule, Tree};
+use crate::invisible::hidden_characters;
+use crate::read::source::folder::Reached;
+use crate::read::source::fs::budget::WalkCounts;
+use crate::read::source::fs::tree::{
+    self, AccessRule, Encoding, EntryKind, OpenedSkillFile, RawEntry, Tree,
+};
 use crate::read::source::fs::{is_link_refusal, join, steady};
 use crate::read::source::{
-    Finding, Folder, Hidden, Identity, Links, Listed, SKILL_FILE, Scanned, Walk,
+    Finding, Folder, FolderIdentity, HiddenPolicy, LinkPolicy, ListedFolder, SKILL_FILE,
+    ScannedFolder, WalkOptions,
 };
 
 /// Folders that never hold skills of their own.
@@ -24,24 +27,24 @@ const NEVER: [&str; 2] = [".git", "node_modules"];
 pub(super) fn walk(
     tree: &dyn Tree,
     root_name: &str,
-    walk: &Walk,
-    taker: &mut dyn Taker,
+    walk: &WalkOptions,
+    taker: &mut dyn SkillVisitor,
     over_links: &AtomicBool,
-) -> io::Result<(Vec<Finding>, Walks)> {
-    let mut search = Search::new(tree, walk, taker, over_links);
-    if !search.take_skill(&Place::root(root_name), None) {
+) -> io::Result<(Vec<Finding>, WalkCounts)> {
+    let mut search = SkillWalk::new(tree, walk, taker, over_links);
+    if !search.take_skill(&SkillCandidate::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
-        let root = Open {
+        let root = PendingFolder {
             path: String::new(),
             depth: 0,
-            way: Way::Direct,
+            way: Reached::Direct,
         };
         let open = search.folder(&root, entries);
         search.search(open);
     }
     search.finish();
-    let used = Walks {
+    let used = WalkCounts {
         folders: search.folders,
         entries: search.entries,
         skills: search.skills,
@@ -53,12 +56,12 @@ pub(super) fn walk(
 /// the whole can tell what belongs there.
 pub(super) fn walk_at(
     tree: &dyn Tree,
-    walk: &Walk,
+    walk: &WalkOptions,
     path: &str,
-    taker: &mut dyn Taker,
+    taker: &mut dyn SkillVisitor,
     over_links: &AtomicBool,
 ) -> Option<Vec<Finding>> {
-    let mut search = Search::new(tree, walk, taker, over_links);
+    let mut search = SkillWalk::new(tree, walk, taker, over_links);
     let ends = path.match_indices('/').map(|(at, _)| at);
     let ways: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
     let mut above = "";
@@ -87,14 +90,14 @@ pub(super) fn walk_at(
             return Some(search.findings);
         }
         if is_last {
-            let place = Place {
+            let place = SkillCandidate {
                 path: way,
                 root_name: None,
-                way: Way::Direct,
+                way: Reached::Direct,
             };
             if !search.take_skill(&place, None) {
                 let mut open = Vec::new();
-                search.open(way, depth, Way::Direct, &mut open);
+                search.open(way, depth, Reached::Direct, &mut open);
                 search.search(open);
             }
         }
@@ -113,23 +116,23 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// Returns whether an error says nothing about what is there.
 fn is_unknown(error: &io::Error) -> bool {
-    Rule::of(error).is_none() && !is_link_refusal(error) && is_transient(error)
+    AccessRule::of(error).is_none() && !is_link_refusal(error) && is_transient(error)
 }
 
 /// A folder that may be a skill.
-pub(super) struct Place<'a> {
+pub(super) struct SkillCandidate<'a> {
     path: &'a str,
     /// The name of the root, if it is the root.
     root_name: Option<&'a str>,
-    way: Way,
+    way: Reached,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SkillCandidate<'a> {
     fn root(name: &'a str) -> Self {
         Self {
             path: "",
             root_name: Some(name),
-            way: Way::Direct,
+            way: Reached::Direct,
         }
     }
 
@@ -141,34 +144,34 @@ impl<'a> Place<'a> {
 }
 
 /// A folder that is no skill and is to be searched.
-struct Open {
+struct PendingFolder {
     path: String,
     depth: usize,
-    way: Way,
+    way: Reached,
 }
 
 /// What is done with a folder that may be a skill.
-pub(super) trait Taker {
+pub(super) trait SkillVisitor {
     /// Looks at the `SKILL.md` of some entries of a folder before they are taken, where that is less work together.
-    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> Looked {
+    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
         let _ = (tree, folder, entries);
-        Looked::default()
+        EntryStats::default()
     }
 
     /// Looks at the `SKILL.md` of a folder, unless somebody did, and takes it if it is a regular file.
     fn take(
         &mut self,
         tree: &dyn Tree,
-        place: &Place<'_>,
-        looked: LookedAt,
+        place: &SkillCandidate<'_>,
+        looked: EntryStat,
     ) -> io::Result<EntryKind>;
 }
 
 /// What was seen of the next entries, in their order; nothing where nobody looked.
-type Looked = std::vec::IntoIter<io::Result<tree::Stat>>;
+type EntryStats = std::vec::IntoIter<io::Result<tree::Stat>>;
 
 /// What was seen of one entry, if somebody looked.
-type LookedAt = Option<io::Result<tree::Stat>>;
+type EntryStat = Option<io::Result<tree::Stat>>;
 
 /// Entries that are looked at together: so many that it saves work, and so few that what was seen is still at hand.
 const TOGETHER: usize = 512;
@@ -176,12 +179,12 @@ const TOGETHER: usize = 512;
 const WORTH_IT: usize = 16;
 
 /// Lists skills with the state of their files.
-pub(super) struct Stat<'a> {
-    pub(super) found: &'a mut dyn FnMut(Listed),
+pub(super) struct StatVisitor<'a> {
+    pub(super) found: &'a mut dyn FnMut(ListedFolder),
 }
 
-impl Taker for Stat<'_> {
-    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> Looked {
+impl SkillVisitor for StatVisitor<'_> {
+    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
         let seen = tree.stats(folder, entries);
         seen.unwrap_or_default().into_iter()
     }
@@ -189,12 +192,12 @@ impl Taker for Stat<'_> {
     fn take(
         &mut self,
         tree: &dyn Tree,
-        place: &Place<'_>,
-        looked: LookedAt,
+        place: &SkillCandidate<'_>,
+        looked: EntryStat,
     ) -> io::Result<EntryKind> {
         let stat = looked.unwrap_or_else(|| tree.stat(place.path))?;
         if stat.kind == EntryKind::File {
-            (self.found)(Listed {
+            (self.found)(ListedFolder {
                 folder: place.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
@@ -205,18 +208,23 @@ impl Taker for Stat<'_> {
 }
 
 /// Reads the start of each skill's file.
-pub(super) struct Head<'a> {
+pub(super) struct HeadVisitor<'a> {
     pub(super) bytes: usize,
     pub(super) buffer: Vec<u8>,
-    pub(super) found: &'a mut dyn FnMut(Scanned<'_>),
+    pub(super) found: &'a mut dyn FnMut(ScannedFolder<'_>),
 }
 
-impl Taker for Head<'_> {
-    fn take(&mut self, tree: &dyn Tree, place: &Place<'_>, _: LookedAt) -> io::Result<EntryKind> {
+impl SkillVisitor for HeadVisitor<'_> {
+    fn take(
+        &mut self,
+        tree: &dyn Tree,
+        place: &SkillCandidate<'_>,
+        _: EntryStat,
+    ) -> io::Result<EntryKind> {
         self.buffer.clear();
         let mut stat = None;
         let state = steady(&mut self.buffer, |into| {
-            let Opened {
+            let OpenedSkillFile {
                 stat: opened,
                 after,
             } = tree.open_head(place.path, self.bytes, into)?;
@@ -235,12 +243,12 @@ impl Taker for Head<'_> {
             return Ok(EntryKind::Other);
         };
         if stat.kind == EntryKind::File {
-            let listed = Listed {
+            let listed = ListedFolder {
                 folder: place.folder(),
                 revision: state.revision,
                 identity: stat.identity,
             };
-            (self.found)(Scanned {
+            (self.found)(ScannedFolder {
                 listed,
                 state: Ok(state),
                 head: &self.buffer,
@@ -250,42 +258,42 @@ impl Taker for Head<'_> {
     }
 }
 
-impl Head<'_> {
+impl HeadVisitor<'_> {
     /// Takes a file that is there and may not be read, as one who only looks at its state would.
     fn unreadable(
         &mut self,
         tree: &dyn Tree,
-        place: &Place<'_>,
+        place: &SkillCandidate<'_>,
         error: io::Error,
     ) -> io::Result<EntryKind> {
         let stat = tree.stat(place.path)?;
         if stat.kind == EntryKind::File {
-            let listed = Listed {
+            let listed = ListedFolder {
                 folder: place.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
             };
             let error = Error::read(join(place.path, SKILL_FILE), error);
-            (self.found)(Scanned::new(listed, Err(error), &[]));
+            (self.found)(ScannedFolder::new(listed, Err(error), &[]));
         }
         Ok(stat.kind)
     }
 }
 
 /// Returns whether a folder's name has no characters that a person does not see.
-fn is_carried(name: &str) -> bool {
+fn is_printable_name(name: &str) -> bool {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
-    name.bytes().all(is_plain) || hidden(name).next().is_none()
+    name.bytes().all(is_plain) || hidden_characters(name).next().is_none()
 }
 
-struct Search<'a> {
+struct SkillWalk<'a> {
     tree: &'a dyn Tree,
-    walk: &'a Walk,
-    taker: &'a mut dyn Taker,
+    walk: &'a WalkOptions,
+    taker: &'a mut dyn SkillVisitor,
     /// Set where a link is followed, wherever it leads: what it leads to may be another tomorrow.
     over_links: &'a AtomicBool,
     findings: Vec<Finding>,
-    visited: HashSet<Identity>,
+    visited: HashSet<FolderIdentity>,
     skills: usize,
     folders: usize,
     entries: usize,
@@ -296,11 +304,11 @@ struct Search<'a> {
     cut: Option<Finding>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SkillWalk<'a> {
     fn new(
         tree: &'a dyn Tree,
-        walk: &'a Walk,
-        taker: &'a mut dyn Taker,
+        walk: &'a WalkOptions,
+        taker: &'a mut dyn SkillVisitor,
         over_links: &'a AtomicBool,
     ) -> Self {
         Self {
@@ -320,7 +328,7 @@ impl<'a> Search<'a> {
     }
 
     /// Searches folders that are no skills, the last one first.
-    fn search(&mut self, mut open: Vec<Open>) {
+    fn search(&mut self, mut open: Vec<PendingFolder>) {
         while let Some(next) = open.pop() {
             if self.is_done(&next.path) {
                 break;
@@ -330,7 +338,7 @@ impl<'a> Search<'a> {
     }
 
     /// Notes a folder that is to be searched, unless it is too deep.
-    fn open(&mut self, path: &str, depth: usize, way: Way, next: &mut Vec<Open>) {
+    fn open(&mut self, path: &str, depth: usize, way: Reached, next: &mut Vec<PendingFolder>) {
         if depth >= self.walk.limits.walk_depth {
             self.report(
                 Code::BoundReached,
@@ -339,12 +347,12 @@ impl<'a> Search<'a> {
             );
         } else {
             let path = path.to_owned();
-            next.push(Open { path, depth, way });
+            next.push(PendingFolder { path, depth, way });
         }
     }
 
     /// Lists a folder that is no skill, and returns the folders to search next, last one first.
-    fn descend(&mut self, open: &Open) -> Vec<Open> {
+    fn descend(&mut self, open: &PendingFolder) -> Vec<PendingFolder> {
         let path = &*open.path;
         self.folders += 1;
         let left = (self.walk.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
@@ -377,7 +385,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the skills among the entries of a folder, and returns the folders to search next, last one first.
-    fn folder(&mut self, open: &Open, mut entries: Vec<RawEntry>) -> Vec<Open> {
+    fn folder(&mut self, open: &PendingFolder, mut entries: Vec<RawEntry>) -> Vec<PendingFolder> {
         let depth = open.depth + 1;
         // Real folders come first: a skill that links lead to as well is known by its own folder.
         let is_link = |entry: &RawEntry| entry.kind == EntryKind::Link;
@@ -386,7 +394,7 @@ impl<'a> Search<'a> {
         // One path after the other, in the same place.
         let mut full = join(&open.path, "");
         let start = full.len();
-        let mut looked = Looked::default();
+        let mut looked = EntryStats::default();
         for (at, entry) in entries.iter().enumerate() {
             full.truncate(start);
             full.push_str(&entry.name);
@@ -404,11 +412,11 @@ impl<'a> Search<'a> {
             }
             // What is below a link was found over it.
             let way = if is_link(entry) {
-                Way::Linked
+                Reached::Linked
             } else {
                 open.way
             };
-            let place = Place {
+            let place = SkillCandidate {
                 path: &full,
                 root_name: None,
                 way,
@@ -438,15 +446,17 @@ impl<'a> Search<'a> {
             }
             EntryKind::Folder | EntryKind::Link => {}
         }
-        if entry.encoding == Encoding::Other || !is_carried(name) {
+        if entry.encoding == Encoding::Other || !is_printable_name(name) {
             self.report(Code::FolderName, full, "Folder's name cannot be carried:");
             return false;
         }
-        if NEVER.contains(&name) || (name.starts_with('.') && self.walk.hidden == Hidden::Skip) {
+        if NEVER.contains(&name)
+            || (name.starts_with('.') && self.walk.hidden == HiddenPolicy::Skip)
+        {
             self.report(Code::Skipped, full, "Folder was not searched:");
             return false;
         }
-        if entry.kind == EntryKind::Link && self.tree.links() != Links::Follow {
+        if entry.kind == EntryKind::Link && self.tree.links() != LinkPolicy::Follow {
             self.report(Code::LinkNotFollowed, full, "Link was not followed:");
             return false;
         }
@@ -467,7 +477,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
-    fn take_skill(&mut self, place: &Place<'_>, looked: LookedAt) -> bool {
+    fn take_skill(&mut self, place: &SkillCandidate<'_>, looked: EntryStat) -> bool {
         let path = place.path;
         let kind = match self.taker.take(self.tree, place, looked) {
             Ok(kind) => kind,

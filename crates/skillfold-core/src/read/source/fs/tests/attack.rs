@@ -9,7 +9,7 @@ use super::*;
 fn walked(folder: &impl AsFd, path: &str) -> io::Result<Vec<u8>> {
     let handle = beneath::walk(folder.as_fd(), path, beneath::READ)?;
     if !FileType::from_raw_mode(fstat(&handle)?.st_mode).is_file() {
-        return Err(Rule::NotAFile.into());
+        return Err(AccessRule::NotAFile.into());
     }
     let mut bytes = vec![0; 4096];
     let read = rustix::io::pread(&handle, &mut bytes, 0)?;

@@ -9,10 +9,10 @@ use super::*;
 use crate::catalog::refresh::Changes;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
-use crate::catalog::snapshot::{Catalog, Rules};
-use crate::load::loader::{Loader, Loading};
-use crate::read::source::Identity;
-use crate::read::source::fs::tree::{Opened, RawEntry, Stat};
+use crate::catalog::snapshot::{Catalog, CatalogOptions};
+use crate::load::loader::{LoadOptions, Loader};
+use crate::read::source::FolderIdentity;
+use crate::read::source::fs::tree::{OpenedSkillFile, RawEntry, Stat};
 
 const ERRORS: [Errno; 5] = [
     Errno::MFILE,
@@ -67,11 +67,11 @@ struct Faulty {
 }
 
 impl Tree for Faulty {
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkPolicy {
         self.tree.links()
     }
 
-    fn identity(&self, folder: &str) -> io::Result<Identity> {
+    fn identity(&self, folder: &str) -> io::Result<FolderIdentity> {
         self.fault.call()?;
         self.tree.identity(folder)
     }
@@ -96,7 +96,12 @@ impl Tree for Faulty {
         )
     }
 
-    fn open_head(&self, folder: &str, bytes: usize, into: &mut Vec<u8>) -> io::Result<Opened> {
+    fn open_head(
+        &self,
+        folder: &str,
+        bytes: usize,
+        into: &mut Vec<u8>,
+    ) -> io::Result<OpenedSkillFile> {
         self.fault.call()?;
         self.tree.open_head(folder, bytes, into)
     }
@@ -196,7 +201,7 @@ impl World {
     fn roots(&self) -> Vec<Root> {
         let root = |label: &str| {
             let path = self.folder.path().join(label);
-            let tree = NativeTree::open(&path, Links::Follow).unwrap();
+            let tree = NativeTree::open(&path, LinkPolicy::Follow).unwrap();
             let fault = Arc::clone(&self.fault);
             Root::new(
                 Scope::User,
@@ -208,11 +213,11 @@ impl World {
     }
 
     fn discover(&self) -> Catalog {
-        Catalog::discover(self.roots(), Rules::default(), LATER)
+        Catalog::discover(self.roots(), CatalogOptions::default(), LATER)
     }
 
     fn refresh(&self, old: &Catalog) -> (Catalog, Changes) {
-        let refreshed = old.refresh(self.roots(), Rules::default(), LATER);
+        let refreshed = old.refresh(self.roots(), CatalogOptions::default(), LATER);
         (refreshed.catalog, refreshed.changes)
     }
 }
@@ -349,7 +354,7 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
     let catalog = world.discover();
     let entry = catalog.get("mail").unwrap();
     let faults = each_fault(&world, |fault| {
-        let loader = Loader::new(Loading::default(), || LATER);
+        let loader = Loader::new(LoadOptions::default(), || LATER);
         let text = |loader: &Loader| {
             let instructions = loader.load(&entry, "");
             instructions.map(|whole| whole.text().lines().last().map(str::to_owned))
@@ -371,8 +376,8 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
 fn more_faults_than_are_listed_stand_for_the_whole_root() {
     let world = World::new();
     let whole = world.discover();
-    let mut rules = Rules::default();
-    rules.reading.walk.limits.findings = 3;
+    let mut rules = CatalogOptions::default();
+    rules.read.walk.limits.findings = 3;
     world.fault.begin(10, true, Errno::MFILE);
     let stale = whole.refresh(world.roots(), rules, LATER);
     world.fault.end();

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::codes::Code;
-use crate::read::discover::{Discovery, Reading, discover};
+use crate::read::discover::{Discovery, ReadOptions, discover};
 
 fn hostile() -> TempDir {
     let root = tempfile::tempdir().unwrap();
@@ -77,11 +77,11 @@ fn portable_tree_finds_what_the_native_tree_finds() {
     let root = hostile();
     let native = discover(
         &[&FsSource::open(root.path()).unwrap()],
-        &Reading::default(),
+        &ReadOptions::default(),
     );
     let portable = discover(
         &[&FsSource::portable(root.path()).unwrap()],
-        &Reading::default(),
+        &ReadOptions::default(),
     );
     assert_eq!(outline(&native), outline(&portable));
     assert_eq!(native.skills.len(), 3);
@@ -168,13 +168,13 @@ fn sources(root: &TempDir) -> [FsSource; 2] {
 
 /// Returns the folder of a skill as the walk finds it.
 fn found(source: &FsSource, path: &str) -> Folder {
-    let listing = source.list(&Walk::default(), None).unwrap();
+    let listing = source.list(&WalkOptions::default(), None).unwrap();
     let mut folders = listing.folders.into_iter().map(|listed| listed.folder);
     folders.find(|folder| folder.path() == path).unwrap()
 }
 
 #[track_caller]
-fn expect_refused(asked: [(&str, Result<(), Error>); 4], rule: Rule) {
+fn expect_refused(asked: [(&str, Result<(), Error>); 4], rule: AccessRule) {
     for (name, answer) in asked {
         let error = answer.expect_err(name);
         assert_eq!(
@@ -196,7 +196,7 @@ fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
         }
         fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
         symlink("moved", root.path().join("a")).unwrap();
-        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+        expect_refused(asked(source, &folder), AccessRule::LinkOnTheWay);
         // Found again, it is a skill behind a link.
         assert!(
             asked(source, &found(source, "a"))
@@ -214,7 +214,7 @@ fn link_put_above_a_folder_that_was_found_is_refused() {
         let folder = found(source, "group/b");
         fs::rename(root.path().join("group"), root.path().join("moved")).unwrap();
         symlink("moved", root.path().join("group")).unwrap();
-        expect_refused(asked(source, &folder), Rule::LinkOnTheWay);
+        expect_refused(asked(source, &folder), AccessRule::LinkOnTheWay);
     }
 }
 
@@ -233,11 +233,11 @@ fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
         }
         let (linked, below) = (found(source, "linked"), found(source, "all/a"));
         fs::remove_file(outside.path().join("a/SKILL.md")).unwrap();
-        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
-        expect_refused(asked(source, &below), Rule::LinkElsewhere);
+        expect_refused(asked(source, &linked), AccessRule::LinkElsewhere);
+        expect_refused(asked(source, &below), AccessRule::LinkElsewhere);
         // A link in place of the file is no `SKILL.md` either.
         symlink("../secret", outside.path().join("a/SKILL.md")).unwrap();
-        expect_refused(asked(source, &linked), Rule::LinkElsewhere);
+        expect_refused(asked(source, &linked), AccessRule::LinkElsewhere);
     }
 }
 
@@ -248,13 +248,16 @@ fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
     fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
     symlink("moved", root.path().join("a")).unwrap();
     let linked = found(&sources(&root)[0], "a");
-    let native = FsSource::open_with(root.path(), Links::Refuse).unwrap();
-    expect_refused(asked(&native, &followed), Rule::LinkOnTheWay);
-    expect_refused(asked(&native, &linked), Rule::LinkOnTheWay);
-    let portable = portable::PortableTree::open(root.path(), Links::Refuse).unwrap();
+    let native = FsSource::open_with(root.path(), LinkPolicy::Refuse).unwrap();
+    expect_refused(asked(&native, &followed), AccessRule::LinkOnTheWay);
+    expect_refused(asked(&native, &linked), AccessRule::LinkOnTheWay);
+    let portable = portable::PortableTree::open(root.path(), LinkPolicy::Refuse).unwrap();
     let path: ResourcePath = "references/forms.md".parse().unwrap();
     let read = portable.read_beneath(&linked, &path, &(0..9), &mut Vec::new());
-    assert_eq!(Rule::of(&read.unwrap_err()), Some(Rule::LinkOnTheWay));
+    assert_eq!(
+        AccessRule::of(&read.unwrap_err()),
+        Some(AccessRule::LinkOnTheWay)
+    );
 }
 
 /// Puts another thing in place of the `SKILL.md` of a skill.
@@ -330,17 +333,17 @@ fn file_with_several_hard_links_is_refused_where_links_are_strict() {
     let at = |path: &str| root.path().join(path);
     fs::hard_link(at("secret"), at("a/references/key.md")).unwrap();
     let folder = Folder::new("a").unwrap();
-    for links in [Links::Follow, Links::Refuse] {
+    for links in [LinkPolicy::Follow, LinkPolicy::Refuse] {
         let source = FsSource::open_with(root.path(), links).unwrap();
         assert_eq!(source.read(&folder, &path, 0..9).unwrap().bytes, b"key");
     }
-    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
+    let strict = FsSource::open_with(root.path(), LinkPolicy::Strict).unwrap();
     for refused in [
         strict.read(&folder, &path, 0..9).map(|_| ()),
         strict.kind(&folder, &path).map(|_| ()),
     ] {
         let error = refused.unwrap_err();
-        assert_eq!(error.hint(), Rule::Shared.text());
+        assert_eq!(error.hint(), AccessRule::Shared.text());
         assert_eq!(error.kind(), crate::ErrorKind::Refused);
     }
     let resources = strict.resources(&folder, &Limits::default(), None).unwrap();
@@ -357,8 +360,8 @@ fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
     let root = hostile();
     let folder = Folder::new("a").unwrap();
     fs::hard_link(root.path().join("a/SKILL.md"), root.path().join("other")).unwrap();
-    let strict = FsSource::open_with(root.path(), Links::Strict).unwrap();
-    let found = discover(&[&strict], &Reading::default());
+    let strict = FsSource::open_with(root.path(), LinkPolicy::Strict).unwrap();
+    let found = discover(&[&strict], &ReadOptions::default());
     assert!(found.skills.iter().all(|skill| skill.folder != folder));
     let codes = found.findings.iter();
     let codes = codes.map(|finding| (&*finding.finding.path, finding.finding.diagnostic.code));
@@ -368,7 +371,10 @@ fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
     );
     let head = strict.head(&folder, 9, &mut Vec::new()).unwrap_err();
     let revision = strict.revision(&folder).unwrap_err();
-    assert_eq!([head.hint(), revision.hint()], [Rule::Shared.text(); 2]);
+    assert_eq!(
+        [head.hint(), revision.hint()],
+        [AccessRule::Shared.text(); 2]
+    );
     // Links are refused too.
     assert!(
         found
@@ -380,12 +386,12 @@ fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
 
 #[test]
 fn folders_are_ordered_by_path_whatever_leads_to_them() {
-    use crate::read::source::folder::Way;
+    use crate::read::source::folder::Reached;
 
     let mut folders = [
-        Folder::walked("b", Way::Direct),
-        Folder::walked("a", Way::Linked),
-        Folder::walked("a/b", Way::Direct),
+        Folder::walked("b", Reached::Direct),
+        Folder::walked("a", Reached::Linked),
+        Folder::walked("a/b", Reached::Direct),
     ];
     folders.sort();
     assert_eq!(folders.each_ref().map(Folder::path), ["a", "a/b", "b"]);
@@ -409,9 +415,9 @@ fn file_that_changes_while_it_is_read_is_read_once_more() {
     })
     .unwrap();
     assert_eq!(
-        (reads.get(), bytes.len(), state.steadiness),
-        (2, 1, Steadiness::Steady)
+        (reads.get(), bytes.len(), state.stability),
+        (2, 1, Stability::Stable)
     );
     let state = steady(&mut Vec::new(), |_| Ok((revision(0), revision(1)))).unwrap();
-    assert_eq!(state.steadiness, Steadiness::Changing);
+    assert_eq!(state.stability, Stability::Changing);
 }
