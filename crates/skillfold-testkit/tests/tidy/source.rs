@@ -44,6 +44,35 @@ pub(crate) fn bare(text: &str) -> String {
     bare
 }
 
+/// Returns each text literal of a file that is shipped, as it is written between its quotes, with the code before it.
+pub(crate) fn literals(file: &File) -> Vec<(&str, &str)> {
+    if is_test_file(&file.path) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let shipped = product_of(&file.text).lines().count();
+    let end = file
+        .text
+        .split_inclusive('\n')
+        .take(shipped)
+        .map(str::len)
+        .sum();
+    let mut position = 0;
+    while let Some(first) = file.text[position..end].chars().next() {
+        let (before, rest) = file.text[..end].split_at(position);
+        let hidden = hidden_length(rest, before.chars().next_back().is_some_and(is_word));
+        let literal = &rest[..hidden];
+        if let Some((prefix, text)) = literal.split_once('"')
+            && !prefix.starts_with(['/', '\''])
+        {
+            let text = text.trim_end_matches('#');
+            found.push((before, text.strip_suffix('"').unwrap_or(text)));
+        }
+        position += hidden.max(first.len_utf8());
+    }
+    found
+}
+
 /// Returns the text after the attributes that it starts with.
 pub(crate) fn after_attributes(bare: &str) -> &str {
     let mut rest = bare.trim_start();

@@ -1,0 +1,81 @@
+//! One name for one thing: no two types of a crate share a name.
+
+use std::collections::BTreeMap;
+
+use crate::report::{Finding, Offenders};
+use crate::source::{line_at, product, product_of};
+use crate::tree::{File, files};
+
+const KINDS: [&str; 5] = ["struct", "enum", "trait", "union", "type"];
+
+#[test]
+fn no_two_types_of_a_crate_share_a_name() {
+    let mut first: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut offenders = Offenders::default();
+    for file in files() {
+        let Some(crate_name) = shipped_in(file) else {
+            continue;
+        };
+        for (line, name) in types(&product(file)) {
+            let place = format!("{}:{line}", file.path);
+            let known = first.entry((crate_name.to_owned(), name.clone()));
+            let earlier = known.or_insert_with(|| place.clone());
+            if *earlier != place && !are_alternatives(earlier, &file.path) {
+                let what = format!("`{name}` is the name of a type at {earlier} too");
+                offenders.add(&file.path, [Finding::new(line, what)]);
+            }
+        }
+    }
+    offenders.expect_none("Name each type after what it is; docs/glossary.md has our words");
+}
+
+/// Returns the crate that a shipped file belongs to.
+fn shipped_in(file: &File) -> Option<&str> {
+    file.inside_crate("src")?;
+    let is_shipped = file.is_rust() && !file.path.starts_with("crates/skillfold-testkit/");
+    is_shipped.then(|| file.path.split('/').nth(1)).flatten()
+}
+
+/// Returns whether a build has only one of two types: both are in one file, or the files are for different systems.
+fn are_alternatives(earlier: &str, path: &str) -> bool {
+    let pair = |one: &str, other: &str| earlier.contains(one) && path.contains(other);
+    let is_same_file = earlier.starts_with(&format!("{path}:"));
+    is_same_file || pair("/portable.rs", "/unix.rs") || pair("/unix.rs", "/portable.rs")
+}
+
+/// Returns the line and name of each type that a text defines. Associated types and types inside functions are not
+/// names of the crate.
+fn types(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut position = 0;
+    for line in code.split_inclusive('\n') {
+        let item = line.strip_prefix("pub ").unwrap_or(line);
+        let item = match item
+            .strip_prefix("pub(")
+            .and_then(|rest| rest.split_once(") "))
+        {
+            Some((_, item)) => item,
+            None => item,
+        };
+        let mut words = item.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if let (Some(kind), Some(name)) = (words.next(), words.next())
+            && KINDS.contains(&kind)
+            && name.starts_with(char::is_uppercase)
+        {
+            found.push((line_at(code, position), name.to_owned()));
+        }
+        position += line.len();
+    }
+    found
+}
+
+#[test]
+fn a_type_is_found_wherever_it_is_public_and_an_associated_one_is_not() {
+    let code = "struct A;\npub enum B<'a> {\n    C(&'a str),\n}\npub(crate) trait D {\n    type E;\n}\n// struct F;\ntype G = u8;\n\
+                fn h() {\n    struct I;\n}\n";
+    let names: Vec<_> = types(&product_of(code))
+        .into_iter()
+        .map(|(line, name)| format!("{line} {name}"))
+        .collect();
+    assert_eq!(names, ["1 A", "2 B", "5 D", "9 G"]);
+}
