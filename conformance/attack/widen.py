@@ -204,7 +204,7 @@ def whole_files(row, ground, before, theirs):
 
 
 def controls(row, ground, own, as_wanted, before):
-    """The same in the person's file does count."""
+    """The same in the user's file does count."""
     for key, value in [
         ("trust_project", "true"),
         ("trusted", '["~/../app"]'),
@@ -214,5 +214,5 @@ def controls(row, ground, own, as_wanted, before):
         ("roots", '["~/../outside"]'),
     ]:
         own.write_text(as_wanted + f"{key} = {value}\n", encoding="utf-8")
-        row.control(judge(ground, before), f"{key} = {value} counts in the person's file")
+        row.control(judge(ground, before), f"{key} = {value} counts in the user's file")
     own.write_text(as_wanted, encoding="utf-8")

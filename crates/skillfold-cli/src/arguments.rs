@@ -12,7 +12,7 @@ use skillfold::core::{DESCRIPTION_PLACEHOLDER, Envelope, Scope};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing is wrong
-  1  done, and something is wrong: errors in a skill, a folder that holds none, a skill that
+  1  done, and something is wrong: errors in a skill, a folder without one, a skill that
      fails its `test`, or settings that `doctor` and `config` show and other commands would
      not follow
   2  the command line or a setting cannot be followed

@@ -202,7 +202,7 @@ fn summary(summary: &DoctorSummary) -> String {
         .map(|(number, word)| format!("{number} {word}"))
         .collect();
     match summary.found {
-        0 => "There are no skills here. `skillfold new NAME` makes one".to_owned(),
+        0 => "No skills found. `skillfold new NAME` creates one".to_owned(),
         found => format!("{found} found: {}", parts.join(", ")),
     }
 }

@@ -50,7 +50,7 @@ fn is_passed(evaluation: &Evaluation, options: &Test) -> bool {
 
 /// Returns whether all that might have been tested is held back.
 fn is_idle(evaluation: &Evaluation, options: &Test) -> bool {
-    options.ids.is_empty() && evaluation.queries() == 0 && evaluation.held_back > 0
+    options.ids.is_empty() && evaluation.queries() == 0 && evaluation.withheld > 0
 }
 
 fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result<(), Failure> {
@@ -196,7 +196,7 @@ fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
     if is_idle(evaluation, options) {
         output.say("Nothing was tested");
     } else if tested == 0 {
-        output.say("There are no trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
+        output.say("There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
             `[{\"query\": \"Fill in this form\", \"should_trigger\": true}]`");
     } else {
         let mut parts = vec![format!("{} right", summary.right)];

@@ -82,7 +82,7 @@ fn unusable(root: &SearchedRoot) -> Error {
     }
 }
 
-/// Says what could not be read just now: there may be more skills than are found.
+/// Says what cannot be read right now: there may be more skills than are found.
 fn say_unavailable(catalog: &Catalog, output: &mut Output) {
     for of in catalog.findings() {
         let diagnostic = &of.finding.diagnostic;
@@ -127,7 +127,7 @@ pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     match untrusted.count() {
         0 => {}
         count => output.say(format!(
-            "{} held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run",
+            "{} withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`",
             counted(count, "skill is", "skills are")
         )),
     }

@@ -127,7 +127,7 @@ fn talk(catalog: &Catalog, output: &mut Output) {
         .count();
     if catalog.is_empty() && refused == 0 && warnings == 0 {
         return output.say(
-            "There are no skills here. `skillfold new NAME` makes one; `skillfold doctor` says where was looked",
+            "No skills found. `skillfold new NAME` creates one; `skillfold doctor` lists the folders that were searched",
         );
     }
     let mut odd = Vec::new();

@@ -31,6 +31,6 @@ pub(crate) fn run(
     let is_here = global.directory == Path::new(".");
     let inside = path.strip_prefix(environment.directory());
     output.line(shown(inside.ok().filter(|_| is_here).unwrap_or(&path)))?;
-    output.say("Write what the agent should do into it; `skillfold check` judges it");
+    output.say("Write the agent's instructions in it, then run `skillfold check`");
     Ok(ExitCode::SUCCESS)
 }

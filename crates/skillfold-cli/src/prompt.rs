@@ -90,7 +90,7 @@ fn reason(decision: &DecisionView) -> String {
         "given" => "its instructions are given",
         "no_room" => "its instructions do not fit the budget",
         "later" => "others came first",
-        "suggested" => "a line says that it may fit",
+        "suggested" => "suggested in a line",
         "failed" => "its instructions could not be loaded",
         other => other,
     };

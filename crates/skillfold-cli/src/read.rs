@@ -26,7 +26,7 @@ pub(crate) fn run(
     }
     if content.text().is_none() && io::stdout().is_terminal() {
         return Err(Failure::Usage(format!(
-            "`{}` is no text ({} bytes); send it to a file or a program, or use `--json`",
+            "`{}` is not text ({} bytes); send it to a file or a program, or use `--json`",
             visible(&options.path),
             content.size()
         )));

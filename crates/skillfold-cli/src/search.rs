@@ -48,7 +48,7 @@ fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
         output.say(visible(problem));
     }
     if search.found.is_empty() {
-        output.say("nothing has a word of the request; `skillfold list` shows all skills");
+        output.say("no skill matches; `skillfold list` shows all skills");
     }
     let searched = counted(search.searched, "skill", "skills");
     output.say(painted(

@@ -25,12 +25,12 @@ pub(crate) fn run(
     let _watching = follow(&skills, &server)?;
     let Some(address) = options.http else {
         if io::stdin().is_terminal() {
-            output.say("Waiting for a client on stdin; most often an agent starts this command");
+            output.say("Waiting for a client on stdin; usually an agent starts this command");
         }
         skillfold_mcp::stdio(server).map_err(|error| Failure::System {
             message: format!("Could not serve: {error}"),
             hint:
-                "The client speaks another protocol, or a stream is broken; `--log debug` says more"
+                "The client speaks another protocol, or a stream is broken; `--log debug` shows more"
                     .to_owned(),
         })?;
         return Ok(ExitCode::SUCCESS);
@@ -46,7 +46,7 @@ pub(crate) fn run(
         output.say(format!("Listening on http://{at}/mcp"));
         if !at.ip().is_loopback() && options.allow_host.is_empty() {
             output.say(
-                "Clients of other machines are refused until `--allow-host` names the host that they call this one by",
+                "Clients on other machines are refused until `--allow-host` names the host they connect to",
             );
         }
     };
@@ -59,10 +59,10 @@ fn not_served(address: SocketAddr, error: &io::Error) -> Failure {
     let hint = match error.kind() {
         io::ErrorKind::InvalidInput => return Failure::Usage(error.to_string()),
         io::ErrorKind::AddrInUse => {
-            "Another program has the port: stop it, or name another port; `--http 0` takes a free one"
+            "Another program uses the port: stop it, or choose another port; `--http 0` picks a free one"
         }
         io::ErrorKind::PermissionDenied => {
-            "Name a port from 1024 on; lower ones are for administrators"
+            "Choose a port from 1024 up; lower ones need administrator rights"
         }
         io::ErrorKind::AddrNotAvailable => {
             "Name an address of this machine; `0.0.0.0` means all of them"
@@ -94,7 +94,7 @@ fn follow(skills: &Skills, server: &Server) -> Result<Watcher, Failure> {
     if let Some(problem) = watching.status().problem {
         tracing::warn!(
             problem,
-            "the system does not tell of changes; files are looked at from time to time"
+            "file notifications are unavailable; polling for changes instead"
         );
     }
     Ok(watching)
@@ -122,13 +122,13 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
     }
     if let Some(token) = host::environment(global)?.http_token() {
         let token = Token::new(token).ok_or_else(|| {
-            let message = "`SKILLFOLD_HTTP_TOKEN` has fewer than 16 characters, or a space";
+            let message = "`SKILLFOLD_HTTP_TOKEN` needs at least 16 characters and no spaces";
             Failure::Usage(message.to_owned())
         })?;
         return Ok(Access::Token(token));
     }
     let token = Token::random().map_err(|error| Failure::System {
-        message: format!("Could not make a token: {error}"),
+        message: format!("Could not generate a token: {error}"),
         hint: "Set one in `SKILLFOLD_HTTP_TOKEN`".to_owned(),
     })?;
     output.say(format!("Authorization: Bearer {}", token.reveal()));
@@ -139,7 +139,9 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
 fn say_what_is_served(skills: &Skills, output: &mut Output) {
     let catalog = skills.catalog();
     match catalog.visible().count() {
-        0 => output.say("No skill is served; `skillfold doctor` says where skills are looked for"),
+        0 => {
+            output.say("No skills to serve; `skillfold doctor` lists the folders that are searched")
+        }
         count => {
             let served = counted(count, "skill is", "skills are");
             output.say(format!("{served} served"));

@@ -52,9 +52,9 @@ pub(crate) fn run(
         if output.is_json() {
             output.json(Document::Setup(seen))?;
         } else {
-            output.say("Nothing was written: this is what would be");
+            output.say("Nothing was written; this is what would change");
             if plan.needs_force() {
-                output.say("It was made otherwise, and changing it needs `--force`");
+                output.say("It was not created by `skillfold setup`; use `--force` to change it");
             }
         }
         return Ok(ExitCode::SUCCESS);
@@ -111,9 +111,9 @@ fn agreed(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), 
     let refused = |rule| Err(Error::refused_write(plan.file().to_string_lossy(), rule).into());
     if plan.needs_force() && !options.force {
         return refused(if options.undo {
-            "Its `skillfold` starts something else; `--force` removes it all the same"
+            "Its `skillfold` entry starts another program; use `--force` to remove it"
         } else {
-            "It has another `skillfold` already; `--force` replaces it as shown"
+            "It already has a different `skillfold` entry; use `--force` to replace it as shown"
         });
     }
     if options.yes {
@@ -121,9 +121,9 @@ fn agreed(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), 
     }
     match ask("Write this?", output) {
         Answer::Yes => Ok(()),
-        Answer::No => refused("You said no; nothing was changed"),
+        Answer::No => refused("Cancelled; nothing was changed"),
         Answer::Nobody => {
-            refused("There is no terminal to ask on; look at what is shown, then say `--yes`")
+            refused("There is no terminal to ask on; review what is shown, then pass `--yes`")
         }
     }
 }
@@ -133,7 +133,7 @@ fn done(plan: &SetupPlan, options: &Setup) -> String {
     match (plan.change(), plan.after()) {
         (SetupChange::Added | SetupChange::Replaced, _) => {
             let project = if options.project { " --project" } else { "" };
-            let undo = format!("`skillfold setup {client}{project} --undo` takes it out again");
+            let undo = format!("`skillfold setup {client}{project} --undo` removes it again");
             format!("{}: {file}; {undo}", painted(GOOD, "Written"))
         }
         (_, Some(_)) => format!("{}: {file}", painted(GOOD, "Taken out")),

@@ -42,7 +42,7 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
 fn unknown(command: &clap::Command, name: &str) -> String {
     let names = command.get_subcommands().map(clap::Command::get_name);
     match nearest(name, names, 1).first() {
-        Some(meant) => format!("There is no command `{name}`; `{meant}` may be meant"),
+        Some(meant) => format!("There is no command `{name}`; did you mean `{meant}`?"),
         None => format!("There is no command `{name}`"),
     }
 }

@@ -190,7 +190,7 @@ fn say(stats: &skillfold::Stats, output: &mut Output) {
     ));
     if stats.all.outcomes() == 0 {
         output.say(
-            "No line says what became of a skill: a host says so with `Session::outcome`, and logs it with `TraceLines`",
+            "No line has feedback on a skill: a host records it with `Session::record_feedback` and logs it with `TraceLines`",
         );
     }
     let mut warn = |what: String| {

@@ -85,7 +85,7 @@ fn remove(
             match TrustedFolders::load(environment).trusts(folder) {
                 Some(above) => output.say(format!("It is trusted by {}", shown(above.path()))),
                 None => {
-                    output.say("`skillfold trust` does not trust it; `--list` shows what it does");
+                    output.say("It is not in the list of trusted folders; `skillfold trust --list` shows them");
                 }
             }
             return Err(error.into());
@@ -97,7 +97,7 @@ fn remove(
         return Ok(ExitCode::SUCCESS);
     }
     output.line(shown(&removed))?;
-    output.say("It is trusted no longer");
+    output.say("It is no longer trusted");
     if folder.is_dir() {
         // It is done: settings that cannot be followed are no reason to fail now.
         let skills = Host::new(Environment::from_process(folder)?).discover_anyway();
@@ -138,12 +138,12 @@ fn add(
         match ask("Trust this folder?", output) {
             Answer::Yes => {}
             Answer::No => {
-                let rule = "You said no; nothing was changed";
+                let rule = "Cancelled; nothing was changed";
                 return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
             }
             Answer::Nobody => {
                 let rule =
-                    "There is no terminal to ask on; look at what is shown, then say `--yes`";
+                    "There is no terminal to ask on; review what is shown, then pass `--yes`";
                 return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
             }
         }
@@ -173,7 +173,7 @@ fn show(folder: &Path, seen_from: &Path, output: &mut Output) -> Result<(), Fail
         output.say("Trust is by path: models get every skill that is in this folder, now or later");
         return Ok(());
     }
-    output.show("  projects in it are not looked into; name one to see its skills")?;
+    output.show("  projects in it are not searched; name one to see its skills")?;
     output.say(
         "Trust is by path: models get every skill of every project in this folder, now or later",
     );
@@ -210,7 +210,7 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
         output.show(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
     }
     match entries.len() {
-        0 => output.show("  no skills are seen from here"),
+        0 => output.show("  no skills are visible from here"),
         number if number > SKILLS => {
             let more = number - SKILLS;
             output.show(format!(

@@ -100,12 +100,12 @@ fn nothing(why: &Why) -> &'static str {
 fn line(matched: &MatchedSkill) -> String {
     let decision = &matched.decision;
     let how = match (decision.signal.as_str(), decision.confidence) {
-        ("mention", _) => "its name is said".to_owned(),
-        ("phrase", _) => "a phrase of its triggers is there".to_owned(),
+        ("mention", _) => "the request names it".to_owned(),
+        ("phrase", _) => "a trigger phrase matches".to_owned(),
         ("search", Some(confidence)) => {
-            format!("a search finds it, {} likely", percent(confidence))
+            format!("search finds it, confidence {}", percent(confidence))
         }
-        _ => "a trigger is there".to_owned(),
+        _ => "a trigger matches".to_owned(),
     };
     let place = match (&matched.quote, matched.place) {
         (Some(quote), Some(place)) => format!(
@@ -128,9 +128,9 @@ fn line(matched: &MatchedSkill) -> String {
     };
     let what = match decision.outcome.as_str() {
         "given" => "its instructions are given",
-        "no_room" => "its instructions do not fit the budget; a line says so",
-        "later" => "others come first; a line says that it matches",
-        "suggested" => "a line says that it may fit",
+        "no_room" => "its instructions do not fit the budget; it gets a line",
+        "later" => "others come first; it gets a line",
+        "suggested" => "suggested in a line",
         "failed" => "its instructions cannot be loaded",
         other => other,
     };
@@ -147,16 +147,13 @@ fn line(matched: &MatchedSkill) -> String {
 
 fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Failure> {
     output.line(format!(
-        "-  {}\n   {}\n   way out: {}",
+        "-  {}\n   {}\n   hint: {}",
         visible(&unmatched.id),
         unmatched.message,
         unmatched.hint
     ))?;
     if let Some(confidence) = unmatched.confidence {
-        output.line(format!(
-            "   a search finds it {} likely",
-            percent(confidence)
-        ))?;
+        output.line(format!("   search confidence: {}", percent(confidence)))?;
     }
     for trigger in unmatched.triggers.iter().take(SHOWN) {
         output.line(format!("   {}", near(trigger)))?;
@@ -179,15 +176,17 @@ fn near(near: &NearTrigger) -> String {
         words.collect::<Vec<_>>().join(", ")
     };
     match near.kind.as_str() {
-        "pattern" => format!("pattern `{trigger}`: finds nothing"),
-        "bad_pattern" => format!("pattern `{trigger}`: cannot be used; `doctor` says why"),
-        "unused_pattern" => format!("pattern `{trigger}`: not used, as the skill has too many"),
-        _ if near.found.is_empty() => format!("trigger `{trigger}`: not there"),
+        "pattern" => format!("pattern `{trigger}`: does not match"),
+        "bad_pattern" => format!("pattern `{trigger}`: not valid; see `skillfold doctor`"),
+        "unused_pattern" => {
+            format!("pattern `{trigger}`: ignored, the skill has too many patterns")
+        }
+        _ if near.found.is_empty() => format!("trigger `{trigger}`: not in the request"),
         _ if near.missing.is_empty() => {
-            format!("trigger `{trigger}`: its words are there, but not like this")
+            format!("trigger `{trigger}`: its words are in the request, but not as a phrase")
         }
         _ => format!(
-            "trigger `{trigger}`: {} there, {} not",
+            "trigger `{trigger}`: {} found, {} missing",
             words(&near.found),
             words(&near.missing)
         ),

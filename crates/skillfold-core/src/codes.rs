@@ -76,7 +76,7 @@ codes! {
         "Add `name:` with the name of the folder";
     MissingDescription "SF007" Error "The required field `description` is missing or empty",
         "Add `description:` with what the skill does and when to use it";
-    UnsafeName "SF008" Error "The name cannot be carried safely",
+    UnsafeName "SF008" Error "The name is not safe to use as an id",
         "Use lowercase letters, digits and single hyphens, at most 64";
     OtherEncoding "SF009" Error "The file is encoded as UTF-16 or UTF-32",
         "Save the file as UTF-8";
@@ -92,7 +92,7 @@ codes! {
         "Remove the tag, or quote the value if `!` is meant as text";
     YamlMergeKey "SF014" Error "YAML merge keys are refused",
         "Write the merged fields out";
-    YamlDuplicateKey "SF015" Error "A field is given twice; the first value is used and the other kept unread",
+    YamlDuplicateKey "SF015" Error "A field is given twice; the first value is used",
         "Keep one of the two";
     YamlSecondDocument "SF016" Error "The frontmatter holds more than one YAML document",
         "Remove the line that ends or starts a document inside the frontmatter";
@@ -136,17 +136,17 @@ codes! {
         "Start every field in the first column";
 
     // Fields.
-    WrongType "SF201" Warning "A field's value has another type than expected; it is kept unread",
+    WrongType "SF201" Warning "A field has a value of the wrong type; it is kept but not used",
         "Write the value as the documentation of the field shows";
     EmptyEntry "SF202" Warning "An empty entry of a list was left out",
         "Remove the entry or fill it in";
-    NotABool "SF203" Warning "A yes-or-no field has another value; it is kept unread",
+    NotABool "SF203" Warning "A boolean field has another value; it is kept but not used",
         "Write `true` or `false`";
     VersionForm "SF204" Info "The version is not a semantic version",
         "Write three numbers with dots, such as `1.0.0`";
     ToolsetForm "SF205" Warning "A toolset is not written as `path:Name`",
         "Write the path inside the skill, a colon, and the exported name";
-    TriggerForm "SF206" Warning "A key under `triggers` is not known; it is kept unread",
+    TriggerForm "SF206" Warning "A key under `triggers` is not known; it is kept but not used",
         "Use `keywords`, `verbs` or `patterns`";
     Oversize "SF207" Warning "The file is larger than an agent should load at once",
         "Split the skill, or move detail into files under `references/`";
@@ -185,15 +185,15 @@ codes! {
         "Write what the agent should do after the frontmatter";
     BodyLines "SF404" Info "The file is longer than 500 lines",
         "Move detail into files under `references/`, to be read when needed";
-    BrokenLink "SF405" Warning "A link leads to a file that the skill does not have",
+    BrokenLink "SF405" Warning "A link points to a file that the skill does not have",
         "Add the file, or correct the link; paths are relative to the skill's folder";
-    HiddenText "SF406" Warning "The text has characters that a person does not see",
+    HiddenText "SF406" Warning "The text has invisible characters",
         "Remove the invisible or direction-changing characters";
     AngleBrackets "SF407" Info "The description has angle brackets",
         "Some upload validators refuse `<` and `>` in a description";
     NameReserved "SF408" Info "The name contains a reserved word",
         "Some upload validators refuse names with `claude` or `anthropic`";
-    LinkOutside "SF409" Warning "A link leads out of the skill's folder",
+    LinkOutside "SF409" Warning "A link points outside the skill's folder",
         "Copy the file into the skill; agents cannot read outside its folder";
     BodyControls "SF410" Warning "The instructions have control characters, which a terminal may obey",
         "Delete the control characters, or write them as escapes such as `\\x1b`";
@@ -203,17 +203,17 @@ codes! {
     // Finding.
     FolderUnreadable "SF501" Error "A folder could not be read",
         "Check that the folder exists and may be read";
-    FolderName "SF502" Error "A name is not UTF-8 or cannot be carried",
+    FolderName "SF502" Error "A name is not UTF-8 or not printable",
         "Rename the file or folder";
     SkillFileLink "SF503" Error "`SKILL.md` is a link, which is not followed",
         "Link the whole folder, or copy the file";
     SkillFileKind "SF504" Error "`SKILL.md` or another file of a skill is not a regular file",
         "Replace it with a regular file";
     Vanished "SF505" Warning "A skill vanished while it was read",
-        "Nothing, if it was removed on purpose; otherwise look again";
+        "Nothing to do if you removed it; otherwise run it again";
     Changing "SF506" Warning "A file kept changing while it was read, or is being written",
         "Read again when the writer is done";
-    BoundReached "SF507" Warning "A bound on the search was reached; the rest was not looked at",
+    BoundReached "SF507" Warning "A search limit was reached; the rest was not searched",
         "Name a smaller folder, or raise the limit";
     SameFolder "SF508" Info "The folder is already known by another path",
         "Nothing; it is one skill";
@@ -223,33 +223,33 @@ codes! {
         "Rename the folder if skills in it should be found";
     FileName "SF511" Warning "A file is named like `SKILL.md` but for its case",
         "Rename it to `SKILL.md`";
-    Loop "SF512" Warning "A link leads in a circle, or to a folder that was searched before",
+    Loop "SF512" Warning "A link forms a loop, or points to a folder that was already searched",
         "Remove the link";
     SkillFileUnreadable "SF513" Error "`SKILL.md` could not be read",
         "Check that the file may be read";
-    MoreFindings "SF514" Warning "There are more findings than are reported one by one",
-        "Correct the reported ones and look again";
-    DanglingLink "SF515" Warning "A link leads nowhere",
+    MoreFindings "SF514" Warning "There are more findings than are listed",
+        "Fix the reported ones and run it again";
+    DanglingLink "SF515" Warning "The target of a link does not exist",
         "Restore what it leads to, or remove the link";
     HardLinks "SF516" Error "A file of a skill has several hard links, which are refused by choice",
         "Replace it with a copy, or set `links` to `refuse` or `follow`";
-    VersionControl "SF517" Info "What version control keeps is no part of a skill",
+    VersionControl "SF517" Info "Files of version control are not part of a skill",
         "Nothing has to be done; a skill that is a checkout is used without it";
-    FileCut "SF518" Warning "A `SKILL.md` is larger than is read at once; the rest was not looked at",
+    FileCut "SF518" Warning "A `SKILL.md` is too large to read whole; the rest was not checked",
         "Move detail into files under `references/`; instructions that are not read whole are not loaded";
-    Unavailable "SF519" Error "A folder or a file could not be read just now; skills that were known there stay as they were",
+    Unavailable "SF519" Error "A folder or a file cannot be read right now; skills that were known there stay as they were",
         "It is tried again; if it stays, check the disk, the network and the limit on open files";
 
     // The catalog.
     Shadowed "SF601" Warning "Another skill has the same name and comes first",
         "Use the qualified id, rename one of the two, or change the precedence";
-    NameLeadsElsewhere "SF602" Warning "The name leads to another skill: it reads as that one's id, or is that one's folder",
+    NameLeadsElsewhere "SF602" Warning "The name belongs to another skill: it is that skill's id or folder name",
         "Use the qualified id, or another name without a colon";
-    AliasTaken "SF603" Info "The name of the folder is the name of another skill, and leads to that",
-        "Name the folder like its skill";
+    AliasTaken "SF603" Info "The folder has the name of another skill",
+        "Give the folder the name of its skill";
     Untrusted "SF604" Info "The skill is in a folder that is not trusted; it is given to no model",
-        "Look at the skill; if it is good, trust its project with `skillfold trust`";
-    Disabled "SF605" Info "The skill is switched off",
+        "Review the skill; if it is good, trust its project with `skillfold trust`";
+    Disabled "SF605" Info "The skill is disabled",
         "Add it to `enable` in the settings, or take it out of `disable`";
 
     // Settings.
@@ -257,19 +257,19 @@ codes! {
         "Correct its name, or remove it";
     SettingForm "SF702" Error "A setting has a value that it cannot have",
         "Write the value as the documentation of the setting shows";
-    SettingNotAllowed "SF703" Error "A project's settings file has a setting that only the person may make",
+    SettingNotAllowed "SF703" Error "A project's settings file has a setting that only the user may make",
         "Make the setting in your own file";
     SettingsUnreadable "SF704" Error "A settings file could not be read",
         "Correct the file; none of it is used";
-    RootMissing "SF705" Warning "A root that settings name is not there or cannot be read",
+    RootMissing "SF705" Warning "A root in the settings does not exist or cannot be read",
         "Create the folder, or correct the path";
-    PatternMatchesNothing "SF706" Warning "A setting switches a skill on or off that is not there",
+    PatternMatchesNothing "SF706" Warning "A setting enables or disables a skill that does not exist",
         "Correct the name, or remove it";
-    TrustUnreadable "SF707" Warning "The list of trusted folders, or a folder in it, could not be understood",
-        "Correct the list, or remove the folder from it and trust it again; what is not understood trusts nothing";
-    TrustedFolderReplaced "SF708" Warning "A folder that was trusted is no longer the one that was looked at",
-        "Look at its skills, then trust it again with `skillfold trust`";
-    TrustListUnsafe "SF709" Warning "The list of trusted folders, or the person's settings, are another user's, or others may write them; they trust nothing",
+    TrustUnreadable "SF707" Warning "The list of trusted folders, or an entry of it, is not valid",
+        "Correct the list, or remove the folder and trust it again; an invalid entry trusts nothing";
+    TrustedFolderReplaced "SF708" Warning "A trusted folder was replaced by another one",
+        "Review its skills, then trust it again with `skillfold trust`";
+    TrustListUnsafe "SF709" Warning "The list of trusted folders, or the user's settings, belong to another user or are writable by others; they trust nothing",
         "Make the folder and the file yours alone with `chown` and `chmod go-w`; then look at what is in the file";
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
@@ -279,16 +279,16 @@ codes! {
         "Correct the regular expression; look-around and back-references are not supported";
 
     // Loading.
-    ChangedSince "SF801" Info "The file changed since it was found, and was read again",
-        "Refresh, so that listings say what the file says now";
+    ChangedSince "SF801" Info "The file changed since the last scan and was read again",
+        "Refresh, so that listings show the new text";
     BodyNotUtf8 "SF802" Warning "The instructions have bytes that are not UTF-8; each was read as U+FFFD",
         "Save the file as UTF-8";
-    RequiredMissing "SF803" Warning "A skill that is required is not there, or may not be used",
+    RequiredMissing "SF803" Warning "A required skill does not exist or may not be used",
         "Install or enable it, or correct the id under `requires`";
     RequiredCycle "SF804" Warning "Skills require each other in a circle",
         "Remove one of the requirements";
     EnvelopeTags "SF805" Warning "The instructions have tags of the envelope that they are given in, which were made harmless",
-        "Look at the skill: it may try to speak for the host; write `&lt;` for `<` if the tags are meant as text";
+        "Review the skill: it may try to speak for the host; write `&lt;` for `<` if the tags are meant as text";
     BaseDirNotUtf8 "SF806" Warning "The path of the skill's folder is not UTF-8, and is not given to the model",
         "Rename the folder";
     RequiredForm "SF807" Warning "An entry under `requires` is not written as an id, and is not named to the model",
@@ -297,7 +297,7 @@ codes! {
     // Evaluating.
     EvaluationForm "SF851" Error "A file of trigger queries, or an entry of it, cannot be used",
         "Write JSON: a list of objects with `query` and `should_trigger`";
-    NoTriggerQueries "SF852" Info "A file of evaluations has entries that are no trigger queries",
+    NoTriggerQueries "SF852" Info "A file of evaluations has entries that are not trigger queries",
         "Add `should_trigger` to the entries that should be tested";
     TooManyQueries "SF853" Warning "A skill has more trigger queries than are run",
         "Keep those that tell most; about 20 are usual";

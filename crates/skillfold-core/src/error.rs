@@ -118,13 +118,13 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match *self.repr {
             Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
-            Repr::NoSkill { .. } => "Check the id; the list of skills has them all",
+            Repr::NoSkill { .. } => "Check the id against the list of skills",
             Repr::NoAgent { .. } => "Check the id; `skillfold config` lists the agents",
             Repr::Malformed { .. } => "Correct its `SKILL.md`",
             Repr::Refused { rule, .. }
             | Repr::RefusedWrite { rule, .. }
             | Repr::RefusedTrust { rule, .. } => rule,
-            Repr::Exists { .. } => "Choose another name; what is there stays as it is",
+            Repr::Exists { .. } => "Choose another name; the existing file was not changed",
             Repr::Write { .. } => {
                 "Check that the folder is there and may be written to, and that the disk has room"
             }
@@ -287,12 +287,7 @@ impl fmt::Display for Error {
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
             Repr::Invalid { what, why } => {
-                write!(
-                    formatter,
-                    "Could not understand {}: {}",
-                    whole(what),
-                    visible(why)
-                )
+                write!(formatter, "Invalid {}: {}", whole(what), visible(why))
             }
             Repr::Setting { origin, why } => {
                 write!(formatter, "{} ({})", visible(why), visible(origin))
@@ -305,7 +300,7 @@ impl fmt::Display for Error {
                     visible(why)
                 )
             }
-            Repr::Exists { what } => write!(formatter, "File is there already: {}", whole(what)),
+            Repr::Exists { what } => write!(formatter, "File already exists: {}", whole(what)),
             Repr::RefusedWrite { what, .. } => {
                 write!(formatter, "Refused to write {}", whole(what))
             }

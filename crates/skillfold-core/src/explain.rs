@@ -102,7 +102,7 @@ impl UnmatchedReason {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Untrusted => "its folder is not trusted",
-            Self::Disabled => "it is switched off",
+            Self::Disabled => "it is disabled",
             Self::Shadowed => "another skill has its name",
             Self::PersonOnly => "only a person may start it",
             Self::Unseen => "this conversation may not see it",
@@ -110,7 +110,7 @@ impl UnmatchedReason {
             Self::NoTriggers => "it has no triggers",
             Self::NoMatch => "none of its triggers is in the request",
             Self::Unlikely => {
-                "no trigger and no name of it is in the request, and a search finds it too little likely"
+                "the request has neither its name nor one of its triggers, and search ranks it below the threshold"
             }
         }
     }
@@ -118,8 +118,10 @@ impl UnmatchedReason {
     /// Returns the way out.
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Untrusted => "look at the skill, then trust its project with `skillfold trust`",
-            Self::Disabled => "switch it on in your settings; `doctor` says which setting it was",
+            Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
+            Self::Disabled => {
+                "enable it in your settings; `skillfold doctor` shows which setting disables it"
+            }
             Self::Shadowed => "give it another name, or load it by its id",
             Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",
             Self::Unseen => "add it to what the agent uses",

@@ -185,7 +185,7 @@ impl std::error::Error for InvalidPath {}
 
 const ABSOLUTE: &str = "Path is absolute or has an empty component";
 const TRAVERSAL: &str = "Path traversal detected";
-const VERSION_CONTROL: &str = "Path is kept by version control, and no part of the skill";
+const VERSION_CONTROL: &str = "Path belongs to version control, not to the skill";
 
 /// Returns the rule that one component of a path breaks.
 fn broken_rule(component: &str) -> Option<&'static str> {

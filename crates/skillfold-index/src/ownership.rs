@@ -33,7 +33,7 @@ pub(crate) fn check(metadata: &Metadata) -> io::Result<()> {
 fn refused() -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
-        "not the person's own, or others can write to it",
+        "not owned by the user, or writable by others",
     )
 }
 

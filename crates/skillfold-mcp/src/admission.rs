@@ -120,7 +120,7 @@ impl Admission {
         }
         let place = request.extensions().get::<Arc<ConnectionSlot>>();
         if !is_preflight && place.is_some_and(|place| !place.let_in()) {
-            let mut response = busy("There is no room for another connection");
+            let mut response = busy("Too many connections");
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
             return Some(response);
@@ -165,7 +165,7 @@ impl Admission {
         if no_room {
             add(&self.shared.metrics.sessions_refused, 1);
             self.no_session.warn("no room for another session");
-            return busy("There are as many sessions as there may be");
+            return busy("Too many sessions");
         }
         // The SDK says so of what is JSON and is no message too.
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
@@ -182,8 +182,8 @@ impl Admission {
         let (parts, body) = answer.into_parts();
         let Some(body) = self.budget.send(body, turn, in_flight) else {
             self.too_slow
-                .warn("an answer was refused, as too much is on its way to slow clients");
-            return busy("Too much is on its way to slow clients");
+                .warn("an answer was refused, as too much data is queued for slow clients");
+            return busy("Too much data is queued for slow clients");
         };
         Response::from_parts(parts, body)
     }
@@ -229,7 +229,7 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Response> {
     match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if is_too_long(&*error) => Err(too_long()),
-        Err(_) => Err(refuse(StatusCode::BAD_REQUEST, "The body is not whole")),
+        Err(_) => Err(refuse(StatusCode::BAD_REQUEST, "The body is incomplete")),
     }
 }
 
@@ -257,7 +257,10 @@ fn busy(reason: &str) -> Response {
 /// Returns why a body is no message of the protocol.
 fn no_message(body: &[u8]) -> Response {
     let (code, reason) = match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-        Ok(_) => (-32600, "The body is no message of the protocol".to_owned()),
+        Ok(_) => (
+            -32600,
+            "The body is not a message of the protocol".to_owned(),
+        ),
         Err(error) => (-32700, format!("The body is not JSON: {error}")),
     };
     let message =

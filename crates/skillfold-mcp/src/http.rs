@@ -96,7 +96,7 @@ impl AcceptedNames {
         let hosts = own.chain(named).map(|text| {
             HostName::allowed(text).ok_or_else(|| {
                 invalid(format!(
-                    "`{}` is no host; name each host that clients call the server by, such as `skills.example.com`",
+                    "`{}` is not a host; name each host that clients use to reach the server, such as `skills.example.com`",
                     visible(text)
                 ))
             })
@@ -106,7 +106,7 @@ impl AcceptedNames {
             hosts: hosts.collect::<io::Result<_>>()?,
             origins: Origins::new(origins).map_err(|text| {
                 invalid(format!(
-                    "`{}` is no origin; name each as SCHEME://HOST:PORT, such as `https://app.example.com`",
+                    "`{}` is not an origin; write it as SCHEME://HOST:PORT, such as `https://app.example.com`",
                     visible(text)
                 ))
             })?,
@@ -150,7 +150,10 @@ async fn serve(
     ready(address);
     let open = listen(listener, router, limits, Arc::clone(&shared), stop).await;
     let in_flight = || shared.metrics.in_flight.load(Ordering::Relaxed);
-    tracing::info!(in_flight = in_flight(), "no request is taken any more");
+    tracing::info!(
+        in_flight = in_flight(),
+        "shutting down; no new requests are accepted"
+    );
     let farewell = async {
         let closed = open.shutdown();
         let answered = async {
@@ -168,7 +171,7 @@ async fn serve(
     {
         tracing::warn!(
             in_flight = in_flight(),
-            "connections are cut that took too long"
+            "closing connections that took too long"
         );
     }
     Ok(())
@@ -185,7 +188,7 @@ fn router(
     let counted = Arc::clone(&sessions);
     let metrics = get(async move |headers: HeaderMap| match headers.get(ORIGIN) {
         None => Ok(metrics(&shared, &counted, limit).await),
-        Some(_) => Err((StatusCode::FORBIDDEN, "Pages get no numbers\n")),
+        Some(_) => Err((StatusCode::FORBIDDEN, "Web pages may not read metrics\n")),
     });
     let service = StreamableHttpService::new(move || Ok(server.anew()), sessions, config);
     Router::new()

@@ -200,7 +200,7 @@ impl Metrics {
         page.head(
             "skillfold_request_seconds",
             "histogram",
-            "Time to answer, without what HTTP takes",
+            "Time to answer, without HTTP",
         );
         for ((_, method, tool), answers) in used() {
             let labels = format!("method=\"{method}\",tool=\"{tool}\"");
@@ -231,35 +231,35 @@ type Number<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
 #[rustfmt::skip]
 const OWN: [Number<Metrics>; 5] = [
     ("skillfold_connections", "gauge", "Open connections", |of| get(&of.connections)),
-    ("skillfold_connections_refused_total", "counter", "Connections for which there was no room", |of| get(&of.connections_refused)),
-    ("skillfold_requests_in_flight", "gauge", "Requests that are being answered", |of| get(&of.in_flight)),
-    ("skillfold_sessions_refused_total", "counter", "Sessions for which there was no room", |of| get(&of.sessions_refused)),
-    ("skillfold_loaded_tokens_total", "counter", "Tokens of the instructions that were loaded", |of| get(&of.loaded_tokens)),
+    ("skillfold_connections_refused_total", "counter", "Connections refused at the limit", |of| get(&of.connections_refused)),
+    ("skillfold_requests_in_flight", "gauge", "Requests being answered", |of| get(&of.in_flight)),
+    ("skillfold_sessions_refused_total", "counter", "Sessions refused at the limit", |of| get(&of.sessions_refused)),
+    ("skillfold_loaded_tokens_total", "counter", "Tokens of loaded instructions", |of| get(&of.loaded_tokens)),
 ];
 
 #[rustfmt::skip]
 const NOW: [Number<Gauges>; 3] = [
-    ("skillfold_sessions", "gauge", "Open sessions of clients that have them", |of| of.sessions),
-    ("skillfold_sessions_limit", "gauge", "Sessions that there may be", |of| of.sessions_limit),
-    ("skillfold_skills", "gauge", "Skills that a model may be told of", |of| of.skills),
+    ("skillfold_sessions", "gauge", "Open sessions", |of| of.sessions),
+    ("skillfold_sessions_limit", "gauge", "Session limit", |of| of.sessions_limit),
+    ("skillfold_skills", "gauge", "Skills visible to models", |of| of.skills),
 ];
 
 #[rustfmt::skip]
 const ENGINE: [Number<Counters>; 14] = [
-    ("skillfold_refreshes_total", "counter", "Times that skills were looked for again", |of| of.refreshes),
-    ("skillfold_turns_total", "counter", "Requests of users that skills were chosen for", |of| of.turns),
-    ("skillfold_matched_turns_total", "counter", "Those that at least one skill matched", |of| of.matched_turns),
+    ("skillfold_refreshes_total", "counter", "Rescans for skills", |of| of.refreshes),
+    ("skillfold_turns_total", "counter", "User requests that skills were chosen for", |of| of.turns),
+    ("skillfold_matched_turns_total", "counter", "User requests that at least one skill matched", |of| of.matched_turns),
     ("skillfold_matched_total", "counter", "Skills that matched", |of| of.matched),
     ("skillfold_given_total", "counter", "Skills that matched and were given", |of| of.given),
     ("skillfold_no_room_total", "counter", "Skills that matched and did not fit the budget", |of| of.no_room),
     ("skillfold_failed_total", "counter", "Skills that matched and could not be loaded", |of| of.failed),
-    ("skillfold_turn_tokens_total", "counter", "Tokens that such requests added", |of| of.tokens),
-    ("skillfold_refused_total", "counter", "Loads and reads that a rule refused", |of| of.refused),
-    ("skillfold_cache_hits_total", "counter", "Loads that were answered from memory", |of| of.cache.hits),
+    ("skillfold_turn_tokens_total", "counter", "Tokens added to user requests", |of| of.tokens),
+    ("skillfold_refused_total", "counter", "Refused loads and reads", |of| of.refused),
+    ("skillfold_cache_hits_total", "counter", "Loads served from the cache", |of| of.cache.hits),
     ("skillfold_cache_misses_total", "counter", "Loads that read a file", |of| of.cache.misses),
-    ("skillfold_cache_evicted_total", "counter", "Remembered texts that made place for others", |of| of.cache.evicted),
-    ("skillfold_cache_entries", "gauge", "Loaded texts that are remembered", |of| of.cache.entries as u64),
-    ("skillfold_cache_bytes", "gauge", "Bytes of them", |of| of.cache.bytes as u64),
+    ("skillfold_cache_evicted_total", "counter", "Cached texts that were evicted", |of| of.cache.evicted),
+    ("skillfold_cache_entries", "gauge", "Cached texts", |of| of.cache.entries as u64),
+    ("skillfold_cache_bytes", "gauge", "Bytes of cached texts", |of| of.cache.bytes as u64),
 ];
 
 /// What is so now, and is not counted.

@@ -72,7 +72,7 @@ pub(crate) fn read(shared: &ServerState, asked: &str) -> Result<ReadResourceResu
                 _ => ErrorData::internal_error(error.with_cause(), Some(json!({ "uri": asked }))),
             })?;
     if content.next().is_some() {
-        let message = "The file is longer than what is given at once";
+        let message = "The file is too long to return in one answer";
         return Err(ErrorData::invalid_params(
             message,
             Some(json!({ "uri": asked })),

@@ -135,8 +135,8 @@ impl HttpBody for BudgetedBody {
         };
         let held = self.held.take();
         let Some(held) = held.or_else(|| self.budget.take(data.len() as u64)) else {
-            tracing::warn!("an answer was cut, as too much is on its way to slow clients");
-            let full = io::Error::other("too much is on its way to slow clients");
+            tracing::warn!("an answer was cut, as too much data is queued for slow clients");
+            let full = io::Error::other("too much data is queued for slow clients");
             return Poll::Ready(Some(Err(axum::Error::new(full))));
         };
         // An answer that never comes, as another request had the same id, holds it no longer than until the first sign of

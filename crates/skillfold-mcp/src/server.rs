@@ -123,7 +123,7 @@ impl Server {
 fn cursor(request: Option<PaginatedRequestParams>) -> Result<Option<String>, ErrorData> {
     match request.and_then(|request| request.cursor) {
         Some(cursor) if !is_cursor(&cursor) => {
-            Err(ErrorData::invalid_params("`cursor` is none of ours", None))
+            Err(ErrorData::invalid_params("`cursor` is not valid", None))
         }
         cursor => Ok(cursor),
     }

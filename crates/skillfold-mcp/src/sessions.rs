@@ -92,7 +92,7 @@ pub(crate) enum SessionError {
 impl fmt::Display for SessionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRoom => formatter.write_str("there are as many sessions as there may be"),
+            Self::NoRoom => formatter.write_str("too many sessions"),
             Self::Local(error) => error.fmt(formatter),
         }
     }

@@ -112,7 +112,7 @@ fn with<T: DeserializeOwned>(arguments: JsonObject, act: impl FnOnce(T) -> Answe
     match serde_json::from_value(Value::Object(arguments)) {
         Ok(asked) => act(asked),
         Err(error) => {
-            let message = format!("The arguments of the call are not in order: {error}");
+            let message = format!("Invalid arguments: {error}");
             Answer::failure(message.clone(), Failure::usage(message))
         }
     }
@@ -279,7 +279,7 @@ fn content(part: &FilePart) -> ContentBlock {
             ContentBlock::image(base64.clone(), media)
         }
         _ => ContentBlock::text(format!(
-            "This part of the file is no text: {} bytes, which the structured answer has in base64.",
+            "This part of the file is not text: {} bytes, which the structured answer has in base64.",
             part.end - part.start
         )),
     }

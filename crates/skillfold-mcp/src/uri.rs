@@ -24,7 +24,7 @@ pub(crate) fn of(name: &str, path: &str) -> String {
     uri
 }
 
-/// Takes a URI apart; `None` if it is none of ours, or is not written as we write it.
+/// Takes a URI apart; `None` if it is not one of ours, or is not written as we write it.
 pub(crate) fn parse(uri: &str) -> Option<SkillUri> {
     let rest = uri.strip_prefix(SCHEME)?;
     let (name, path) = match rest.split_once('/') {

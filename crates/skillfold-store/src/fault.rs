@@ -5,7 +5,7 @@ use std::path::Path;
 
 use skillfold_core::Error;
 
-pub(crate) const CHANGED: &str = "The file changed meanwhile; try again";
+pub(crate) const CHANGED: &str = "The file changed in the meantime; try again";
 
 pub(crate) type WriteResult<T> = Result<T, WriteFault>;
 

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_
 const NAP: Duration = Duration::from_millis(5);
 
 pub(crate) const HELD: &str =
-    "Another `skillfold` is changing what this one would change; try again when it is done";
+    "Another `skillfold` process holds the lock; try again when it is done";
 
 /// Keeps other writers of ours out of a folder, until its handle is dropped, while names are exchanged in it. Where that
 /// cannot be, nobody else's content is lost either: two writers may then leave theirs side by side.

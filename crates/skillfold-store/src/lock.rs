@@ -11,8 +11,7 @@ use crate::fault::{WriteFault, WriteResult};
 use crate::flock::wait_for;
 use crate::write_root::WriteRoot;
 
-const NO_FILE: &str =
-    "A link, or something else than a file, is where the lock should be; remove it and try again";
+const NO_FILE: &str = "The lock's path is a link or not a regular file; remove it and try again";
 
 /// A lock that is free again when this is dropped, or when the process ends.
 #[derive(Debug)]

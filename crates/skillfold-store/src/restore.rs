@@ -10,7 +10,7 @@ use crate::staged::random_name;
 
 /// How a name starts that nobody removes.
 const KEPT_PREFIX: &str = ".skillfold-kept-";
-const KEPT: &str = "The file changed twice meanwhile; the other content is beside it, in the newest file whose name starts \
+const KEPT: &str = "The file changed twice in the meantime; the other content is beside it, in the newest file whose name starts \
      with `.skillfold-kept-`";
 
 /// Removes what had a name and has a temporary one now, if it is still the file that was opened, with the content that was

@@ -18,7 +18,7 @@ use crate::restore::{has_content, remove_aside};
 use crate::staged::{Rights, Staged, is_temporary, temporary_name};
 
 const READ_ONLY: &str = "The file may not be written; make it writable first";
-const LINK: &str = "Links are not written through; name the file that the link leads to";
+const LINK: &str = "Skillfold does not write through links; name the link's target instead";
 const NO_FILE: &str = "Only regular files are written";
 
 /// Who may read what is written.
@@ -275,7 +275,7 @@ impl WriteRoot {
                 Component::Normal(name) => names.push(name),
                 _ => {
                     return Err(WriteFault::Refused(
-                        "Its path leads out of the folder that is written in",
+                        "The path leaves the folder that may be written",
                     ));
                 }
             }

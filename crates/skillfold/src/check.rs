@@ -202,7 +202,7 @@ impl CheckTarget {
         };
         let Ok(inside) = place.strip_prefix(&within) else {
             return refused(
-                "A link leads out of the folder that may be corrected; name the folder that it leads to",
+                "A link leaves the folder that may be fixed; name the link's target instead",
             );
         };
         let base = skillfold_store::WriteRoot::open(&within)?;

@@ -26,7 +26,7 @@ pub struct Counters {
     pub failed: u64,
     /// Tokens that requests added, and that were given again.
     pub tokens: u64,
-    /// Loads and reads that a rule refused.
+    /// Refused loads and reads.
     pub refused: u64,
     /// Skills that the host said were used.
     pub used: u64,

@@ -92,7 +92,7 @@ fn write(
         return None;
     }
     let mut problem = unread.map(Error::with_cause);
-    // What could not be read just now is not gone.
+    // What cannot be read right now is not gone.
     let is_whole = !catalog.is_stale(at);
     let is_old = kept + read >= MANY && (new + gone) * STALE > kept + read;
     let bytes = (is_old && is_whole)

@@ -51,7 +51,7 @@ pub enum RootStatus {
     Absent,
     /// It is not there or could not be read, and should be.
     Missing(Diagnostic),
-    /// It could not be opened just now: what was known of it stays, and it is tried again.
+    /// It cannot be opened right now: what was known of it stays, and it is tried again.
     Stale(Diagnostic),
     /// It is another root by another path.
     Same(String),
@@ -167,7 +167,7 @@ fn outcome(root: &SearchedRoot, error: &Error) -> RootStatus {
     }
     if error.is_transient() {
         let message = format!(
-            "Root could not be opened just now ({}): `{}`",
+            "Root cannot be opened right now ({}): `{}`",
             error.with_cause(),
             root.label
         );
@@ -175,7 +175,7 @@ fn outcome(root: &SearchedRoot, error: &Error) -> RootStatus {
     }
     let message = match std::error::Error::source(error) {
         Some(cause) => format!("Root could not be read ({cause}): `{}`", root.label),
-        None => format!("Root is not there: `{}`", root.label),
+        None => format!("Root does not exist: `{}`", root.label),
     };
     RootStatus::Missing(Diagnostic::new(Code::RootMissing, None, message))
 }

@@ -414,7 +414,7 @@ impl Skills {
         Ok(refreshed.changes)
     }
 
-    /// Returns whether something could not be read just now: what was known of it stays, and the next refresh tries again.
+    /// Returns whether something cannot be read right now: what was known of it stays, and the next refresh tries again.
     pub fn is_stale(&self) -> bool {
         let now = self.shared.now.load();
         let is_unopened = |root: &SearchedRoot| matches!(root.outcome, RootStatus::Stale(_));

@@ -253,7 +253,7 @@ impl TrustedFolders {
         }
         if let Some(folder) = replaced {
             let message = format!(
-                "Folder was trusted, and another one is in its place now: `{}`",
+                "Trusted folder was replaced by another one: `{}`",
                 visible(&folder.path.to_string_lossy())
             );
             self.findings.push(SettingFinding {
@@ -395,7 +395,7 @@ fn change(
         .entry("folder")
         .or_insert_with(|| toml_edit::Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
     let Some(folders) = folders.as_array_of_tables_mut() else {
-        return Err(invalid("`folder` is no list of tables"));
+        return Err(invalid("`folder` is not a list of tables"));
     };
     if act(folders) == Change::None {
         return Ok(Change::None);

@@ -41,7 +41,7 @@ impl Writable {
     /// Names a file in a folder. No link below the folder is followed.
     pub(crate) fn below(base: &Path, path: &Path) -> Result<Self, Error> {
         let Ok(file) = path.strip_prefix(base) else {
-            let rule = "It leads out of the folder that may be written in";
+            let rule = "It leaves the folder that may be written";
             return Err(Error::refused_write(path.to_string_lossy(), rule));
         };
         Ok(Self {

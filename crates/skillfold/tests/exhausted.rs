@@ -58,7 +58,7 @@ fn ids(skills: &Skills) -> Vec<String> {
         .collect()
 }
 
-/// Returns that a root could not be opened just now.
+/// Returns that a root cannot be opened right now.
 fn code(root: &SearchedRoot) -> Option<Code> {
     match &root.outcome {
         RootStatus::Stale(diagnostic) => {

@@ -125,7 +125,7 @@ fn skipped_and_oversize_skills_are_warned_of() {
     assert_eq!(
         events,
         [
-            "\"broken\"null: \"folder holds no skill\"",
+            "\"broken\"null: \"folder has no valid SKILL.md\"",
             "null\"large\": \"skill is larger than an agent should load at once\"",
         ]
     );

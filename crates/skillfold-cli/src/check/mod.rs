@@ -188,11 +188,9 @@ impl Judged {
         .collect();
         let files = counted(counts.files, "skill", "skills");
         let judged = match &*found {
-            [] if counts.files == 0 && self.failed.is_empty() => {
-                "There are no skills to judge".to_owned()
-            }
+            [] if counts.files == 0 && self.failed.is_empty() => "No skills to check".to_owned(),
             [] if counts.files == 0 => format!(
-                "{} could not be judged",
+                "{} could not be checked",
                 counted(self.failed.len(), "skill", "skills")
             ),
             [] => format!("{files}, nothing to report"),

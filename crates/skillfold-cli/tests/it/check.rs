@@ -33,7 +33,7 @@ fn finding_is_shown_with_its_place_underlined() {
       |
       = help: Correct the line; other clients may drop this skill
 
-    warning[SF405]: Link leads to no file that can be read: `missing.md`
+    warning[SF405]: Link target is missing or unreadable: `missing.md`
      --> .agents/skills/pdf/SKILL.md:6:6
       |
     6 | Read [this](missing.md).
@@ -70,7 +70,7 @@ fn fix_corrects_and_keeps_comments() {
     insta::assert_snapshot!(world.run(&["check", "--fix"]), @"
     corrected[SF101]: Value of `description` has an unquoted `: ` (.agents/skills/pdf/SKILL.md:4:14)
     corrected[SF010]: Mapping values are not allowed in this context (.agents/skills/pdf/SKILL.md:4:22)
-    warning[SF405]: Link leads to no file that can be read: `missing.md`
+    warning[SF405]: Link target is missing or unreadable: `missing.md`
      --> .agents/skills/pdf/SKILL.md:6:6
       |
     6 | Read [this](missing.md).
@@ -188,7 +188,7 @@ fn fix_without_a_name_stays_in_the_project() {
     for named in ["elsewhere", ".agents/skills/elsewhere"] {
         let shown = world.run(&["check", "--fix", "--trust-project", named]);
         assert!(
-            shown.contains("A link leads out of the folder that may be corrected")
+            shown.contains("A link leaves the folder that may be fixed")
                 && shown.ends_with("exit 4\n"),
             "{shown}"
         );

@@ -77,12 +77,12 @@ fn setting_is_written_beside_what_is_there() {
 fn setting_that_cannot_be_followed_is_not_written() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["config", "set", "links", "maybe"]), @"
-    ! error: Setting `links` is not usable: `maybe` is none of `follow`, `refuse`, `strict` (argument)
+    ! error: Setting `links` is not usable: `maybe` is not one of `follow`, `refuse`, `strict` (argument)
     ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["config", "set", "lniks", "follow"]), @"
-    ! error: Setting `lniks` is not known; `links` may be meant (argument)
+    ! error: Setting `lniks` is not known; did you mean `links`? (argument)
     ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
@@ -124,7 +124,7 @@ fn root_that_is_not_there_is_said() {
     let world = World::new("//- app/README.md\n");
     let shown = world.run(&["config", "--set", "roots=nowhere"]);
     assert!(
-        shown.contains("! warning[SF705]: Root is not there: `nowhere` (argument)"),
+        shown.contains("! warning[SF705]: Root does not exist: `nowhere` (argument)"),
         "{shown}"
     );
 }
@@ -159,7 +159,7 @@ fn root_of_the_command_line_is_one_path() {
 fn root_that_is_no_folder_is_said() {
     let world = World::new("//- app/SKILL.md\nx\n");
     insta::assert_snapshot!(world.run(&["list", "--root", "SKILL.md"]), @"
-    ! error: Could not understand `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes a file
+    ! error: Invalid `SKILL.md`: it is a file, and a root is a folder of skills; `skillfold check` takes a file
     ! hint: Correct it and try again
     exit 2
     ");

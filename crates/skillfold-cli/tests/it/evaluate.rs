@@ -99,7 +99,7 @@ fn skill_that_is_named_must_have_queries() {
     pdf  no queries
         evals/evals.json: info[SF852]: The file holds no trigger queries
         hint: Add `should_trigger` to the entries that should be tested
-    ! There are no trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
+    ! There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
     exit 1
     "#);
     insta::assert_snapshot!(world.run(&["test", "plain", "notes"]), @"
@@ -119,7 +119,7 @@ fn skill_that_is_named_must_have_queries() {
 fn without_queries_test_says_where_to_put_them() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["test"]), @r#"
-    ! There are no trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
+    ! There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
     exit 0
     "#);
 }
@@ -141,12 +141,12 @@ fn project_that_is_not_trusted_does_not_pass_untested() {
     );
     insta::assert_snapshot!(world.run(&["test"]), @"
     ! Nothing was tested
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 1
     ");
     insta::assert_snapshot!(world.run(&["test", "mail"]), @"
     ! error: Refused to open `mail`
-    ! hint: The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`
+    ! hint: The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["test", "--trust-project", "--set", "disclosure=catalog"]), @"
@@ -157,7 +157,7 @@ fn project_that_is_not_trusted_does_not_pass_untested() {
     ");
     let json = world.run(&["test", "--json"]);
     assert!(
-        json.contains("! 1 skill is held back") && json.ends_with("exit 1\n"),
+        json.contains("! 1 skill is withheld") && json.ends_with("exit 1\n"),
         "{json}"
     );
 }

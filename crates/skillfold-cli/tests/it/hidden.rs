@@ -198,7 +198,7 @@ fn many_findings_do_not_hide_the_one_that_deceives() {
     let found: Vec<_> = shown.lines().filter(|line| line.contains("[SF4")).collect();
     insta::assert_snapshot!(format!("{}\n{}", found[0], found[found.len() - 1]), @"
     .agents/skills/zzz/SKILL.md: warning[SF406] at 5:3: Invisible character U+E0041
-    11 more warning[SF405]: A link leads to a file that the skill does not have
+    11 more warning[SF405]: A link points to a file that the skill does not have
     ");
     assert_eq!(found.len(), 51);
 }
@@ -232,6 +232,6 @@ fn thousand_findings_of_one_long_line_are_drawn_in_bounds() {
         .collect();
     insta::assert_snapshot!(last.join("\n"), @"
     warning[SF514]: At least 9000 more findings are not listed
-      901 more warning[SF405]: A link leads to a file that the skill does not have
+      901 more warning[SF405]: A link points to a file that the skill does not have
     ");
 }

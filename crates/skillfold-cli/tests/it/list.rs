@@ -35,7 +35,7 @@ fn list_shows_where_skills_belong_and_how_they_stand() {
     mail      user            Sends: mail
     pdf       project         Fills in forms.
     user:pdf  user, shadowed  Mine
-    ! 3 skills, 1 shadowed, 1 folder holds no skill; `skillfold doctor` says why
+    ! 3 skills, 1 shadowed, 1 folder has no valid SKILL.md; `skillfold doctor` says why
     ! The project is trusted by `trust_project` (argument)
     exit 0
     ");
@@ -56,11 +56,11 @@ fn list_shows_where_skills_belong_and_how_they_stand() {
 fn list_without_skills_says_what_to_do() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["list"]), @"
-    ! There are no skills here. `skillfold new NAME` makes one; `skillfold doctor` says where was looked
+    ! No skills found. `skillfold new NAME` creates one; `skillfold doctor` lists the folders that were searched
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["check"]), @"
-    ! There are no skills to judge
+    ! No skills to check
     exit 0
     ");
 }
@@ -74,7 +74,7 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["show", "notes"]), @"
-    ! error: `notes` holds no skill
+    ! error: `notes` is not a valid skill
     !   error[SF001] at 1:1: Expected `---`, found `no frontmatter`
     !   hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
     exit 1
@@ -101,12 +101,12 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["list", "--name", "("]), @"
-    ! error: Could not understand `(`: unclosed group
+    ! error: Invalid `(`: unclosed group
     ! hint: Correct it and try again
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["list", "--set", "linsk=follow"]), @"
-    ! error: Setting `linsk` is not known; `links` may be meant (argument)
+    ! error: Setting `linsk` is not known; did you mean `links`? (argument)
     ! hint: Correct the setting; `skillfold config --explain` shows all
     exit 2
     ");
@@ -125,7 +125,7 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["man", "lists"]), @"
-    ! error: There is no command `lists`; `list` may be meant
+    ! error: There is no command `lists`; did you mean `list`?
     exit 2
     ");
 }
@@ -157,7 +157,7 @@ fn show_tells_all_about_a_skill() {
     warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
     hint: Use the qualified id, rename one of the two, or change the precedence
     info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
-    hint: Look at the skill; if it is good, trust its project with `skillfold trust`
+    hint: Review the skill; if it is good, trust its project with `skillfold trust`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["show", "mail"]), @"
@@ -182,7 +182,7 @@ fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     .agents/skills/hello/SKILL.md
-    ! Write what the agent should do into it; `skillfold check` judges it
+    ! Write the agent's instructions in it, then run `skillfold check`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["check", "--profile", "spec", "--strict"]), @"
@@ -217,23 +217,23 @@ fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
     ");
     std::fs::write(&file, template).unwrap();
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
-    ! error: File is there already: `ROOT/app/.agents/skills/hello/SKILL.md`
-    ! hint: Choose another name; what is there stays as it is
+    ! error: File already exists: `ROOT/app/.agents/skills/hello/SKILL.md`
+    ! hint: Choose another name; the existing file was not changed
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["new", "Hello World"]), @"
-    ! error: Could not understand `Hello World`: Name has upper-case letters: `Hello World`; `hello-world` would do
+    ! error: Invalid `Hello World`: Name has upper-case letters: `Hello World`; `hello-world` would do
     ! hint: Correct it and try again
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["new", "odd", "--user", "--description", "It's: \"odd\""]), @"
     ROOT/person/.agents/skills/odd/SKILL.md
-    ! Write what the agent should do into it; `skillfold check` judges it
+    ! Write the agent's instructions in it, then run `skillfold check`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["new", "third", "--in", "more/skills"]), @"
     more/skills/third/SKILL.md
-    ! Write what the agent should do into it; `skillfold check` judges it
+    ! Write the agent's instructions in it, then run `skillfold check`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["list"]), @r#"
@@ -269,14 +269,14 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
           hint: Put the value in quotes
           warning[SF010] at 3:19: A second `: ` on the line of a field
           hint: Correct the line; other clients may drop this skill
-          info[SF605]: Skill `mail` is switched off by `mail`
+          info[SF605]: Skill `mail` is disabled by `mail`
           hint: Add it to `enable` in the settings, or take it out of `disable`
       pdf          found, parsed, active
       project:pdf  found, parsed, untrusted, shadowed by pdf
           warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
           hint: Use the qualified id, rename one of the two, or change the precedence
           info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
-          hint: Look at the skill; if it is good, trust its project with `skillfold trust`
+          hint: Review the skill; if it is good, trust its project with `skillfold trust`
 
     No skills
       .agents/skills/notes  found, refused
@@ -296,7 +296,7 @@ fn doctor_names_skills_that_no_other_host_would_take() {
         .lines()
         .filter(|line| line.contains("over MCP"))
         .collect();
-    insta::assert_snapshot!(lines.join("\n"), @"      over MCP by tools only: The frontmatter had to be repaired, and other hosts read it as it stands");
+    insta::assert_snapshot!(lines.join("\n"), @"      over MCP by tools only: The frontmatter needs repair, and other hosts would read it as it is");
 }
 
 #[test]

@@ -51,14 +51,14 @@ fn load_says_why_it_cannot() {
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["load", "broken"]), @"
-    ! error: `broken` holds no skill
+    ! error: `broken` is not a valid skill
     !   error[SF001] at 1:1: Expected `---`, found `# No frontmatter`
     !   hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
     exit 1
     ");
     insta::assert_snapshot!(world.run(&["load", "ours"]), @"
     ! error: Refused to open `ours`
-    ! hint: The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`
+    ! hint: The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`
     exit 4
     ");
     insta::assert_snapshot!(world.run(&["load", "ours", "--trust-project"]), @"

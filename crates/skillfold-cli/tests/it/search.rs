@@ -26,7 +26,7 @@ fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
     1. pdf-forms  user  36 %
        Fills in forms. Use it for PDF.
     ! 2 skills searched, metadata and instructions
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
 }
@@ -44,9 +44,9 @@ fn search_among_all_shows_how_skills_stand() {
 #[test]
 fn search_without_a_hit_says_the_way_out() {
     insta::assert_snapshot!(world().run(&["search", "what is the weather like?"]), @"
-    ! nothing has a word of the request; `skillfold list` shows all skills
+    ! no skill matches; `skillfold list` shows all skills
     ! 2 skills searched, metadata and instructions
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
 }

@@ -65,7 +65,7 @@ fn stdout_is_the_protocols_and_skills_of_a_project_are_held_back() {
     assert_eq!(ids(&answers), ["pdf"]);
     assert!(answers.iter().all(|answer| answer["jsonrpc"] == "2.0"));
     assert!(
-        heard.contains("1 skill is served\n1 skill is held back, as the project is not trusted"),
+        heard.contains("1 skill is served\n1 skill is withheld: the project is not trusted"),
         "{heard}"
     );
     let (answers, heard) = serve(&world(), &["--trust-project"], INITIALIZE);
@@ -100,18 +100,18 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     .into();
     insta::assert_snapshot!(shown.join("\n"), @"
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     ! error: Without a token the server listens on a loopback address only
     exit 2
 
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
-    ! error: `*` is no host; name each host that clients call the server by, such as `skills.example.com`
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
+    ! error: `*` is not a host; name each host that clients use to reach the server, such as `skills.example.com`
     exit 2
 
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
-    ! error: `app.example` is no origin; name each as SCHEME://HOST:PORT, such as `https://app.example.com`
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
+    ! error: `app.example` is not an origin; write it as SCHEME://HOST:PORT, such as `https://app.example.com`
     exit 2
 
     ! error: There is no tool `load`; there are `list_skills`, `search_skills`, `load_skill`, `read_skill_resource`
@@ -183,9 +183,9 @@ fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
     let shown = world.run(&["serve", "--http", &port, "--no-token"]);
     insta::assert_snapshot!(shown.replace(&port, "PORT"), @"
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     ! error: Could not listen on `127.0.0.1:PORT`: Address already in use (os error 98)
-    ! hint: Another program has the port: stop it, or name another port; `--http 0` takes a free one
+    ! hint: Another program uses the port: stop it, or choose another port; `--http 0` picks a free one
     exit 5
     ");
     let shown = world.run(&["serve", "--http", "192.0.2.1:7700"]);
@@ -195,7 +195,7 @@ fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
         .collect();
     insta::assert_snapshot!(shown.join("\n"), @"
     ! 1 skill is served
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     ! error: Could not listen on `192.0.2.1:7700`: Cannot assign requested address (os error 99)
     ! hint: Name an address of this machine; `0.0.0.0` means all of them
     exit 5
@@ -206,7 +206,7 @@ fn address_that_cannot_be_had_is_a_failure_that_says_what_to_do() {
 fn server_for_other_machines_says_that_it_has_to_know_its_name() {
     let world = world();
     let heard = |arguments: &[&str]| serve_http(&world, arguments).stop();
-    insta::assert_snapshot!(heard(&["--http", "0.0.0.0:0"]), @"Clients of other machines are refused until `--allow-host` names the host that they call this one by");
+    insta::assert_snapshot!(heard(&["--http", "0.0.0.0:0"]), @"Clients on other machines are refused until `--allow-host` names the host they connect to");
     assert_eq!(
         heard(&["--http", "0.0.0.0:0", "--allow-host", "skills.example"]),
         ""

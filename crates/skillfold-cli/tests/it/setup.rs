@@ -44,7 +44,7 @@ fn change_is_shown_and_nothing_is_written_without_a_word() {
          "github": { "command": "npx" }
        }
      }
-    ! Nothing was written: this is what would be
+    ! Nothing was written; this is what would change
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "cursor"]), @r#"
@@ -63,7 +63,7 @@ fn change_is_shown_and_nothing_is_written_without_a_word() {
        }
      }
     ! error: Refused to write `ROOT/person/.cursor/mcp.json`
-    ! hint: There is no terminal to ask on; look at what is shown, then say `--yes`
+    ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
     exit 4
     "#);
     assert_eq!(world.read("person/.cursor/mcp.json"), before);
@@ -89,7 +89,7 @@ fn setup_is_written_once_and_undone() {
          "github": { "command": "npx" }
        }
      }
-    ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` takes it out again
+    ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "cursor"]), @"
@@ -134,7 +134,7 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
     +command = "PROGRAM"
     +args = ["serve"]
     ! error: Refused to write `ROOT/person/.codex/config.toml`
-    ! hint: It has another `skillfold` already; `--force` replaces it as shown
+    ! hint: It already has a different `skillfold` entry; use `--force` to replace it as shown
     exit 4
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "codex", "--undo", "--yes"]), @r#"
@@ -144,7 +144,7 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
     -[mcp_servers.skillfold]
     -command = "mine"
     ! error: Refused to write `ROOT/person/.codex/config.toml`
-    ! hint: Its `skillfold` starts something else; `--force` removes it all the same
+    ! hint: Its `skillfold` entry starts another program; use `--force` to remove it
     exit 4
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "codex", "--yes", "--force"]), @r#"
@@ -155,7 +155,7 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
     -command = "mine"
     +command = "PROGRAM"
     +args = ["serve"]
-    ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` takes it out again
+    ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` removes it again
     exit 0
     "#);
 }
@@ -176,7 +176,7 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     +    }
     +  }
     +}
-    ! Written: ROOT/app/.vscode/mcp.json; `skillfold setup vscode --project --undo` takes it out again
+    ! Written: ROOT/app/.vscode/mcp.json; `skillfold setup vscode --project --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "vscode", "--project", "--undo", "--yes"]), @r#"
@@ -197,7 +197,7 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     "#);
     assert!(!world.path("app/.vscode/mcp.json").exists());
     insta::assert_snapshot!(run(&world, &["setup", "goose", "--project"]), @"
-    ! error: Could not understand `--project`: Goose has no configuration of a project; leave the option out
+    ! error: Invalid `--project`: Goose has no configuration of a project; leave the option out
     ! hint: Correct it and try again
     exit 2
     ");
@@ -208,7 +208,7 @@ fn file_that_cannot_be_understood_is_said_with_its_place() {
     let world = world();
     world.write("\n//- person/.gemini/settings.json\n{\n  \"ui\": {\n");
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--yes"]), @"
-    ! error: Could not understand `ROOT/person/.gemini/settings.json`: Ends where `}` is expected at 3:1
+    ! error: Invalid `ROOT/person/.gemini/settings.json`: Ends where `}` is expected at 3:1
     ! hint: Correct it and try again
     exit 2
     ");
@@ -235,7 +235,7 @@ fn json_has_the_difference_and_whether_it_was_written() {
       "kind": "error",
       "error": "refused",
       "message": "Refused to write `ROOT/person/.gemini/settings.json`",
-      "hint": "There is no terminal to ask on; look at what is shown, then say `--yes`"
+      "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
     }
     ! --- /dev/null
     ! +++ ROOT/person/.gemini/settings.json

@@ -69,12 +69,12 @@ fn log_without_outcomes_says_where_they_come_from() {
     day         turns  matched  used  unused  missed  precision  recall
     2025-11-14      1        1     0       0       0          -       -
     ! 1 line read, 0 of other events; 1 line of requests, 0 lines of skills
-    ! No line says what became of a skill: a host says so with `Session::outcome`, and logs it with `TraceLines`
+    ! No line has feedback on a skill: a host records it with `Session::record_feedback` and logs it with `TraceLines`
     exit 0
     ");
     insta::assert_snapshot!(world().run(&["stats", "empty.jsonl"]), @"
     ! 0 lines read, 0 of other events; 0 lines of requests, 0 lines of skills
-    ! No line says what became of a skill: a host says so with `Session::outcome`, and logs it with `TraceLines`
+    ! No line has feedback on a skill: a host records it with `Session::record_feedback` and logs it with `TraceLines`
     exit 0
     ");
 }

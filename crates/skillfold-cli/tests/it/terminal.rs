@@ -58,7 +58,7 @@ fn text_of_a_skill_cannot_act_on_a_terminal() {
     let bytes = world.path("app/.agents/skills/pdf/x.bin");
     std::fs::write(bytes, b"\x1b[31m\xff").unwrap();
     let shown = on_terminal(&world, "read pdf x.bin --trust-project --color=never", &[]);
-    assert!(shown.starts_with("error: `x.bin` is no text"), "{shown}");
+    assert!(shown.starts_with("error: `x.bin` is not text"), "{shown}");
 }
 
 #[test]

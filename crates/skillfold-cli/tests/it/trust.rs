@@ -27,7 +27,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
       .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
     ! Trust is by path: models get every skill that is in this folder, now or later
     ! error: Refused to trust `ROOT/app`
-    ! hint: There is no terminal to ask on; look at what is shown, then say `--yes`
+    ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
     exit 4
     ");
     assert!(!world.path("person/.local").exists());
@@ -37,7 +37,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
       "kind": "error",
       "error": "refused",
       "message": "Refused to trust `ROOT/app`",
-      "hint": "There is no terminal to ask on; look at what is shown, then say `--yes`"
+      "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
     }
     ! ROOT/app
     !   odd  1 file   Use when: it is odd \u{202e}
@@ -84,11 +84,11 @@ fn trust_lasts_until_it_is_taken_back() {
     ");
     insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
     ROOT/app
-    ! It is trusted no longer
+    ! It is no longer trusted
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
-    ! `skillfold trust` does not trust it; `--list` shows what it does
+    ! It is not in the list of trusted folders; `skillfold trust --list` shows them
     ! error: Could not find `ROOT/app`
     ! hint: Check the name or the path; it may have changed since
     exit 3
@@ -102,8 +102,8 @@ fn folder_of_projects_and_what_cannot_be_trusted() {
     world.write("\n//- code/one/.git/HEAD\n//- code/one/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does a\n---\n");
     insta::assert_snapshot!(world.run(&["trust", "../code", "--yes"]), @"
     ROOT/code
-      no skills are seen from here
-      projects in it are not looked into; name one to see its skills
+      no skills are visible from here
+      projects in it are not searched; name one to see its skills
     ! Trust is by path: models get every skill of every project in this folder, now or later
     ! Trusted: ROOT/code; `skillfold trust --remove` takes it back
     exit 0
@@ -170,10 +170,7 @@ fn person_is_asked_and_only_a_clear_yes_is_one() {
     for answer in ["n\n", "\n", "yesterday\n", "\u{4}"] {
         let shown = answered(&world, "trust", answer);
         assert!(shown.contains("Trust this folder? [y/N]"), "{shown}");
-        assert!(
-            shown.contains("You said no; nothing was changed"),
-            "{shown}"
-        );
+        assert!(shown.contains("Cancelled; nothing was changed"), "{shown}");
         assert!(!world.path("person/.local").exists(), "{answer:?}");
     }
     let shown = answered(&world, "trust", "y\n");
@@ -203,9 +200,6 @@ fn person_sees_what_is_asked_about_also_where_the_answer_is_json() {
         let shown = answered(&world, arguments, "n\n");
         let (before, after) = shown.split_once(question).unwrap();
         assert!(before.contains(seen), "{shown}");
-        assert!(
-            after.contains("You said no; nothing was changed"),
-            "{shown}"
-        );
+        assert!(after.contains("Cancelled; nothing was changed"), "{shown}");
     }
 }

@@ -41,13 +41,13 @@ fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
     let run = world.run(&["why", "Look at my Inbox, then form #12", "--set", one]);
     insta::assert_snapshot!(without_counts(&run), @r"
     1. forms
-       a trigger is there: `form #12` at bytes 23 to 31 (by `form #\d+`)
+       a trigger matches: `form #12` at bytes 23 to 31 (by `form #\d+`)
        tier 3: its instructions are given, N tokens
     2. mail
-       a trigger is there: `Inbox` at bytes 11 to 16
-       tier 2: others come first; a line says that it matches, N tokens
+       a trigger matches: `Inbox` at bytes 11 to 16
+       tier 2: others come first; it gets a line, N tokens
     ! hybrid mode, tier 3, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
 }
@@ -65,27 +65,27 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     insta::assert_snapshot!(run("fill that form", &["forms", "plain", "ours"]), @r"
     no skill is chosen
     -  forms
-       no trigger and no name of it is in the request, and a search finds it too little likely
-       way out: say in its description what such requests are about, or add words of the request to its triggers
-       a search finds it 40 % likely
-       trigger `fill in the form`: `fill`, `form` there, `in`, `the` not
-       trigger `survey`: not there
-       pattern `form #\d+`: finds nothing
-       pattern `(`: cannot be used; `doctor` says why
+       the request has neither its name nor one of its triggers, and search ranks it below the threshold
+       hint: say in its description what such requests are about, or add words of the request to its triggers
+       search confidence: 40 %
+       trigger `fill in the form`: `fill`, `form` found, `in`, `the` missing
+       trigger `survey`: not in the request
+       pattern `form #\d+`: does not match
+       pattern `(`: not valid; see `skillfold doctor`
     -  plain
-       no trigger and no name of it is in the request, and a search finds it too little likely
-       way out: say in its description what such requests are about, or add words of the request to its triggers
+       the request has neither its name nor one of its triggers, and search ranks it below the threshold
+       hint: say in its description what such requests are about, or add words of the request to its triggers
     -  ours
        its folder is not trusted
-       way out: look at the skill, then trust its project with `skillfold trust`
+       hint: review the skill, then trust its project with `skillfold trust`
     ! hybrid mode, tier 2, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
     insta::assert_snapshot!(run("fill that form", &[]), @"
     no skill is chosen; `--skill ID` says why one is not
     ! hybrid mode, tier 2, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
     insta::assert_snapshot!(run("fill that form", &["form"]), @"
@@ -101,12 +101,12 @@ fn middle_of_a_long_request_is_said_not_to_be_read() {
     let request = format!("{} open my inbox", "word ".repeat(20_000));
     insta::assert_snapshot!(without_counts(&world.run(&["why", &request])), @"
     1. mail
-       a trigger is there: `inbox` at bytes 100009 to 100014
+       a trigger matches: `inbox` at bytes 100009 to 100014
        tier 3: its instructions are given, N tokens
     ! nothing looked at bytes 32764 to 67249 of the request: it is too long
     ! no pattern looked at bytes 4094 to 95919 of the request: it is too long
     ! hybrid mode, tier 3, N tokens (estimate)
-    ! 1 skill is held back, as the project is not trusted; `skillfold trust` trusts it, `--trust-project` for this run
+    ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
 }

@@ -165,8 +165,8 @@ fn link_of_a_project_is_not_written_through() {
         let lines: Vec<&str> = shown.lines().collect();
         assert!(
             lines.contains(
-                &"! hint: A folder on the way to it is a symbolic link, which may lead anywhere; put a folder in its \
-                  place, or change the file that it leads to by its own path"
+                &"! hint: A parent folder is a symbolic link; replace the link with a folder, or name the file by its \
+                  real path"
             ) && lines.last() == Some(&"exit 4"),
             "{shown}"
         );
@@ -260,7 +260,7 @@ fn link_in_the_place_of_the_lock_is_refused_with_a_word() {
     let shown = world.run(&["config", "set", "links", "follow"]);
     insta::assert_snapshot!(shown, @"
     ! error: Refused to write `ROOT/person/.local/state/skillfold/lock`
-    ! hint: A link, or something else than a file, is where the lock should be; remove it and try again
+    ! hint: The lock's path is a link or not a regular file; remove it and try again
     exit 4
     ");
     assert!(
@@ -404,7 +404,7 @@ fn revocation_is_done_whatever_is_wrong_with_the_settings() {
     world.write("\n//- person/.config/skillfold/config.toml\nlinks = \"maybe\"\n");
     insta::assert_snapshot!(world.run(&["trust", "--remove"]), @"
     ROOT/app
-    ! It is trusted no longer
+    ! It is no longer trusted
     exit 0
     ");
 }

@@ -141,7 +141,7 @@ impl<'a> AgentView<'a> {
             if place < SEARCHED
                 && let Some(meant) = self.meant(id)
             {
-                why.extend([", ", &*whole(meant), " may be meant"]);
+                why.extend(["; did you mean ", &*whole(meant), "?"]);
             }
             let id = id.clone();
             MissingSkill { id, why }
@@ -181,12 +181,12 @@ impl<'a> AgentView<'a> {
                 format!("{shown} is not trusted")
             }
             Lookup::Skill(entry) if entry.status() == Status::Disabled => {
-                format!("{shown} is switched off")
+                format!("{shown} is disabled")
             }
             Lookup::Skill(entry) if entry.is_for_models() => {
-                format!("{shown} is not seen by who started the agent")
+                format!("{shown} is not visible to the agent that started this one")
             }
-            Lookup::Skill(_) => format!("{shown} is only for people to start"),
+            Lookup::Skill(_) => format!("{shown} may only be started by a person"),
             Lookup::Refused(_) => format!("{shown} holds no skill"),
             Lookup::Nothing => format!("{shown} is not there"),
         }

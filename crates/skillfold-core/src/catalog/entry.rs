@@ -16,7 +16,7 @@ use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
 
 /// Why what is in an untrusted root is not given to anyone.
-pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; look at the skill, then trust its project with `skillfold trust`";
+pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
 
 /// What a word leads to.
 #[derive(Clone, Copy, Debug)]
@@ -152,9 +152,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         match self.status() {
             Status::Active | Status::Shadowed => None,
-            Status::Disabled => {
-                Some("The skill is switched off; add it to `enable` in the settings")
-            }
+            Status::Disabled => Some("The skill is disabled; add it to `enable` in the settings"),
             Status::Untrusted => Some(UNTRUSTED),
         }
     }
@@ -186,7 +184,7 @@ impl<'a> Entry<'a> {
             note(Code::Shadowed, message);
         } else if let (Some(_), Some(other)) = (&self.node().id, self.catalog.get(name)) {
             let message = format!(
-                "Name {} leads to another skill: {}",
+                "Name {} belongs to another skill: {}",
                 quoted(name),
                 quoted(other.id())
             );
@@ -201,7 +199,7 @@ impl<'a> Entry<'a> {
             let other = self.catalog.get(folder).filter(|other| other.at != self.at);
             if let Some(other) = other {
                 let message = format!(
-                    "Folder's name {} leads to the skill {}",
+                    "Folder name {} is the name of another skill: {}",
                     quoted(folder),
                     quoted(other.id())
                 );
@@ -224,8 +222,8 @@ impl<'a> Entry<'a> {
     fn why_disabled(&self, id: &str) -> String {
         let enablement = &self.catalog.options.enablement;
         match enablement.decisive(&self.node().skill, self.root()) {
-            Some((pattern, _)) => format!("Skill {id} is switched off by {}", quoted(pattern)),
-            None => format!("Skill {id} is bundled and off unless it is switched on"),
+            Some((pattern, _)) => format!("Skill {id} is disabled by {}", quoted(pattern)),
+            None => format!("Skill {id} is bundled, and disabled unless you enable it"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What cannot be known now stays as it was: a skill whose file is being written, and what could not be read just now.
+//! What cannot be known now stays as it was: a skill whose file is being written, and what cannot be read right now.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(super) fn keep_half_written(
     });
     for skill in held {
         let path = skill.folder.path();
-        let what = "`SKILL.md` is being written; the skill stays as it was:";
+        let what = "`SKILL.md` is being written; keeping the previous version:";
         let finding = SourceFinding {
             source: skill.source,
             finding: Finding::new(Code::Changing, path, what),
@@ -77,7 +77,7 @@ pub(super) fn keep_half_written(
     }
 }
 
-/// The places that could not be read just now.
+/// The places that cannot be read right now.
 pub(super) struct Unavailable<'a>(HashSet<(usize, &'a str)>);
 
 impl<'a> Unavailable<'a> {

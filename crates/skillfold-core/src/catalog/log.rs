@@ -50,7 +50,7 @@ pub(super) fn changed(refreshed: &Refreshed) {
         "skills changed"
     );
     for folder in changes.refused.iter().take(NAMED) {
-        tracing::warn!(folder = &*visible(folder), "folder holds no skill");
+        tracing::warn!(folder = &*visible(folder), "folder has no valid SKILL.md");
     }
 }
 
@@ -64,7 +64,7 @@ fn name_refused(catalog: &Catalog) {
             folder = &*visible(refused.folder.path()),
             code = why.map(|why| why.code.number()),
             at = at.map(|at| at.to_string()),
-            "folder holds no skill"
+            "folder has no valid SKILL.md"
         );
     }
 }

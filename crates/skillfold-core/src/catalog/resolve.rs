@@ -17,7 +17,7 @@ impl Catalog {
         match self.resolve(id) {
             Lookup::Skill(entry) => Ok(entry),
             Lookup::Refused(refused) => Err(Error::malformed(
-                format!("{} holds no skill", whole(id)),
+                format!("{} is not a valid skill", whole(id)),
                 refused.diagnostics.clone(),
             )),
             Lookup::Nothing => Err(Error::no_skill(id, self.nearest(id, MEANT))),

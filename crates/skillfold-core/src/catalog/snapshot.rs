@@ -244,7 +244,7 @@ impl Catalog {
         &self.findings
     }
 
-    /// Returns whether something of a root could not be read just now: what was known of it stays until it can be.
+    /// Returns whether something of a root cannot be read right now: what was known of it stays until it can be.
     pub fn is_stale(&self, root: usize) -> bool {
         let is_unavailable = |of: &SourceFinding| {
             of.source == root && of.finding.diagnostic.code == Code::Unavailable

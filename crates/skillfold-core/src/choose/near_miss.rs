@@ -112,7 +112,7 @@ fn one(
     }
 }
 
-/// Returns how much of a trigger is there, in thousandths.
+/// Returns how much of a trigger matches, in thousandths.
 fn share(trigger: Trigger<'_>, message: &Message<'_>, words_of_message: &HashSet<&str>) -> usize {
     let (Trigger::Part(text) | Trigger::Word(text)) = trigger else {
         return 0;

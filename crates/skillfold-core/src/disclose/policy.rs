@@ -26,7 +26,7 @@ pub struct Policy {
     pub bodies: Budget,
     /// Skills whose instructions a turn adds at most.
     pub max_skills: usize,
-    /// Whether a model is told how many skills there are where nothing matches.
+    /// Whether a model is told the number of skills when nothing matches.
     pub breadcrumb: Breadcrumb,
     /// What is told of skills that a search finds. With nothing here requests are matched by triggers alone: nothing is
     /// searched, saying a name asks for no skill, skills come in the order of the catalog, and none is given for a request
@@ -97,7 +97,7 @@ impl Default for Policy {
     }
 }
 
-/// What decides what a model is told.
+/// How skills are disclosed to a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
@@ -127,7 +127,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Whether a model is told how many skills there are where nothing matches.
+/// Whether a model is told the number of skills when nothing matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it is on or off")]
 pub enum Breadcrumb {
@@ -160,7 +160,7 @@ impl Default for SuggestionThresholds {
     }
 }
 
-/// What a model is told where nothing matches, or nothing that is likely enough to be given.
+/// What a model is told when nothing matches, or nothing that is likely enough to be given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fallback {

@@ -24,7 +24,7 @@ pub struct CacheStats {
     pub entries: usize,
     /// Bytes that they take.
     pub bytes: usize,
-    /// Loads that were answered from memory.
+    /// Loads served from the cache.
     pub hits: u64,
     /// Loads that read the file.
     pub misses: u64,

@@ -58,8 +58,7 @@ impl Instructions {
         let wanted = limit.saturating_add(1);
         let state = source.head(&entry.skill().folder, wanted, &mut bytes)?;
         if bytes.len() > limit {
-            let rule =
-                "Instructions are given whole or not at all, and these are longer than the limit";
+            let rule = "The instructions are longer than the limit, and are never cut";
             return Err(Error::refused(file(), rule));
         }
         let mut notes = Vec::new();
@@ -73,7 +72,7 @@ impl Instructions {
         let filled = Arguments::new(dialect, arguments, &skill.manifest, base_dir.as_deref())
             .fill(&raw, limit)
             .ok_or_else(|| {
-                let rule = "With their arguments the instructions are longer than the limit";
+                let rule = "The instructions with their arguments are longer than the limit";
                 Error::refused(file(), rule)
             })?;
         let parts = EnvelopeParts {
@@ -199,7 +198,7 @@ fn current(
         }
         FoundFolder::Refused(refused) => Err(Error::malformed(
             format!(
-                "{} changed since it was found, and holds no skill now",
+                "{} changed since it was found, and is no longer a valid skill",
                 whole(entry.id())
             ),
             refused.diagnostics.clone(),
@@ -228,7 +227,7 @@ fn refuse_odd(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Error
     if !skill.repaired && !all().any(is_odd) {
         return Ok(());
     }
-    let message = format!("{} is not in order, and loading is strict", whole(id));
+    let message = format!("{} has errors, and loading is strict", whole(id));
     Err(Error::malformed(message, all().cloned().collect()))
 }
 

@@ -23,7 +23,7 @@ use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
     reason = "hosts set single choices with struct update syntax"
 )]
 pub struct LoadOptions {
-    /// Which places for arguments instructions have.
+    /// Which argument placeholders instructions may use.
     pub dialect: Dialect,
     /// What is done with a skill whose file had to be repaired.
     pub strictness: Strictness,

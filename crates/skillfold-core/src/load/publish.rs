@@ -57,13 +57,13 @@ impl Entry<'_> {
         } else if manifest.disable_model_invocation() {
             Some("Only a person may start the skill")
         } else if skill.repaired {
-            Some("The frontmatter had to be repaired, and other hosts read it as it stands")
+            Some("The frontmatter needs repair, and other hosts would read it as it is")
         } else if skill.diagnostics.iter().any(is_named_by_folder) {
             Some("The frontmatter has no usable `name`")
         } else if !is_specified(manifest.name().as_str()) {
             Some("The name does not meet the specification")
         } else if self.id() != manifest.name().as_str() {
-            Some("The name leads to another skill")
+            Some("The name belongs to another skill")
         } else {
             None
         }

@@ -159,7 +159,7 @@ fn named_files(
             (in_order(files, &mentions, None, NAMED + 1), digest)
         }
         Err(error) => {
-            let message = format!("Files could not be listed: {}", error.with_cause());
+            let message = format!("Could not list files: {}", error.with_cause());
             notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
             (FileList::default(), digest(&[]))
         }

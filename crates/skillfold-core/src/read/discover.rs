@@ -228,7 +228,7 @@ struct Discoverer<'a> {
 enum FoundIndex {
     Skill(u32),
     Refused(u32),
-    /// It vanished while it was read, or could not be read just now.
+    /// It vanished while it was read, or cannot be read right now.
     Nowhere,
 }
 
@@ -382,7 +382,7 @@ impl<'a> Discoverer<'a> {
                 FoundIndex::Nowhere
             }
             Err(error) if error.is_transient() => {
-                let what = format!("`SKILL.md` could not be read just now ({}):", chain(&error));
+                let what = format!("`SKILL.md` cannot be read right now ({}):", chain(&error));
                 self.finding(index, Finding::new(Code::Unavailable, folder.path(), &what));
                 FoundIndex::Nowhere
             }

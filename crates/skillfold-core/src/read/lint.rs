@@ -109,7 +109,7 @@ pub fn lint_skill(
     let mut findings = lint_with(&bytes, size, folder.name(), profile, limits);
     if size > bytes.len() as u64 {
         let read = bytes.len();
-        let message = format!("File has {size} bytes, and only the first {read} were looked at");
+        let message = format!("File has {size} bytes, and only the first {read} were checked");
         findings.push(Diagnostic::new(
             Code::FileCut,
             Span::at(Position::START),
@@ -315,14 +315,14 @@ fn broken_links(
         let (code, what) = match &link.target {
             Target::Folder => continue,
             // However many are dead, one that may deceive is found.
-            Target::Outside => (Code::LinkOutside, "Link leads out of the folder"),
+            Target::Outside => (Code::LinkOutside, "Link points outside the skill's folder"),
             Target::Inside(_) | Target::Nowhere if findings.len() >= most => {
                 counted = Completeness::AtLeast;
                 continue;
             }
             Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
             Target::Inside(_) | Target::Nowhere => {
-                (Code::BrokenLink, "Link leads to no file that can be read")
+                (Code::BrokenLink, "Link target is missing or unreadable")
             }
         };
         // Links come in the order of the text; only what lies between two of them is counted.

@@ -146,10 +146,7 @@ fn what_is_outside_is_not_there_and_the_nearest_inside_is_named() {
         let error = seen.resolve(id).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
         assert_eq!(error.to_string(), format!("There is no skill `{id}`"));
-        assert_eq!(
-            error.hint(),
-            "Check the id; the list of skills has them all"
-        );
+        assert_eq!(error.hint(), "Check the id against the list of skills");
     }
     let nearest = |id| seen.resolve(id).unwrap_err().nearest().to_vec();
     assert_eq!(nearest("pdf"), ["user:pdf".into()]);
@@ -198,12 +195,12 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     let seen = catalog.view_for(&agent);
     assert_eq!(ids(&seen), ["mail", "pdf"]);
     insta::assert_snapshot!(left_out(&seen), @"
-    `mial` is not there, `mail` may be meant
+    `mial` is not there; did you mean `mail`?
     `zebra` is not there
-    `draft` is switched off
+    `draft` is disabled
     `trap` is not trusted
     `broken` holds no skill
-    `secret` is only for people to start
+    `secret` may only be started by a person
     ");
     let composed = compose_instructions("", &seen.contents(&loader()).unwrap(), "");
     assert_eq!(
@@ -216,7 +213,7 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     let inner = outer.narrow(&Agent::new("inner").with_skills(["mail"]));
     assert_eq!(
         left_out(&inner),
-        "`mail` is not seen by who started the agent\n"
+        "`mail` is not visible to the agent that started this one\n"
     );
 }
 

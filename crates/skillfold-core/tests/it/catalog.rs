@@ -153,7 +153,7 @@ fn lookup_takes_names_in_any_case_and_the_names_of_folders() {
     assert_eq!(leads_to(&catalog, "docs"), "words active home/docs\n");
     assert_eq!(catalog.get("words").unwrap().alias(), Some("docs"));
     assert_eq!(catalog.get("docx").unwrap().alias(), None);
-    insta::assert_snapshot!(notes(&catalog), @"info[SF603]: Folder's name `words` leads to the skill `words`");
+    insta::assert_snapshot!(notes(&catalog), @"info[SF603]: Folder name `words` is the name of another skill: `words`");
     assert_eq!(
         leads_to(&catalog, "acme:deploy"),
         "deploy active plugins/Acme/deploy\n"
@@ -182,7 +182,7 @@ fn name_cannot_take_the_id_of_another_skill() {
     user:pdf shadowed by pdf home/pdf
     ");
     insta::assert_snapshot!(notes(&catalog), @"
-    warning[SF602]: Name `user:pdf` leads to another skill: `user:pdf`
+    warning[SF602]: Name `user:pdf` belongs to another skill: `user:pdf`
     warning[SF601]: Skill `user:pdf` is shadowed by `pdf` of `here`
     ");
 }
@@ -259,9 +259,9 @@ fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
     ");
     insta::assert_snapshot!(notes(&most_specific), @"
     warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `home`
-    info[SF605]: Skill `project:pdf` is switched off by `*`
+    info[SF605]: Skill `project:pdf` is disabled by `*`
     warning[SF601]: Skill `user:mail` is shadowed by `mail` of `plugins/acme`
-    info[SF605]: Skill `user:mail` is switched off by `*`
+    info[SF605]: Skill `user:mail` is disabled by `*`
     ");
 }
 
@@ -430,7 +430,7 @@ fn filters_need_metadata_only() {
 fn bad_name_pattern_is_an_error_that_says_why() {
     let error = Filter::default().name("pdf-(").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(error, @"Could not understand `pdf-(`: unclosed group");
+    insta::assert_snapshot!(error, @"Invalid `pdf-(`: unclosed group");
     let error = Filter::default()
         .name(&"\\w{1000}".repeat(100))
         .unwrap_err();
@@ -509,7 +509,7 @@ fn name_that_may_not_be_used_hides_no_folder_that_may() {
     project:deploy untrusted here/deploy
     ");
     insta::assert_snapshot!(notes(&catalog), @"
-    warning[SF602]: Name `deploy` leads to another skill: `deploy-tool`
+    warning[SF602]: Name `deploy` belongs to another skill: `deploy-tool`
     info[SF604]: Skill `project:deploy` is in a root that is not trusted: `here`
     ");
 }

@@ -149,8 +149,8 @@ fn loops_of_links_end() {
     write_skill(&root.path().join("group/a"), "a");
     insta::assert_snapshot!(shown(root.path()), @"
     a in group/a
-    warning[SF515]: Link leads nowhere: `dangling`
-    warning[SF512]: Link leads in a circle: `self`
+    warning[SF515]: Link target does not exist: `dangling`
+    warning[SF512]: Link forms a loop: `self`
     warning[SF512]: Folder was already searched by another path: `group/up`
     ");
 }
@@ -398,8 +398,8 @@ fn names_that_cannot_be_carried_are_reported() {
     );
     write_skill(&root.path().join("line\nbreak"), "a");
     insta::assert_snapshot!(shown(root.path()), @r"
-    error[SF502]: Folder's name cannot be carried: `caf\xe9`
-    error[SF502]: Folder's name cannot be carried: `line break`
+    error[SF502]: Folder name is not printable: `caf\xe9`
+    error[SF502]: Folder name is not printable: `line break`
     ");
 }
 

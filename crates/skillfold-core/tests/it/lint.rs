@@ -286,7 +286,7 @@ fn file_longer_than_is_looked_at_is_reported() {
     let findings = lint_skill(&source, &Folder::new("a").unwrap(), Profile::Spec, &limits).unwrap();
     assert_eq!(
         findings[0].to_string(),
-        "warning[SF518]: File has 45 bytes, and only the first 36 were looked at"
+        "warning[SF518]: File has 45 bytes, and only the first 36 were checked"
     );
 }
 
@@ -341,9 +341,9 @@ fn links_lead_to_files_of_the_skill() {
     )
     .unwrap();
     insta::assert_snapshot!(findings.iter().map(diagnostic).collect::<String>(), @"
-    6:5-6:5 warning[SF405]: Link leads to no file that can be read: `references/gone.md`
-    6:36-6:36 warning[SF405]: Link leads to no file that can be read: `assets/none.png`
-    7:5-7:5 warning[SF409]: Link leads out of the folder: `../b/SKILL.md`
+    6:5-6:5 warning[SF405]: Link target is missing or unreadable: `references/gone.md`
+    6:36-6:36 warning[SF405]: Link target is missing or unreadable: `assets/none.png`
+    7:5-7:5 warning[SF409]: Link points outside the skill's folder: `../b/SKILL.md`
     ");
     assert!(
         lint_skill(

@@ -145,7 +145,7 @@ fn file_that_changed_since_it_was_found_is_read_as_it_is_and_reported() {
     let entry = catalog.resolve_or_suggest("plain").unwrap();
     let error = loader().load(&entry, "").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(error, @"`plain` changed since it was found, and holds no skill now");
+    insta::assert_snapshot!(error, @"`plain` changed since it was found, and is no longer a valid skill");
     insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter any more`");
 }
 
@@ -170,7 +170,7 @@ fn folder_that_was_refused_is_invalid_and_says_why() {
     let catalog = in_memory();
     let error = catalog.resolve_or_suggest("broken").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(error, @"`broken` holds no skill");
+    insta::assert_snapshot!(error, @"`broken` is not a valid skill");
     insta::assert_snapshot!(error.diagnostics()[0], @"error[SF001]: Expected `---`, found `# No frontmatter`");
 }
 
@@ -194,7 +194,7 @@ fn repaired_skill_loads_and_strict_loading_refuses_it() {
     assert!(load("plain").is_ok());
     let error = load("repaired").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(error, @"`repaired` is not in order, and loading is strict");
+    insta::assert_snapshot!(error, @"`repaired` has errors, and loading is strict");
     let codes: Vec<_> = error
         .diagnostics()
         .iter()
@@ -250,7 +250,7 @@ fn instructions_over_the_limit_are_refused_whole() {
         .load(&catalog.resolve_or_suggest("plain").unwrap(), "")
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Refused);
-    insta::assert_snapshot!(error.hint(), @"Instructions are given whole or not at all, and these are longer than the limit");
+    insta::assert_snapshot!(error.hint(), @"The instructions are longer than the limit, and are never cut");
 }
 
 #[test]

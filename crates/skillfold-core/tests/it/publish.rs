@@ -86,7 +86,7 @@ fn skill_that_cannot_go_out_says_why() {
     insta::assert_snapshot!(shown.join("\n"), @"
     Upper: The name does not meet the specification
     good: 1 file
-    loose: The frontmatter had to be repaired, and other hosts read it as it stands
+    loose: The frontmatter needs repair, and other hosts would read it as it is
     number: The field `description` is not a text
     person: Only a person may start the skill
     spaced: The field `name` is not a text that is the skill's name

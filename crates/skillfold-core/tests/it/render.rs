@@ -82,7 +82,7 @@ fn files_that_cannot_be_listed_are_noted_and_keep_nothing_back() {
     let catalog = told.discover(NOW);
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
-    insta::assert_snapshot!(loaded.notes[0], @"error[SF501]: Files could not be listed: Could not find `pdf`");
+    insta::assert_snapshot!(loaded.notes[0], @"error[SF501]: Could not list files: Could not find `pdf`");
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn unknown_id_gives_an_answer_that_names_the_nearest() {
     insta::assert_snapshot!(answer(&catalog, "pfd", Envelope::SkillContext), @r#"
     <skill_context id="pfd">
       <error>
-        There is no skill `pfd`. Check the id; the list of skills has them all. Nearest: pdf
+        There is no skill `pfd`. Check the id against the list of skills. Nearest: pdf
       </error>
     </skill_context>
     "#);
     insta::assert_snapshot!(answer(&catalog, "pfd", Envelope::ReadSkill), @"
     Error: There is no skill `pfd`
-    Check the id; the list of skills has them all
+    Check the id against the list of skills
     Did you mean: pdf?
     ");
 }
@@ -145,7 +145,7 @@ fn unreadable_file_gives_an_answer_that_says_why() {
     insta::assert_snapshot!(answer(&in_memory(), "broken", Envelope::SkillContext), @r#"
     <skill_context id="broken">
       <error>
-        `broken` holds no skill; error[SF001]: Expected `---`, found `# No frontmatter`. Correct its `SKILL.md`.
+        `broken` is not a valid skill; error[SF001]: Expected `---`, found `# No frontmatter`. Correct its `SKILL.md`.
       </error>
     </skill_context>
     "#);

@@ -122,7 +122,7 @@ pub(super) fn is_sound(vector: &[f32]) -> bool {
 fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Before it is opened: opening a pipe would wait for whoever writes to it.
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let file = File::open(path)?;
     let mut bytes = Vec::new();

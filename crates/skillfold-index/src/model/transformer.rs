@@ -151,7 +151,7 @@ fn shape(bytes: &[u8]) -> Result<Shape, String> {
     let number = |key: &str| {
         let number = config[key].as_u64().filter(|number| *number > 0);
         let number = number.and_then(|number| usize::try_from(number).ok());
-        number.ok_or_else(|| format!("`{key}` is no number above 0"))
+        number.ok_or_else(|| format!("`{key}` is not a number above 0"))
     };
     let shape = Shape {
         words: number("vocab_size")?,

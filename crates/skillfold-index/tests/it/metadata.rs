@@ -74,10 +74,10 @@ fn what_others_can_write_to_is_not_used() {
     let set =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     set(&path, 0o620);
-    assert!(read(&cache).unwrap_err().contains("others can write to it"));
+    assert!(read(&cache).unwrap_err().contains("writable by others"));
     set(&path, 0o600);
     set(cache.folder(), 0o777);
-    assert!(read(&cache).unwrap_err().contains("others can write to it"));
+    assert!(read(&cache).unwrap_err().contains("writable by others"));
     let error = cache.write("/skills", "mark", b"text").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unwritable);
 }

@@ -158,7 +158,7 @@ fn a_missing_file_of_a_model_is_named() {
     let folder = small();
     fs::remove_file(folder.path().join("config.json")).unwrap();
     fs::create_dir(folder.path().join("config.json")).unwrap();
-    insta::assert_snapshot!(refusal(folder.path()), @"Could not use the model file `FOLDER/config.json`: it is no file");
+    insta::assert_snapshot!(refusal(folder.path()), @"Could not use the model file `FOLDER/config.json`: it is not a file");
 }
 
 #[test]

@@ -71,6 +71,6 @@ fn cursor(params: Option<&Value>) -> Result<Option<&str>, ErrorData> {
     match params.and_then(|params| params.get("cursor")) {
         None => Ok(None),
         Some(Value::String(cursor)) if is_cursor(cursor) => Ok(Some(cursor)),
-        Some(_) => Err(ErrorData::invalid_params("`cursor` is none of ours", None)),
+        Some(_) => Err(ErrorData::invalid_params("`cursor` is not valid", None)),
     }
 }

@@ -136,6 +136,6 @@ fn what_names_no_host_or_no_origin_is_refused_at_the_start() {
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
         error.to_string()
     };
-    insta::assert_snapshot!(refused(&|options| options.hosts.push("*".to_owned())), @"`*` is no host; name each host that clients call the server by, such as `skills.example.com`");
-    insta::assert_snapshot!(refused(&|options| options.origins.push("*".to_owned())), @"`*` is no origin; name each as SCHEME://HOST:PORT, such as `https://app.example.com`");
+    insta::assert_snapshot!(refused(&|options| options.hosts.push("*".to_owned())), @"`*` is not a host; name each host that clients use to reach the server, such as `skills.example.com`");
+    insta::assert_snapshot!(refused(&|options| options.origins.push("*".to_owned())), @"`*` is not an origin; write it as SCHEME://HOST:PORT, such as `https://app.example.com`");
 }

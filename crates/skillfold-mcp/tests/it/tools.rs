@@ -260,7 +260,7 @@ async fn what_cannot_be_loaded_is_an_answer_that_a_model_can_act_on() {
     {
       "content": [
         {
-          "text": "<skill_context id=\"pfd\">\n  <error>\n    There is no skill `pfd`. Check the id; the list of skills has them all. Nearest: pdf\n  </error>\n</skill_context>",
+          "text": "<skill_context id=\"pfd\">\n  <error>\n    There is no skill `pfd`. Check the id against the list of skills. Nearest: pdf\n  </error>\n</skill_context>",
           "type": "text"
         }
       ],
@@ -268,7 +268,7 @@ async fn what_cannot_be_loaded_is_an_answer_that_a_model_can_act_on() {
       "resultType": "complete",
       "structuredContent": {
         "error": "not_found",
-        "hint": "Check the id; the list of skills has them all",
+        "hint": "Check the id against the list of skills",
         "message": "There is no skill `pfd`",
         "nearest": [
           "pdf"

@@ -111,8 +111,7 @@ mod unix {
                 (error.kind(), error.hint()),
                 (
                     ErrorKind::Refused,
-                    "A folder on the way to it is a symbolic link, which may lead anywhere; put a folder in its place, \
-                     or change the file that it leads to by its own path"
+                    "A parent folder is a symbolic link; replace the link with a folder, or name the file by its real path"
                 ),
                 "{path}"
             );

@@ -47,7 +47,7 @@ fn link_or_folder_in_the_place_of_a_lock_is_refused() {
         assert_eq!(error.kind(), ErrorKind::Refused, "{name}: {error}");
         assert_eq!(
             error.hint(),
-            "A link, or something else than a file, is where the lock should be; remove it and try again"
+            "The lock's path is a link or not a regular file; remove it and try again"
         );
     }
     assert!(!target.exists());

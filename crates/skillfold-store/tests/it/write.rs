@@ -34,7 +34,7 @@ fn create_does_not_overwrite() {
     let error = create(&file, b"new").unwrap_err();
     assert_eq!(
         show(&error, folder.path()),
-        "Exists: File is there already: `ROOT/a` (Choose another name; what is there stays as it is)"
+        "Exists: File already exists: `ROOT/a` (Choose another name; the existing file was not changed)"
     );
     assert_eq!(fs::read(&file).unwrap(), b"old");
 }
@@ -98,7 +98,7 @@ fn only_regular_files_with_a_name_are_written() {
     );
     assert_eq!(
         show_both("a/.."),
-        "Refused: Refused to write `ROOT/a/..` (Its path leads out of the folder that is written in)"
+        "Refused: Refused to write `ROOT/a/..` (The path leaves the folder that may be written)"
     );
     assert_eq!(
         show_both(".skillfold-write-a"),
@@ -193,8 +193,8 @@ mod unix {
                 assert_eq!(
                     show(&error, folder.path()),
                     format!(
-                        "Refused: Refused to write `ROOT/{shown}` (Links are not written through; name the file that \
-                         the link leads to)"
+                        "Refused: Refused to write `ROOT/{shown}` (Skillfold does not write through links; name the \
+                         link's target instead)"
                     )
                 );
             }

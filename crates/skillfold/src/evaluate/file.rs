@@ -112,7 +112,7 @@ impl QueryFile {
             match fields.get(name) {
                 None => continue,
                 Some(Value::Array(entries)) => self.entries(entries, unlabelled),
-                Some(_) => self.report(format!("`{name}` is no list")),
+                Some(_) => self.report(format!("`{name}` is not a list")),
             }
             is_known = true;
         }
@@ -134,11 +134,11 @@ impl QueryFile {
                     let name = format!("{name}.{}", first_chars(part, NAME));
                     match list {
                         Value::Array(list) => self.texts(&name, list, should_trigger),
-                        _ => self.report(format!("`{name}` is no list")),
+                        _ => self.report(format!("`{name}` is not a list")),
                     }
                 }
             }
-            _ => self.report(format!("`{name}` is no list")),
+            _ => self.report(format!("`{name}` is not a list")),
         }
     }
 
@@ -158,7 +158,7 @@ impl QueryFile {
         for (number, entry) in (1..).zip(entries) {
             let place = format!("Entry {number}");
             let Value::Object(fields) = entry else {
-                self.report(format!("{place} is no object"));
+                self.report(format!("{place} is not an object"));
                 continue;
             };
             match (first(fields, &SHOULD), unlabelled) {
@@ -227,7 +227,7 @@ impl QueryFile {
             (0, _) => return,
             (_, true) => "The file holds no trigger queries".to_owned(),
             (tasks, false) => {
-                format!("Entries without `should_trigger` are no trigger queries: {tasks}")
+                format!("Entries without `should_trigger` are not trigger queries: {tasks}")
             }
         };
         self.findings
@@ -278,14 +278,14 @@ mod tests {
         insta::assert_snapshot!(held("7", Unlabelled::Wrong), @"error[SF851]: The file holds neither a list nor an object");
         insta::assert_snapshot!(held("{}", Unlabelled::Wrong), @"error[SF851]: The file has no list `queries`, and neither `should_trigger` nor `should_not_trigger`");
         insta::assert_snapshot!(held(r#"{"should_trigger": true, "should_not_trigger": [7]}"#, Unlabelled::Wrong), @"
-        error[SF851]: `should_trigger` is no list
+        error[SF851]: `should_trigger` is not a list
         error[SF851]: Entry 1 of `should_not_trigger` has no text as its `query`
         ");
         let entries = r#"["a", {"query": "b"}, {"query": "c", "should_trigger": "yes"}, {"should_trigger": true},
             {"query": " ", "should_trigger": true}, {"query": "d", "should_trigger": true}]"#;
         insta::assert_snapshot!(held(entries, Unlabelled::Wrong), @"
         + d
-        error[SF851]: Entry 1 is no object
+        error[SF851]: Entry 1 is not an object
         error[SF851]: Entry 2 has no `should_trigger`
         error[SF851]: Entry 3 has a `should_trigger` that is neither true nor false
         error[SF851]: Entry 4 has no text as its `query`
@@ -306,8 +306,8 @@ mod tests {
         insta::assert_snapshot!(held(file, Unlabelled::Wrong), @"
         + a
         + c
-        error[SF851]: `should_trigger.test` is no list
-        error[SF851]: `queries` is no list
+        error[SF851]: `should_trigger.test` is not a list
+        error[SF851]: `queries` is not a list
         ");
         let long = format!(
             r#"[{{"query": "{}", "should_trigger": true}}]"#,
@@ -325,7 +325,7 @@ mod tests {
         let mixed = r#"{"evals": [{"prompt": "a"}, {"prompt": "b", "should_trigger": true}]}"#;
         insta::assert_snapshot!(held(mixed, Unlabelled::Task), @"
         + b
-        info[SF852]: Entries without `should_trigger` are no trigger queries: 1
+        info[SF852]: Entries without `should_trigger` are not trigger queries: 1
         ");
     }
 

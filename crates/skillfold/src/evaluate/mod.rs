@@ -77,7 +77,7 @@ fn evaluate(
         instead_of,
         skills: Vec::new(),
         without: 0,
-        held_back: with_status(Status::Untrusted).count(),
+        withheld: with_status(Status::Untrusted).count(),
     };
     let mut entries = Vec::new();
     if ids.is_empty() {

@@ -18,7 +18,7 @@ pub struct Evaluation {
     /// Active skills without evaluations, where none was named.
     pub without: usize,
     /// Skills that are not trusted, of which nothing was read.
-    pub held_back: usize,
+    pub withheld: usize,
 }
 
 /// A skill, and what came of its queries.

@@ -68,7 +68,7 @@ pub(super) fn read(
     place: &ValuePlace<'_>,
 ) -> Result<(), String> {
     let RawValue::Toml(value) = written else {
-        return Err("agents are tables, and are set in the person's file only".to_owned());
+        return Err("agents are tables, and are set in the user's file only".to_owned());
     };
     for (id, value) in entries(table(value)?) {
         let place = place.at(id.span());
@@ -133,7 +133,7 @@ fn set(
 fn unknown(id: &str, name: &str, place: &ValuePlace<'_>) -> SettingFinding {
     let key = format!("agents.{id}.{name}");
     let message = match nearest(name, FIELDS, 1).first() {
-        Some(meant) => format!("Setting `{key}` is not known; `agents.{id}.{meant}` may be meant"),
+        Some(meant) => format!("Setting `{key}` is not known; did you mean `agents.{id}.{meant}`?"),
         None => format!("Setting `{key}` is not known"),
     };
     finding(Code::UnknownSetting, &place.origin, place.span, message)

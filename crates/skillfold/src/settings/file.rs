@@ -20,7 +20,7 @@ pub(super) fn user(environment: &Environment) -> Layer {
     let origin = |line| Origin::User(path.clone(), line);
     if environment.names_settings() && !is_there(&path) {
         let mut layer = Layer::default();
-        let message = format!("Settings that `{SETTINGS_VARIABLE}` names are not there");
+        let message = format!("The settings file that `{SETTINGS_VARIABLE}` names does not exist");
         layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
         return layer;
     }

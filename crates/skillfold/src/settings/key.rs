@@ -96,7 +96,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Roots,
         name: "roots",
-        meaning: "Folders of skills beside the default ones",
+        meaning: "More folders of skills, beside the defaults",
         form: "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`",
         kind: ValueForm::Roots,
         reach: SetBy::Project,
@@ -112,7 +112,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Enable,
         name: "enable",
-        meaning: "Skills that are on",
+        meaning: "Skills to enable",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: ValueForm::Words,
         reach: SetBy::Person,
@@ -120,7 +120,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Disable,
         name: "disable",
-        meaning: "Skills that are off",
+        meaning: "Skills to disable",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: ValueForm::Words,
         reach: SetBy::Project,
@@ -144,7 +144,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Links,
         name: "links",
-        meaning: "What is done with links to folders of skills, and with hard links",
+        meaning: "How links to skill folders, and hard links, are treated",
         form: "`follow`, `refuse` or `strict`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -152,7 +152,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Hidden,
         name: "hidden",
-        meaning: "What is done with folders whose name starts with a dot",
+        meaning: "How hidden folders are treated",
         form: "`skip` or `search`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -160,7 +160,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::MaxDepth,
         name: "max_depth",
-        meaning: "Folders from a root down to a skill, its own included",
+        meaning: "Maximum depth of a skill below its root",
         form: "a whole number",
         kind: ValueForm::Number,
         reach: SetBy::Person,
@@ -168,7 +168,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Profile,
         name: "profile",
-        meaning: "How strictly `check` judges",
+        meaning: "How strict `check` is",
         form: "`lenient` or `spec`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -176,7 +176,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Arguments,
         name: "arguments",
-        meaning: "Which places for arguments instructions have",
+        meaning: "Which argument placeholders instructions may use",
         form: "`plain`, `claude-code` or `goose`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -184,7 +184,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Strict,
         name: "strict",
-        meaning: "Whether a skill that had to be repaired is refused when it is loaded",
+        meaning: "Whether loading refuses a skill that needed repair",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
         reach: SetBy::Person,
@@ -192,7 +192,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Freshness,
         name: "freshness",
-        meaning: "How a change of a loaded file is noticed",
+        meaning: "How changes to a loaded file are detected",
         form: "`checked` or `snapshot`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -200,7 +200,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::CacheEntries,
         name: "cache_entries",
-        meaning: "Loaded texts that are remembered",
+        meaning: "Maximum number of cached instructions",
         form: "a whole number",
         kind: ValueForm::Number,
         reach: SetBy::Person,
@@ -208,7 +208,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::CacheBytes,
         name: "cache_bytes",
-        meaning: "Bytes of all loaded texts that are remembered",
+        meaning: "Maximum bytes of cached instructions",
         form: "a whole number",
         kind: ValueForm::Number,
         reach: SetBy::Person,
@@ -216,7 +216,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Disclosure,
         name: "disclosure",
-        meaning: "What decides what a model is told",
+        meaning: "How skills are disclosed to a model",
         form: "`catalog`, `triggered` or `hybrid`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -224,7 +224,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Style,
         name: "style",
-        meaning: "How skills are written for a model",
+        meaning: "The format of listings",
         form: "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -240,7 +240,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Model,
         name: "model",
-        meaning: "The folder of a model that compares texts by their meaning",
+        meaning: "The folder of an embedding model",
         form: "a path",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -248,7 +248,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::MaxPerRequest,
         name: "max_per_request",
-        meaning: "Skills whose instructions a request adds at most",
+        meaning: "Maximum skills loaded for one request",
         form: "a whole number",
         kind: ValueForm::Number,
         reach: SetBy::Person,
@@ -256,7 +256,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Breadcrumb,
         name: "breadcrumb",
-        meaning: "Whether a model is told how many skills there are where nothing matches",
+        meaning: "Whether a model is told the number of skills when nothing matches",
         form: "`on` or `off`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -264,7 +264,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Fallback,
         name: "fallback",
-        meaning: "What a model is told where nothing matches",
+        meaning: "What a model is told when nothing matches",
         form: "`none`, `show_all` or `ask_user`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -272,7 +272,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::LogContent,
         name: "log_content",
-        meaning: "Whether logs hold requests and what models are told, not names and numbers alone",
+        meaning: "Whether logs include requests and the text given to models",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
         reach: SetBy::Person,
@@ -280,7 +280,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Watch,
         name: "watch",
-        meaning: "Whether the system tells of changes of files, where they are followed",
+        meaning: "Whether file changes are followed by system notifications",
         form: "`on` or `off`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -288,7 +288,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::PollSeconds,
         name: "poll_seconds",
-        meaning: "Seconds between two looks for changes where nobody tells of them",
+        meaning: "Seconds between scans where notifications are not available",
         form: "a whole number; 0 for never",
         kind: ValueForm::Number,
         reach: SetBy::Person,
@@ -296,7 +296,7 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Index,
         name: "index",
-        meaning: "Whether what was read of many skills is kept on disk for the next start, where a program has a place for it",
+        meaning: "Whether metadata of many skills is cached on disk for the next start",
         form: "`on` or `off`",
         kind: ValueForm::Word,
         reach: SetBy::Person,
@@ -304,8 +304,8 @@ pub const KEYS: &[Key] = &[
     Key {
         id: Name::Agents,
         name: "agents",
-        meaning: "Agents, and the skills that each uses and sees",
-        form: "tables `[agents.ID]` of `uses_skills` and `sees`, in the person's file",
+        meaning: "Agents, and the skills each uses and may see",
+        form: "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file",
         kind: ValueForm::Tables,
         reach: SetBy::Person,
     },

@@ -280,7 +280,7 @@ fn pattern(text: &str, place: &ValuePlace<'_>) -> Result<String, String> {
     let stars = text.matches('*').count();
     if stars > 0 && !(stars == 1 && (text == "*" || text.ends_with(":*"))) {
         return Err(format!(
-            "`{text}` is no pattern; `*` stands alone or behind a scope or plugin"
+            "`{text}` is not a pattern; `*` stands alone or behind a scope or plugin"
         ));
     }
     if !matches!(place.origin, Origin::Project(..)) {
@@ -299,7 +299,7 @@ pub(super) const PATHS: char = if cfg!(windows) { ';' } else { ':' };
 pub(super) fn unknown(name: &str, place: &ValuePlace<'_>) -> SettingFinding {
     let meant = nearest(name, KEYS.iter().map(|key| key.name), 1);
     let message = match meant.first() {
-        Some(meant) => format!("Setting `{name}` is not known; `{meant}` may be meant"),
+        Some(meant) => format!("Setting `{name}` is not known; did you mean `{meant}`?"),
         None => format!("Setting `{name}` is not known"),
     };
     let mut unknown = finding(Code::UnknownSetting, &place.origin, place.span, message);
@@ -327,7 +327,7 @@ fn precedence(written: RawValue<'_>) -> Result<Precedence, String> {
             let clients = Precedence::PRESETS.iter().map(|(client, _)| *client);
             let words = clients.chain(Scope::ALL.iter().map(|scope| scope.as_str()));
             let words: Vec<_> = words.map(|word| format!("`{word}`")).collect();
-            format!("`{word}` is none of {}", words.join(", "))
+            format!("`{word}` is not one of {}", words.join(", "))
         })
     };
     let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
@@ -342,6 +342,6 @@ pub(super) fn one_of<T: Copy>(written: RawValue<'_>, choices: &[(&str, T)]) -> R
             .iter()
             .map(|(word, _)| format!("`{word}`"))
             .collect();
-        format!("`{text}` is none of {}", words.join(", "))
+        format!("`{text}` is not one of {}", words.join(", "))
     })
 }

@@ -171,23 +171,23 @@ pub struct Settings {
     pub trust_project: Setting<bool>,
     /// What is done with links to folders.
     pub links: Setting<LinkPolicy>,
-    /// What is done with folders whose name starts with a dot.
+    /// How hidden folders are treated.
     pub hidden: Setting<HiddenPolicy>,
     /// Folders between a root and a skill.
     pub max_depth: Setting<usize>,
     /// How strictly skills are judged.
     pub profile: Setting<Profile>,
-    /// Which places for arguments instructions have.
+    /// Which argument placeholders instructions may use.
     pub arguments: Setting<Dialect>,
-    /// Whether a skill that had to be repaired is refused when it is loaded.
+    /// Whether loading refuses a skill that needed repair.
     pub strict: Setting<bool>,
-    /// How a change of a loaded file is noticed.
+    /// How changes to a loaded file are detected.
     pub freshness: Setting<Freshness>,
-    /// Loaded texts that are remembered.
+    /// Cached texts.
     pub cache_entries: Setting<usize>,
-    /// Bytes of all loaded texts that are remembered.
+    /// Maximum bytes of cached instructions.
     pub cache_bytes: Setting<usize>,
-    /// What decides what a model is told.
+    /// How skills are disclosed to a model.
     pub disclosure: Setting<Mode>,
     /// How it is written.
     pub style: Setting<Style>,
@@ -195,17 +195,17 @@ pub struct Settings {
     pub matching: Setting<Matching>,
     /// The folder of the model that compares texts by their meaning.
     pub model: Setting<Option<PathBuf>>,
-    /// Skills whose instructions a request adds at most.
+    /// Maximum skills loaded for one request.
     pub max_per_request: Setting<usize>,
-    /// Whether a model is told how many skills there are where nothing matches.
+    /// Whether a model is told the number of skills when nothing matches.
     pub breadcrumb: Setting<Breadcrumb>,
-    /// What a model is told where nothing matches.
+    /// What a model is told when nothing matches.
     pub fallback: Setting<Fallback>,
     /// Whether logs hold requests and what models are told.
     pub log_content: Setting<bool>,
-    /// Whether the system tells of changes of files, where they are followed.
+    /// Whether file changes are followed by system notifications.
     pub watch: Setting<bool>,
-    /// Seconds between two looks for changes where nobody tells of them; 0 for never.
+    /// Seconds between scans where notifications are not available; 0 for never.
     pub poll_seconds: Setting<usize>,
     /// Whether what was read of many skills is kept on disk for the next start.
     pub index: Setting<bool>,
@@ -366,7 +366,7 @@ impl Settings {
         }
     }
 
-    /// Reports the patterns that switch on or off what is not there, and skills of agents that are not there. What is in the person's file is for many projects, and
+    /// Reports the patterns that switch on or off what is not there, and skills of agents that are not there. What is in the user's file is for many projects, and
     /// only good to know in one.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
         // What an earlier catalog did not have, this one may.
@@ -398,7 +398,7 @@ impl Settings {
         // What may be meant is looked for among all skills, and not for a hostile number of patterns.
         for (pattern, origin) in missing.iter().take(PATTERNS) {
             let message = match catalog.nearest(pattern, 1).first() {
-                Some(meant) => format!("There is no skill `{pattern}`; `{meant}` may be meant"),
+                Some(meant) => format!("There is no skill `{pattern}`; did you mean `{meant}`?"),
                 None => format!("There is no skill `{pattern}`"),
             };
             let code = Code::PatternMatchesNothing;

@@ -219,7 +219,7 @@ impl FromStr for Client {
         let mut clients = Self::ALL.into_iter();
         clients.find(|client| client.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid(text, format!("it is none of {names}"))
+            Error::invalid(text, format!("it is not one of {names}"))
         })
     }
 }

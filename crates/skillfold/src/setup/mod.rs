@@ -213,7 +213,7 @@ impl SetupPlan {
         let _lock = lock(&self.environment)?;
         let now = self.writable.read(CONFIGURATION_BYTES)?;
         if now.as_ref().map(ReadFile::bytes) != self.before.as_deref().map(str::as_bytes) {
-            let rule = "The file changed meanwhile; close the client and try again";
+            let rule = "The file changed in the meantime; close the client and try again";
             return Err(Error::refused_write(self.file.to_string_lossy(), rule));
         }
         if self.record.is_some() {

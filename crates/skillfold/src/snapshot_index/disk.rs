@@ -108,7 +108,7 @@ impl DiskSnapshotIndex {
             match synced {
                 Ok(synced) if synced.missing == 0 => {
                     disk.set_damage(None);
-                    tracing::info!(skills = disk.keys.len(), "the search index was made again");
+                    tracing::info!(skills = disk.keys.len(), "rebuilt the search index");
                     Ok(())
                 }
                 // Another process writes it; who searches next looks again.
@@ -151,7 +151,7 @@ impl DiskSnapshotIndex {
             ));
         }
         let rebuilt = synced.rebuilt;
-        Ok(rebuilt.map(|damage| format!("{damage}; it was made again")))
+        Ok(rebuilt.map(|damage| format!("{damage}; it was rebuilt")))
     }
 
     fn sync_all(&self) -> Result<Synced, Error> {
@@ -205,10 +205,7 @@ impl DiskSnapshotIndex {
         };
         let answer = self.index.search(query, limit, seen).map_err(|error| {
             let damage: Arc<str> = error.with_cause().into();
-            tracing::warn!(
-                why = &*damage,
-                "the search index is damaged and is made again"
-            );
+            tracing::warn!(why = &*damage, "the search index is damaged; rebuilding it");
             self.set_damage(Some(Arc::clone(&damage)));
             damage
         })?;

@@ -30,12 +30,12 @@ impl IndexRebuild {
         let run = move || {
             if let Err(why) = work() {
                 under_way.0.failures.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(why, "the search index could not be made again");
+                tracing::warn!(why, "the search index could not be rebuilt");
             }
         };
         let thread = thread::Builder::new().name("skillfold-heal".to_owned());
         if let Err(cause) = thread.spawn(run) {
-            tracing::warn!(%cause, "no thread could be started to make the search index again");
+            tracing::warn!(%cause, "could not start a thread to rebuild the search index");
         }
     }
 }

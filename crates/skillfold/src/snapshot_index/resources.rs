@@ -58,7 +58,7 @@ fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
 #[cfg(not(feature = "model"))]
 fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
     Err(format!(
-        "The model in {} is not used: this program is built without its feature `model`",
+        "The model in {} is not used: this program was built without the feature `model`",
         folder.display()
     ))
 }

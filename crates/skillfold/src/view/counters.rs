@@ -23,7 +23,7 @@ pub struct CountersView {
     pub failed: u64,
     /// Tokens that requests added, and that were given again.
     pub tokens: u64,
-    /// Loads and reads that a rule refused.
+    /// Refused loads and reads.
     pub refused: u64,
     /// Skills that the host said were used.
     pub used: u64,
@@ -35,7 +35,7 @@ pub struct CountersView {
     pub cache_entries: usize,
     /// Bytes that they take.
     pub cache_bytes: usize,
-    /// Loads that were answered from memory.
+    /// Loads served from the cache.
     pub cache_hits: u64,
     /// Loads that read the file.
     pub cache_misses: u64,

@@ -46,7 +46,7 @@ pub struct RootState {
     pub trusted_by: Option<String>,
     /// Who named it: `default`, a settings file and line, a variable, `argument` or `host`.
     pub origin: String,
-    /// `searched`, `absent`, `missing`, `same`, or `stale` where something could not be read just now and stays as it was.
+    /// `searched`, `absent`, `missing`, `same`, or `stale` where something cannot be read right now and stays as it was.
     pub outcome: String,
     /// The root that it is the same as.
     #[serde(skip_serializing_if = "Option::is_none")]

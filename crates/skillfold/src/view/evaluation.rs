@@ -116,7 +116,7 @@ pub struct EvaluationSummary {
     /// Active skills without evaluations, where none was named.
     pub without: usize,
     /// Skills that are not trusted, of which nothing was read.
-    pub held_back: usize,
+    pub withheld: usize,
 }
 
 impl EvaluationView {
@@ -130,7 +130,7 @@ impl EvaluationView {
             false_negatives: sum(|skill| skill.false_negatives),
             false_positives: sum(|skill| skill.false_positives),
             without: evaluated.without,
-            held_back: evaluated.held_back,
+            withheld: evaluated.withheld,
         };
         Self {
             mode: evaluated.mode.to_string(),

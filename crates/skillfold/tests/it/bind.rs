@@ -99,8 +99,8 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     insta::assert_snapshot!(world.findings(&skills.report()), @"
     /person/.config/skillfold/config.toml:2 error[SF702]: Setting `agents.a` is not usable: expected a table, found a string
     /person/.config/skillfold/config.toml:3 error[SF702]: Setting `agents.b.uses_skills` is not usable: expected a list, found a string
-    /person/.config/skillfold/config.toml:5 warning[SF701]: Setting `agents.c.uses_skils` is not known; `agents.c.uses_skills` may be meant
-    /person/.config/skillfold/config.toml:7 error[SF702]: Setting `agents.d.sees` is not usable: `mine` is none of `all`, `used`
+    /person/.config/skillfold/config.toml:5 warning[SF701]: Setting `agents.c.uses_skils` is not known; did you mean `agents.c.uses_skills`?
+    /person/.config/skillfold/config.toml:7 error[SF702]: Setting `agents.d.sees` is not usable: `mine` is not one of `all`, `used`
     /person/.config/skillfold/config.toml:8 error[SF702]: Setting `agents.d.uses_skills` is not usable: expected a string, found a number
     /person/.config/skillfold/config.toml:12 warning[SF701]: Setting `agents.f.colour` is not known
     /person/.config/skillfold/config.toml:10 info[SF706]: There is no skill `pfd`
@@ -119,7 +119,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     let settings = Settings::load(&variable, &[("agents".to_owned(), "a".to_owned())]);
     let refused = settings.findings.iter().filter(|finding| {
         let message = &finding.diagnostic.message;
-        message.contains("agents are tables, and are set in the person's file only")
+        message.contains("agents are tables, and are set in the user's file only")
     });
     assert_eq!(refused.count(), 2);
 }

@@ -223,7 +223,7 @@ fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
     assert_eq!(person.files(HIDDEN, None, 10).unwrap().total, 2);
     assert!(person.read(HIDDEN, "notes.md").is_ok());
     for (why, id, said) in [
-        ("switched off", "kestrel-off", "switched off"),
+        ("switched off", "kestrel-off", "disabled"),
         ("untrusted", HIDDEN, "not trusted"),
     ] {
         let (_, tree) = hidden_skills()

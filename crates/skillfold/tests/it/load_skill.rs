@@ -148,7 +148,7 @@ fn load_skill_of_an_unknown_id_answers_not_found() {
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="great">
       <error>
-        There is no skill `great`. Check the id; the list of skills has them all. Nearest: greet
+        There is no skill `great`. Check the id against the list of skills. Nearest: greet
       </error>
     </skill_context>
     "#);

@@ -180,7 +180,7 @@ fn configured_roots_have_scopes_and_plugins() {
             _ => None,
         })
         .collect();
-    assert_eq!(missing, ["warning[SF705]: Root is not there: `~/gone`"]);
+    assert_eq!(missing, ["warning[SF705]: Root does not exist: `~/gone`"]);
 }
 
 #[cfg(unix)]

@@ -134,7 +134,7 @@ fn damaged_index_is_made_again_and_that_is_said() {
     }
     let found = place.start().search(REQUESTS[1], 10);
     let problem = found.problem.unwrap();
-    assert!(problem.ends_with("it was made again"), "{problem}");
+    assert!(problem.ends_with("it was rebuilt"), "{problem}");
     let hits: Vec<&str> = found.hits.iter().map(|hit| &*hit.id).collect();
     assert_eq!(hits, whole);
     assert_eq!(ids(&place.start(), REQUESTS[1]), whole);

@@ -324,7 +324,7 @@ fn setting_cannot_speak_to_the_terminal() {
 fn pattern_with_a_star_inside_is_no_pattern() {
     let world = World::new("//- person/README.md\n");
     let error = world.host().set("disable", "pd*").discover().unwrap_err();
-    insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is no pattern; `*` stands alone or behind a scope or plugin (argument)");
+    insta::assert_snapshot!(error, @"Setting `disable` is not usable: `pd*` is not a pattern; `*` stands alone or behind a scope or plugin (argument)");
 }
 
 #[cfg(unix)]
@@ -353,9 +353,9 @@ fn unknown_key_is_reported_with_the_nearest() {
         .variable("SKILLFOLD_DISABEL", "x");
     let skills = Host::new(environment).discover().unwrap();
     insta::assert_snapshot!(world.findings(&skills.report()), @"
-    /person/.config/skillfold/config.toml:2 warning[SF701]: Setting `precedense` is not known; `precedence` may be meant
+    /person/.config/skillfold/config.toml:2 warning[SF701]: Setting `precedense` is not known; did you mean `precedence`?
     /person/.config/skillfold/config.toml:3 warning[SF701]: Setting `quux` is not known
-    SKILLFOLD_DISABEL warning[SF701]: Setting `disabel` is not known; `disable` may be meant
+    SKILLFOLD_DISABEL warning[SF701]: Setting `disabel` is not known; did you mean `disable`?
     ");
 }
 
@@ -388,8 +388,8 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
     Settings are not valid TOML: unclosed array, expected `]` (/person/.config/skillfold/config.toml:1)
     Setting `disable` is not usable: expected a list, found a string (/person/.config/skillfold/config.toml:1)
     Setting `max_depth` is not usable: expected a whole number, found a string (/person/.config/skillfold/config.toml:1)
-    Setting `links` is not usable: `maybe` is none of `follow`, `refuse`, `strict` (/person/.config/skillfold/config.toml:1)
-    Setting `precedence` is not usable: `team` is none of `default`, `agent-harness`, `claude-code`, `gemini-cli`, `goose`, `openclaw`, `project`, `user`, `plugin`, `bundled` (/person/.config/skillfold/config.toml:1)
+    Setting `links` is not usable: `maybe` is not one of `follow`, `refuse`, `strict` (/person/.config/skillfold/config.toml:1)
+    Setting `precedence` is not usable: `team` is not one of `default`, `agent-harness`, `claude-code`, `gemini-cli`, `goose`, `openclaw`, `project`, `user`, `plugin`, `bundled` (/person/.config/skillfold/config.toml:1)
     Setting `default_roots` is not usable: expected `true` or `false`, found a number (/person/.config/skillfold/config.toml:1)
     Setting `roots` is not usable: a root needs a `path` (/person/.config/skillfold/config.toml:1)
     Setting `roots` is not usable: plugin `user`: Name is the word for a scope (/person/.config/skillfold/config.toml:1)
@@ -418,7 +418,7 @@ fn pattern_that_switches_nothing_is_reported() {
         .discover()
         .unwrap();
     insta::assert_snapshot!(world.findings(&skills.report()), @"
-    argument warning[SF706]: There is no skill `reprot`; `report` may be meant
+    argument warning[SF706]: There is no skill `reprot`; did you mean `report`?
     argument warning[SF706]: There is no skill `nothing-like-it`
     ");
 }

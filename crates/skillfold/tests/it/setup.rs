@@ -650,22 +650,22 @@ fn file_that_cannot_be_understood_is_not_touched_and_the_place_is_said() {
         let real = world.path("").canonicalize().unwrap();
         error.to_string().replace(&*real.to_string_lossy(), "")
     };
-    insta::assert_snapshot!(said(Client::Cursor, "{\n  \"mcpServers\": {\n    \"a\": {}\n    \"b\": {}\n  }\n}"), @"Could not understand `/person/.cursor/mcp.json`: Expected `,` or `}` at 4:5");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": [] }"), @"Could not understand `/person/.cursor/mcp.json`: Expected an object at 1:17");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Could not understand `/person/.cursor/mcp.json`: Key "mcpServers" is there twice at 1:21"#);
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"a\": nul }"), @"Could not understand `/person/.cursor/mcp.json`: Expected a value at 1:8");
-    insta::assert_snapshot!(said(Client::Cursor, "{ \"a"), @"Could not understand `/person/.cursor/mcp.json`: Text has no end at 1:3");
-    insta::assert_snapshot!(said(Client::Cursor, "{} x"), @"Could not understand `/person/.cursor/mcp.json`: Something stands behind the end at 1:4");
-    insta::assert_snapshot!(said(Client::Cursor, "// nothing"), @"Could not understand `/person/.cursor/mcp.json`: There is nothing but comments at 1:1");
-    insta::assert_snapshot!(said(Client::Cursor, "[]"), @"Could not understand `/person/.cursor/mcp.json`: Expected names with values at 1:1");
-    insta::assert_snapshot!(said(Client::Cursor, &"[".repeat(100_000)), @"Could not understand `/person/.cursor/mcp.json`: Nested too deep at 1:129");
-    insta::assert_snapshot!(said(Client::Codex, "a = 1\nb = \n"), @"Could not understand `/person/.codex/config.toml`: string values must be quoted, expected literal string at 2:5");
-    insta::assert_snapshot!(said(Client::Codex, "mcp_servers = 3\n"), @"Could not understand `/person/.codex/config.toml`: Expected `mcp_servers` to be a table at 1:1");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n b: 2\n"), @"Could not understand `/person/.config/goose/config.yaml`: mapping values are not allowed in this context at 2:3");
-    insta::assert_snapshot!(said(Client::Goose, "extensions:\n- developer\n"), @"Could not understand `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n---\nb: 2\n"), @"Could not understand `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
-    insta::assert_snapshot!(said(Client::Goose, "{a: 1}\n"), @"Could not understand `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
-    insta::assert_snapshot!(said(Client::Goose, "a: 1\n...\n"), @"Could not understand `/person/.config/goose/config.yaml`: it cannot be changed without changing more; change it by hand");
+    insta::assert_snapshot!(said(Client::Cursor, "{\n  \"mcpServers\": {\n    \"a\": {}\n    \"b\": {}\n  }\n}"), @"Invalid `/person/.cursor/mcp.json`: Expected `,` or `}` at 4:5");
+    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": [] }"), @"Invalid `/person/.cursor/mcp.json`: Expected an object at 1:17");
+    insta::assert_snapshot!(said(Client::Cursor, "{ \"mcpServers\": {}, \"mcpServers\": {} }"), @r#"Invalid `/person/.cursor/mcp.json`: Key "mcpServers" is there twice at 1:21"#);
+    insta::assert_snapshot!(said(Client::Cursor, "{ \"a\": nul }"), @"Invalid `/person/.cursor/mcp.json`: Expected a value at 1:8");
+    insta::assert_snapshot!(said(Client::Cursor, "{ \"a"), @"Invalid `/person/.cursor/mcp.json`: Text has no end at 1:3");
+    insta::assert_snapshot!(said(Client::Cursor, "{} x"), @"Invalid `/person/.cursor/mcp.json`: Something stands behind the end at 1:4");
+    insta::assert_snapshot!(said(Client::Cursor, "// nothing"), @"Invalid `/person/.cursor/mcp.json`: There is nothing but comments at 1:1");
+    insta::assert_snapshot!(said(Client::Cursor, "[]"), @"Invalid `/person/.cursor/mcp.json`: Expected names with values at 1:1");
+    insta::assert_snapshot!(said(Client::Cursor, &"[".repeat(100_000)), @"Invalid `/person/.cursor/mcp.json`: Nested too deep at 1:129");
+    insta::assert_snapshot!(said(Client::Codex, "a = 1\nb = \n"), @"Invalid `/person/.codex/config.toml`: string values must be quoted, expected literal string at 2:5");
+    insta::assert_snapshot!(said(Client::Codex, "mcp_servers = 3\n"), @"Invalid `/person/.codex/config.toml`: Expected `mcp_servers` to be a table at 1:1");
+    insta::assert_snapshot!(said(Client::Goose, "a: 1\n b: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: mapping values are not allowed in this context at 2:3");
+    insta::assert_snapshot!(said(Client::Goose, "extensions:\n- developer\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping at 2:3");
+    insta::assert_snapshot!(said(Client::Goose, "a: 1\n---\nb: 2\n"), @"Invalid `/person/.config/goose/config.yaml`: A second document starts here at 2:1");
+    insta::assert_snapshot!(said(Client::Goose, "{a: 1}\n"), @"Invalid `/person/.config/goose/config.yaml`: Expected a mapping in blocks at 1:1");
+    insta::assert_snapshot!(said(Client::Goose, "a: 1\n...\n"), @"Invalid `/person/.config/goose/config.yaml`: it cannot be changed without changing more; change it by hand");
 }
 
 #[cfg(unix)]
@@ -755,7 +755,7 @@ fn project_has_a_file_of_its_own_where_the_client_has_one() {
         }
       }
     }
-    goose Could not understand `--project`: Goose has no configuration of a project; leave the option out
+    goose Invalid `--project`: Goose has no configuration of a project; leave the option out
     opencode opencode.json
     {
       "mcp": {

@@ -113,7 +113,7 @@ fn folder_that_was_replaced_is_not_trusted_and_said_so() {
         &*app.canonicalize().unwrap().to_string_lossy(),
         "/person/app",
     );
-    insta::assert_snapshot!(said, @"/person/.local/state/skillfold/trusted.toml:4 warning[SF708]: Folder was trusted, and another one is in its place now: `/person/app`");
+    insta::assert_snapshot!(said, @"/person/.local/state/skillfold/trusted.toml:4 warning[SF708]: Trusted folder was replaced by another one: `/person/app`");
     let list = TrustedFolders::load(&world.environment("person/app"));
     assert_eq!(list.folders[0].state(), TrustedState::Replaced);
     // A folder that was moved away is not trusted where it is now.

@@ -11,7 +11,7 @@ use crate::read::value::Value;
 
 use split::words;
 
-/// Which places for arguments instructions have. Every client has `$ARGUMENTS`; what else there is differs.
+/// Which argument placeholders instructions may use. Every client has `$ARGUMENTS`; what else there is differs.
 ///
 /// | | `plain` | `claude-code` | `goose` |
 /// |---|---|---|---|

@@ -89,9 +89,9 @@ fn a_broken_transformer_is_an_error_that_names_the_file() {
     insta::assert_snapshot!(refusals.join("\n"), @r#"
     Could not use the model file `FOLDER/config.json`: `model_type` is not `bert`, which is the only one known
     Could not use the model file `FOLDER/config.json`: `model_type` is not `bert`, which is the only one known
-    Could not use the model file `FOLDER/config.json`: `num_attention_heads` is no number above 0
+    Could not use the model file `FOLDER/config.json`: `num_attention_heads` is not a number above 0
     Could not use the model file `FOLDER/config.json`: it has more than 64 layers
-    Could not use the model file `FOLDER/config.json`: `max_position_embeddings` is no number above 0
+    Could not use the model file `FOLDER/config.json`: `max_position_embeddings` is not a number above 0
     Could not use the model file `FOLDER/model.safetensors`: shape mismatch for embeddings.word_embeddings.weight, expected: [7, 384], got: [30522, 384]
     Could not use the model file `FOLDER/tokenizer.json`: Model missing. at line 1 column 2
     Could not use the model file `FOLDER/model.safetensors`: header too large

@@ -75,7 +75,7 @@ impl UntrustedBudget {
         left.skills = left.skills.saturating_sub(used.skills);
         if left.folders == 0 || left.entries == 0 || left.skills == 0 {
             let what = format!(
-                "Of what is not trusted, {FOLDERS} folders, {ENTRIES} entries and {SKILLS} skills are looked at; trust the project to see the rest:"
+                "In untrusted folders, at most {FOLDERS} folders, {ENTRIES} entries and {SKILLS} skills are searched; trust the project to see the rest:"
             );
             findings.push(Finding::new(Code::BoundReached, "", &what));
         }
@@ -89,7 +89,7 @@ impl UntrustedBudget {
             Ok(_) => Ok(()),
             Err(_) => Err(Error::refused(
                 what,
-                "Too much frontmatter for a project that is not trusted; trust it to read the rest",
+                "Too much frontmatter for an untrusted project; trust it to read the rest",
             )),
         }
     }

@@ -288,7 +288,7 @@ impl Source for FsSource {
             EntryKind::Shared => Err(Error::refused(what(), AccessRule::Shared.text())),
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
-                "Only files and folders are looked at",
+                "Only files and folders are searched",
             )),
         }
     }

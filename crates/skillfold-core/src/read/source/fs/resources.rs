@@ -130,7 +130,7 @@ impl ResourceWalk<'_> {
         for entry in entries {
             let full = join(here, &entry.name);
             if is_of_version_control(&entry.name) {
-                let what = "Kept by version control, and no part of the skill:";
+                let what = "Belongs to version control, not to the skill:";
                 self.findings
                     .push(Finding::new(Code::VersionControl, &full, what));
                 continue;
@@ -145,7 +145,7 @@ impl ResourceWalk<'_> {
                 _ => self.findings.push(Finding::new(
                     Code::FolderName,
                     &full,
-                    "Name cannot be carried:",
+                    "Name is not printable:",
                 )),
             }
         }

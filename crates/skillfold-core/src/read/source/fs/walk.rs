@@ -298,7 +298,7 @@ struct SkillWalk<'a> {
     folders: usize,
     entries: usize,
     unreported: usize,
-    /// What could not be read just now. Each path is needed: what was known there stays.
+    /// What cannot be read right now. Each path is needed: what was known there stays.
     unavailable: Vec<Finding>,
     /// Where a bound ended the search, and which. It is reported whatever else there is to report.
     cut: Option<Finding>,
@@ -447,7 +447,7 @@ impl<'a> SkillWalk<'a> {
             EntryKind::Folder | EntryKind::Link => {}
         }
         if entry.encoding == Encoding::Other || !is_printable_name(name) {
-            self.report(Code::FolderName, full, "Folder's name cannot be carried:");
+            self.report(Code::FolderName, full, "Folder name is not printable:");
             return false;
         }
         if NEVER.contains(&name)
@@ -471,7 +471,7 @@ impl<'a> SkillWalk<'a> {
         match self.tree.target(full) {
             Ok(target) => return target == EntryKind::Folder,
             Err(error) if is_unknown(&error) => self.unavailable(full, "Link", &error),
-            Err(_) => self.report(Code::DanglingLink, full, "Link leads nowhere:"),
+            Err(_) => self.report(Code::DanglingLink, full, "Link target does not exist:"),
         }
         false
     }
@@ -490,7 +490,7 @@ impl<'a> SkillWalk<'a> {
                 return false;
             }
             Err(error) if is_link_refusal(&error) => {
-                self.report(Code::Loop, path, "Link leads in a circle:");
+                self.report(Code::Loop, path, "Link forms a loop:");
                 return true;
             }
             Err(error) if is_unknown(&error) => {
@@ -556,7 +556,7 @@ impl<'a> SkillWalk<'a> {
     /// Reports what could not be read for a reason that may pass. Too many of them stand for the whole root.
     fn unavailable(&mut self, path: &str, what: &str, error: &io::Error) {
         if self.unavailable.len() <= self.walk.limits.findings {
-            let what = format!("{what} could not be read just now ({error}):");
+            let what = format!("{what} cannot be read right now ({error}):");
             self.unavailable
                 .push(Finding::new(Code::Unavailable, path, &what));
         }
@@ -565,7 +565,7 @@ impl<'a> SkillWalk<'a> {
     fn finish(&mut self) {
         if self.unavailable.len() > self.walk.limits.findings {
             let what = format!(
-                "More than {} folders could not be read just now in",
+                "More than {} folders cannot be read right now in",
                 self.walk.limits.findings
             );
             self.unavailable = vec![Finding::new(Code::Unavailable, "", &what)];

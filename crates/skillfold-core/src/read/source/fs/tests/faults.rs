@@ -387,7 +387,7 @@ fn more_faults_than_are_listed_stand_for_the_whole_root() {
     let said: Vec<_> = of_root
         .map(|of| of.finding.diagnostic.to_string())
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"error[SF519]: More than 3 folders could not be read just now in `.`");
+    insta::assert_snapshot!(said.join("\n"), @"error[SF519]: More than 3 folders cannot be read right now in `.`");
 }
 
 #[test]
