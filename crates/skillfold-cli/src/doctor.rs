@@ -122,8 +122,8 @@ fn found(root: &RootState) -> String {
     match root.refused {
         0 => skills,
         number => format!(
-            "{skills}, {} no skill",
-            counted(number, "folder holds", "folders hold")
+            "{skills}, {}",
+            counted(number, "invalid SKILL.md", "invalid SKILL.md files")
         ),
     }
 }

@@ -139,8 +139,11 @@ fn talk(catalog: &Catalog, output: &mut Output) {
         }
     }
     if refused > 0 {
-        let folders = counted(refused, "folder holds", "folders hold");
-        odd.push(format!("{folders} no skill"));
+        odd.push(counted(
+            refused,
+            "invalid SKILL.md",
+            "invalid SKILL.md files",
+        ));
     }
     if warnings > 0 {
         odd.push(counted(

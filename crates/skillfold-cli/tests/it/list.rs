@@ -28,14 +28,14 @@ fn list_shows_where_skills_belong_and_how_they_stand() {
     mail         user                Sends: mail
     pdf          user                Mine
     project:pdf  project, untrusted  Fills in forms.
-    ! 3 skills, 1 untrusted, 1 folder holds no skill; `skillfold doctor` says why
+    ! 3 skills, 1 untrusted, 1 invalid SKILL.md; `skillfold doctor` says why
     exit 0
     ");
     insta::assert_snapshot!(world().run(&["list", "--trust-project"]), @"
     mail      user            Sends: mail
     pdf       project         Fills in forms.
     user:pdf  user, shadowed  Mine
-    ! 3 skills, 1 shadowed, 1 folder has no valid SKILL.md; `skillfold doctor` says why
+    ! 3 skills, 1 shadowed, 1 invalid SKILL.md; `skillfold doctor` says why
     ! The project is trusted by `trust_project` (argument)
     exit 0
     ");
@@ -258,7 +258,7 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
       ~/.claude/skills     user                not there
       ~/.agent/skills      user                not there
       ~/.skillfold/skills  user                not there
-      .agents/skills       project, untrusted  1 skill, 1 folder holds no skill
+      .agents/skills       project, untrusted  1 skill, 1 invalid SKILL.md
       .claude/skills       project, untrusted  not there
       .agent/skills        project, untrusted  not there
       .skillfold/skills    project, untrusted  not there
