@@ -1,16 +1,16 @@
-//! Every diagnostic code in one table: number, severity, meaning, way out.
+//! Every diagnostic code in one table: number, severity, description, hint.
 
 use std::fmt;
 
-/// How bad a finding is. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
+/// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Good to know.
+    /// For information only.
     Info,
-    /// Works here, and may not work elsewhere.
+    /// Works here, but may not work in other clients.
     Warning,
-    /// Against the specification, or something was refused.
+    /// Violates the specification, or something was refused.
     Error,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Severity {
 
 macro_rules! codes {
     ($($variant:ident $number:literal $severity:ident $description:literal, $hint:literal;)*) => {
-        /// What a [`Diagnostic`](crate::Diagnostic) is about. The number is stable across releases.
+        /// The kind of a [`Diagnostic`](crate::Diagnostic). Its number is stable across releases.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Code {
@@ -34,7 +34,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All codes, in the order of their numbers.
+            /// All codes, sorted by number.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the stable number, such as `SF007`.
@@ -42,12 +42,12 @@ macro_rules! codes {
                 match self { $(Self::$variant => $number,)* }
             }
 
-            /// Returns the severity that the code has where no profile changes it.
+            /// Returns the default severity, which a [`Profile`](crate::Profile) may change.
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }
 
-            /// Returns what the code means, in one sentence.
+            /// Returns a one-sentence description.
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$variant => $description,)* }
             }
@@ -103,7 +103,7 @@ codes! {
     YamlComplexKey "SF019" Error "A field's name is not plain text",
         "Use a word as the name of the field; quote a value that has braces";
 
-    // Repairs: what was read in place of what stands there.
+    // Repairs: the file was read as if it had been written correctly.
     RepairedColon "SF101" Warning "A value with an unquoted `: ` was read as text",
         "Put the value in quotes";
     RepairedBlockScalar "SF102" Warning "Text on the line of a `>` or `|` was read as the value",
@@ -200,7 +200,7 @@ codes! {
     Placeholder "SF411" Warning "Text of a template is still there",
         "Write what the skill does, when to use it, and what the agent should do";
 
-    // Finding.
+    // Discovery.
     FolderUnreadable "SF501" Error "A folder could not be read",
         "Check that the folder exists and may be read";
     FolderName "SF502" Error "A name is not UTF-8 or not printable",
@@ -274,7 +274,7 @@ codes! {
     HomeLookedUp "SF710" Info "`HOME` is not set, and the home that the system knows for the user is used",
         "Set `HOME`, or set `SKILLFOLD_NO_HOME_LOOKUP` to `1` to go without a home";
 
-    // Choosing.
+    // Triggers.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",
         "Correct the regular expression; look-around and back-references are not supported";
 
@@ -294,7 +294,7 @@ codes! {
     RequiredForm "SF807" Warning "An entry under `requires` is not written as an id, and is not named to the model",
         "Write the ids of skills: letters, digits and hyphens";
 
-    // Evaluating.
+    // Evaluation.
     EvaluationForm "SF851" Error "A file of trigger queries, or an entry of it, cannot be used",
         "Write JSON: a list of objects with `query` and `should_trigger`";
     NoTriggerQueries "SF852" Info "A file of evaluations has entries that are not trigger queries",
@@ -306,8 +306,8 @@ codes! {
 }
 
 impl Code {
-    /// Returns whether the finding may be an attempt to deceive: hidden text, what a terminal obeys, forged tags, and what
-    /// leads out of the skill. Such findings are shown first where not all are.
+    /// Returns whether the finding may point to an attack: hidden text, terminal escapes, forged envelope tags, or a
+    /// link out of the skill. When findings are capped, these are kept first.
     pub const fn is_about_safety(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What was found in a file, where, and what to do about it.
+//! Diagnostics: what was found in a file, where, and how to fix it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,16 +7,16 @@ use std::ops::Range;
 use crate::codes::{Code, Severity};
 use crate::invisible::hidden_characters;
 
-/// A place in a file: line and column, both from 1, the column in characters.
+/// A position in a file: line and column, both 1-based, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "a position is two numbers and will stay so"
 )]
 pub struct Position {
-    /// The line, from 1.
+    /// The line, 1-based.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, 1-based.
     pub column: u32,
 }
 
@@ -29,7 +29,8 @@ impl Position {
         Self { line, column }
     }
 
-    /// Returns the byte offset of this place in `text`; the end of the line or of the text where the place is past it.
+    /// Returns the byte offset of this position in `text`. A position past the end of its line or of the text is
+    /// clamped to that end.
     pub fn offset_in(self, text: &str) -> usize {
         let mut start = 0;
         for _ in 1..self.line {
@@ -39,17 +40,17 @@ impl Position {
             start += length + 1;
         }
         let line = text[start..].split('\n').next().unwrap_or_default();
-        // A byte-order mark takes a place in the text and none on the screen.
-        let mark = if self.line == 1 && line.starts_with('\u{feff}') {
+        // A byte-order mark takes up bytes but no column.
+        let bom_bytes = if self.line == 1 && line.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
             0
         };
         let column = self.column.saturating_sub(1) as usize;
-        line[mark..]
+        line[bom_bytes..]
             .char_indices()
             .nth(column)
-            .map_or(start + line.len(), |(offset, _)| start + mark + offset)
+            .map_or(start + line.len(), |(offset, _)| start + bom_bytes + offset)
     }
 }
 
@@ -59,7 +60,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A stretch of a file, from `start` up to and without `end`.
+/// A range of a file, from `start` up to but excluding `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_structs,
@@ -68,7 +69,7 @@ impl fmt::Display for Position {
 pub struct Span {
     /// The first character.
     pub start: Position,
-    /// The first character after it.
+    /// The first character after the span.
     pub end: Position,
 }
 
@@ -83,9 +84,10 @@ impl Span {
         Self { start, end: start }
     }
 
-    /// Returns the bytes of `text` that the span covers; one character where the span is empty.
+    /// Returns the byte range of `text` that the span covers. An empty span covers one character, except at the end of
+    /// a line.
     ///
-    /// The range is always inside `text` and on character boundaries, so that a face can underline it.
+    /// The range always lies within `text` and on character boundaries, so that it can be underlined.
     pub fn bytes_in(self, text: &str) -> Range<usize> {
         let start = self.start.offset_in(text);
         let end = self.end.offset_in(text);
@@ -97,7 +99,7 @@ impl Span {
     }
 }
 
-/// One finding: what, how bad, where, and the way out.
+/// One finding: its code, severity, message and position.
 ///
 /// ```
 /// use skillfold_core::{Code, parse};
@@ -111,18 +113,18 @@ impl Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What it is about.
+    /// The kind of finding.
     pub code: Code,
-    /// How bad it is; a profile may differ from the code's own severity.
+    /// The severity. A [`Profile`](crate::Profile) may change it from the code's default.
     pub severity: Severity,
-    /// What was found, in one line, with the value it is about.
+    /// What was found, on one line, including the value in question.
     pub message: Box<str>,
-    /// Where in the file. Findings about folders have none.
+    /// Where in the file; `None` for findings about folders.
     pub span: Option<Span>,
 }
 
 impl Diagnostic {
-    /// Creates a finding with the code's own severity. What a terminal would obey is escaped in the message.
+    /// Creates a finding with the code's default severity. Control and invisible characters in the message are escaped.
     pub fn new(code: Code, span: impl Into<Option<Span>>, message: impl Into<Box<str>>) -> Self {
         let message = message.into();
         let escaped = match visible(&message) {
@@ -137,7 +139,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns what the author can do about it.
+    /// Returns what the author of the file can do about it.
     pub fn hint(&self) -> &'static str {
         self.code.hint()
     }
@@ -153,50 +155,50 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Returns a text as it may be shown on a terminal: on one line, with control and invisible characters escaped, but for
-/// those that emoji and some scripts need (see [`hidden`]).
+/// Returns a text that is safe to show on a terminal: on one line, with control and invisible characters escaped,
+/// except those that emoji and some scripts need (see [`hidden_characters`]).
 ///
 /// ```
 /// assert_eq!(skillfold_core::visible("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if is_plain(text) {
+    if is_printable_ascii(text) {
         return Cow::Borrowed(text);
     }
-    let (mut shown, mut copied) = (String::new(), 0);
+    let (mut escaped, mut copied) = (String::new(), 0);
     for (offset, c) in hidden_characters(text) {
-        shown.push_str(&text[copied..offset]);
-        shown.extend(c.escape_unicode());
+        escaped.push_str(&text[copied..offset]);
+        escaped.extend(c.escape_unicode());
         copied = offset + c.len_utf8();
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    shown.push_str(&text[copied..]);
-    Cow::Owned(shown)
+    escaped.push_str(&text[copied..]);
+    Cow::Owned(escaped)
 }
 
-/// Returns a value as it is shown in a message: in backticks, on one line, cut at 60 characters.
+/// Formats a value for a message: in backticks, on one line, cut to 60 characters.
 ///
-/// Control and invisible characters are escaped: a message may go to a terminal.
+/// Control and invisible characters are escaped because a message may be printed on a terminal.
 pub(crate) fn quoted(text: &str) -> String {
-    const WIDTH: usize = 60;
+    const MAX_CHARS: usize = 60;
     let text = text.trim();
-    let (text, dots) = match text.char_indices().nth(WIDTH) {
+    let (text, ellipsis) = match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => (&text[..end], "…"),
         None => (text, ""),
     };
     let line = text.replace(['\n', '\t'], " ");
-    format!("`{}{dots}`", visible(&line))
+    format!("`{}{ellipsis}`", visible(&line))
 }
 
-/// Returns a path as it is shown in a message: in backticks, escaped, and whole, because half a path names nothing.
+/// Formats a path for a message: in backticks, escaped, and never shortened, because half a path is useless.
 pub(crate) fn whole(path: &str) -> String {
     format!("`{}`", visible(path))
 }
 
-/// Returns whether a text is of ASCII that everybody sees, as most is.
-fn is_plain(text: &str) -> bool {
+/// Returns whether a text is printable ASCII, as most text is. Fast path of [`visible`].
+fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..0x7f).contains(&byte))
 }
 

@@ -1,13 +1,13 @@
-//! The error of the engine: opaque outside, precise inside.
+//! The engine's error type: opaque to callers, precise internally.
 
 use std::fmt;
 use std::io;
 
 use crate::diagnostic::{Diagnostic, visible, whole};
 
-/// Why the engine could not do what it was asked to.
+/// The error type of the engine.
 ///
-/// Broken content is not an error: it is a value with [diagnostics](crate::Diagnostic).
+/// Malformed content is usually not an error but a value with [diagnostics](crate::Diagnostic).
 #[derive(Debug)]
 pub struct Error {
     repr: Box<Repr>,
@@ -17,17 +17,17 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such thing.
+    /// Does not exist.
     NotFound,
-    /// A rule forbids it.
+    /// Forbidden by a rule.
     Refused,
-    /// It is there and could not be read.
+    /// Exists but could not be read.
     Unreadable,
-    /// What was asked for makes no sense as it is written.
+    /// The request, a setting or a file is malformed.
     Invalid,
-    /// There is a file already, and it stays as it is.
+    /// The file already exists and was left unchanged.
     Exists,
-    /// It could not be written.
+    /// Could not be written.
     Unwritable,
 }
 
@@ -58,15 +58,15 @@ enum Repr {
     },
     Invalid {
         what: Box<str>,
-        why: Box<str>,
+        reason: Box<str>,
     },
     Setting {
         origin: Box<str>,
-        why: Box<str>,
+        reason: Box<str>,
     },
     Model {
         file: Box<str>,
-        why: Box<str>,
+        reason: Box<str>,
     },
     Exists {
         what: Box<str>,
@@ -105,8 +105,8 @@ impl Error {
         }
     }
 
-    /// Returns whether trying again may help: the system was short of something, or a disk or a network failed. What is
-    /// not there, is something else or is not allowed stays so until somebody changes it.
+    /// Returns whether a retry may succeed: the system ran out of a resource, or a disk or network failed. A missing
+    /// file, a wrong file type and missing permissions are permanent until somebody changes them.
     pub fn is_transient(&self) -> bool {
         match &*self.repr {
             Repr::Read { source, .. } | Repr::Write { source, .. } => is_transient(source),
@@ -137,7 +137,7 @@ impl Error {
         }
     }
 
-    /// Returns the ids that may have been meant, the nearest first.
+    /// Returns existing ids similar to the unknown one, the nearest first.
     pub fn nearest(&self) -> &[Box<str>] {
         match &*self.repr {
             Repr::NoSkill { nearest, .. } | Repr::NoAgent { nearest, .. } => nearest,
@@ -145,7 +145,7 @@ impl Error {
         }
     }
 
-    /// Returns what is wrong with the file of a skill that was asked for.
+    /// Returns the findings on the requested skill's file, if it is malformed.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match &*self.repr {
             Repr::Malformed { diagnostics, .. } => diagnostics,
@@ -153,7 +153,7 @@ impl Error {
         }
     }
 
-    /// Returns the message with its cause.
+    /// Returns the message followed by its cause.
     pub fn with_cause(&self) -> String {
         match std::error::Error::source(self) {
             Some(cause) => format!("{self}: {cause}"),
@@ -161,32 +161,32 @@ impl Error {
         }
     }
 
-    /// Creates an error for a thing that is not there.
+    /// Creates an error for something that does not exist.
     pub fn not_found(what: impl Into<Box<str>>) -> Self {
         Repr::NotFound { what: what.into() }.into()
     }
 
-    /// Creates an error for an id that leads to no skill; `nearest` are those that may have been meant.
+    /// Creates an error for an unknown skill id; `nearest` are the ids to suggest.
     pub(crate) fn no_skill(id: &str, nearest: Vec<&str>) -> Self {
         let nearest = nearest.into_iter().map(Into::into).collect();
         let id = id.into();
         Repr::NoSkill { id, nearest }.into()
     }
 
-    /// Creates an error for an id that leads to no agent; `nearest` are those that may have been meant.
+    /// Creates an error for an unknown agent id; `nearest` are the ids to suggest.
     pub fn no_agent(id: &str, nearest: Vec<&str>) -> Self {
         let nearest = nearest.into_iter().map(Into::into).collect();
         let id = id.into();
         Repr::NoAgent { id, nearest }.into()
     }
 
-    /// Creates an error for a skill that is not read as its file stands; `what` is the whole sentence.
+    /// Creates an error for a skill whose file is malformed; `what` is the whole message.
     pub(crate) fn malformed(what: impl Into<Box<str>>, diagnostics: Box<[Diagnostic]>) -> Self {
         let what = what.into();
         Repr::Malformed { what, diagnostics }.into()
     }
 
-    /// Creates an error for a thing that a rule forbids; `rule` says which, as a sentence.
+    /// Creates an error for something that a rule forbids to open; `rule` states the rule as a sentence.
     pub fn refused(what: impl Into<Box<str>>, rule: &'static str) -> Self {
         Repr::Refused {
             what: what.into(),
@@ -195,48 +195,48 @@ impl Error {
         .into()
     }
 
-    /// Creates an error for a request that makes no sense as it is written; `why` says what is wrong with it.
-    pub fn invalid(what: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
-        let (what, why) = (what.into(), why.into());
-        Repr::Invalid { what, why }.into()
+    /// Creates an error for a malformed request; `reason` says what is wrong with it.
+    pub fn invalid(what: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
+        let (what, reason) = (what.into(), reason.into());
+        Repr::Invalid { what, reason }.into()
     }
 
-    /// Creates an error for a setting that cannot be followed; `origin` says where it was made, `why` what is wrong.
-    pub fn setting(origin: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
-        let (origin, why) = (origin.into(), why.into());
-        Repr::Setting { origin, why }.into()
+    /// Creates an error for an invalid setting; `origin` says where it was set, `reason` what is wrong with it.
+    pub fn setting(origin: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
+        let (origin, reason) = (origin.into(), reason.into());
+        Repr::Setting { origin, reason }.into()
     }
 
-    /// Creates an error for a file of a model that cannot be used; `why` says what is wrong with it.
-    pub fn model(file: impl Into<Box<str>>, why: impl Into<Box<str>>) -> Self {
-        let (file, why) = (file.into(), why.into());
-        Repr::Model { file, why }.into()
+    /// Creates an error for an unusable embedding model file; `reason` says what is wrong with it.
+    pub fn model(file: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
+        let (file, reason) = (file.into(), reason.into());
+        Repr::Model { file, reason }.into()
     }
 
-    /// Creates an error for a file that is there already.
+    /// Creates an error for a file that already exists.
     pub fn exists(what: impl Into<Box<str>>) -> Self {
         Repr::Exists { what: what.into() }.into()
     }
 
-    /// Creates an error for a file that a rule forbids to write; `rule` says which, as a sentence.
+    /// Creates an error for a file that a rule forbids to write; `rule` states the rule as a sentence.
     pub fn refused_write(what: impl Into<Box<str>>, rule: &'static str) -> Self {
         let what = what.into();
         Repr::RefusedWrite { what, rule }.into()
     }
 
-    /// Creates an error for a folder that a rule forbids to trust; `rule` says which, as a sentence.
+    /// Creates an error for a folder that a rule forbids to trust; `rule` states the rule as a sentence.
     pub fn refused_trust(what: impl Into<Box<str>>, rule: &'static str) -> Self {
         let what = what.into();
         Repr::RefusedTrust { what, rule }.into()
     }
 
-    /// Creates an error from what the system answered to a write.
+    /// Creates an error from the I/O error of a write.
     pub fn write(what: impl Into<Box<str>>, source: io::Error) -> Self {
         let what = what.into();
         Repr::Write { what, source }.into()
     }
 
-    /// Creates an error from what the system answered; not-found becomes [`ErrorKind::NotFound`].
+    /// Creates an error from the I/O error of a read; [`io::ErrorKind::NotFound`] becomes [`ErrorKind::NotFound`].
     pub fn read(what: impl Into<Box<str>>, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::NotFound {
             return Self::not_found(what);
@@ -249,7 +249,8 @@ impl Error {
     }
 }
 
-/// Returns whether trying again may help. Errors that nobody has heard of count: taking a fault for the truth loses skills.
+/// Returns whether a retry may succeed. Unknown errors count as transient, because treating a passing fault as
+/// permanent loses skills.
 pub(crate) fn is_transient(error: &io::Error) -> bool {
     #[cfg(unix)]
     if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
@@ -286,18 +287,23 @@ impl fmt::Display for Error {
             Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
-            Repr::Invalid { what, why } => {
-                write!(formatter, "Invalid {}: {}", whole(what), visible(why))
+            Repr::Invalid { what, reason } => {
+                write!(
+                    formatter,
+                    "Invalid {}: {}",
+                    whole(what),
+                    visible(reason)
+                )
             }
-            Repr::Setting { origin, why } => {
-                write!(formatter, "{} ({})", visible(why), visible(origin))
+            Repr::Setting { origin, reason } => {
+                write!(formatter, "{} ({})", visible(reason), visible(origin))
             }
-            Repr::Model { file, why } => {
+            Repr::Model { file, reason } => {
                 let file = whole(file);
                 write!(
                     formatter,
                     "Could not use the model file {file}: {}",
-                    visible(why)
+                    visible(reason)
                 )
             }
             Repr::Exists { what } => write!(formatter, "File already exists: {}", whole(what)),
@@ -338,7 +344,7 @@ mod tests {
     use super::Error;
 
     #[test]
-    fn what_may_pass_is_told_from_what_stays() {
+    fn transient_errors_are_distinguished_from_permanent_ones() {
         let is_transient = |error: io::Error| Error::read("x", error).is_transient();
         for kind in [
             io::ErrorKind::NotFound,
@@ -359,12 +365,12 @@ mod tests {
             assert!(is_transient(kind.into()), "{kind}");
         }
         #[cfg(unix)]
-        for (code, is_so) in [
+        for (code, expected) in [
             (rustix::io::Errno::MFILE, true),
             (rustix::io::Errno::IO, true),
             (rustix::io::Errno::LOOP, false),
         ] {
-            assert_eq!(is_transient(code.into()), is_so, "{code}");
+            assert_eq!(is_transient(code.into()), expected, "{code}");
         }
         assert!(!Error::not_found("x").is_transient());
     }

@@ -1,10 +1,10 @@
-//! Characters that a person does not see.
+//! Invisible and text-reordering characters.
 
-/// Returns whether a person does not see the character, or sees the text around it in another order.
+/// Returns whether a character is invisible, or changes the order in which the text around it is displayed.
 ///
-/// These are the format characters of Unicode (general category `Cf`), everything that a reader may ignore
-/// (`Default_Ignorable_Code_Point`: variation selectors, tags, fillers, and code points that are reserved for more of them),
-/// and the separators of lines and paragraphs. Control characters are not among them: see [`char::is_control`].
+/// These are the format characters of Unicode (general category `Cf`), everything that renderers may ignore
+/// (`Default_Ignorable_Code_Point`: variation selectors, tags, fillers, and code points reserved for more of them), and
+/// the line and paragraph separators. Control characters are not included: see [`char::is_control`].
 pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -16,53 +16,58 @@ pub fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Returns the control and invisible characters of a text, each with its offset in bytes.
+/// Returns the control and invisible characters of a text, each with its byte offset.
 ///
-/// Invisible characters that the visible ones around them need are left out, because ordinary text has them: the selector
-/// after an emoji (`⚠️`), the joiners of emoji and of Arabic or Indic letters, selectors of Mongolian letters, signs over
-/// Arabic numbers, and the tags of the three flags that have some. Each needs a visible character of its own, so that no
-/// sentence can be hidden in them.
+/// Invisible characters that their visible neighbours require are skipped, because ordinary text has them: the
+/// variation selector after an emoji (`⚠️`), the joiners of emoji and of Arabic or Indic letters, selectors of
+/// Mongolian letters, signs over Arabic numbers, and the tags of the three flags that use them. Each of these needs a
+/// visible character of its own, so no sentence can be hidden in them.
 ///
 /// ```
-/// use skillfold_core::hidden;
+/// use skillfold_core::hidden_characters;
 ///
-/// assert_eq!(hidden("a\u{200b}b\u{1b}").collect::<Vec<_>>(), [(1, '\u{200b}'), (5, '\u{1b}')]);
-/// assert_eq!(hidden("\u{26a0}\u{fe0f} careful").next(), None);
+/// assert_eq!(hidden_characters("a\u{200b}b\u{1b}").collect::<Vec<_>>(), [(1, '\u{200b}'), (5, '\u{1b}')]);
+/// assert_eq!(hidden_characters("\u{26a0}\u{fe0f} careful").next(), None);
 /// ```
 pub fn hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> {
-    text.char_indices()
-        .filter(|(offset, c)| c.is_control() || (is_invisible(*c) && !is_needed(text, *offset, *c)))
+    text.char_indices().filter(|(offset, c)| {
+        c.is_control() || (is_invisible(*c) && !is_required_by_neighbors(text, *offset, *c))
+    })
 }
 
-fn is_needed(text: &str, offset: usize, c: char) -> bool {
+/// Returns whether the invisible character `c` at `offset` belongs to the visible characters around it.
+fn is_required_by_neighbors(text: &str, offset: usize, c: char) -> bool {
     let mut before = text[..offset].chars().rev();
     let after = text[offset + c.len_utf8()..].chars().next();
-    let Some(last) = before.next() else {
+    let Some(previous) = before.next() else {
         return false;
     };
     match c {
         '\u{fe0e}' | '\u{fe0f}' => {
-            is_pictograph(last) || (is_keycap(last) && after == Some('\u{20e3}'))
+            is_pictograph(previous) || (is_keycap_base(previous) && after == Some('\u{20e3}'))
         }
-        '\u{200c}' | '\u{200d}' if is_joined(last) => after.is_some_and(is_joined),
+        '\u{200c}' | '\u{200d}' if is_joining_script(previous) => {
+            after.is_some_and(is_joining_script)
+        }
         '\u{200d}' => {
-            let base = if last == '\u{fe0f}' {
+            let base = if previous == '\u{fe0f}' {
                 before.next()
             } else {
-                Some(last)
+                Some(previous)
             };
             base.is_some_and(is_pictograph) && after.is_some_and(is_pictograph)
         }
-        '\u{180b}'..='\u{180f}' => matches!(last, '\u{1820}'..='\u{18aa}'),
+        '\u{180b}'..='\u{180f}' => matches!(previous, '\u{1820}'..='\u{18aa}'),
         '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' => {
-            after.is_some_and(is_joined)
+            after.is_some_and(is_joining_script)
         }
-        '\u{e0020}'..='\u{e007f}' => is_of_flag(text, offset),
+        '\u{e0020}'..='\u{e007f}' => is_flag_tag(text, offset),
         _ => false,
     }
 }
 
-/// Returns whether a character is of a block that has emoji. Other signs of these blocks are as visible.
+/// Returns whether a character is in a Unicode block that contains emoji. The other characters of these blocks are just
+/// as visible.
 fn is_pictograph(c: char) -> bool {
     matches!(
         c,
@@ -72,19 +77,19 @@ fn is_pictograph(c: char) -> bool {
     )
 }
 
-fn is_keycap(c: char) -> bool {
+fn is_keycap_base(c: char) -> bool {
     matches!(c, '0'..='9' | '#' | '*')
 }
 
-/// Returns whether a character is of a script whose letters change where they are joined: from Arabic to the scripts of
-/// India, of Myanmar, Khmer and Mongolia.
-fn is_joined(c: char) -> bool {
+/// Returns whether a character belongs to a script whose letters change shape when joined: Arabic through the Indic
+/// scripts, Myanmar, Khmer and Mongolian.
+fn is_joining_script(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
         && !is_invisible(c)
 }
 
-/// Returns whether a tag is one of the flags of England, Scotland or Wales, the only ones that are written with tags.
-fn is_of_flag(text: &str, offset: usize) -> bool {
+/// Returns whether a tag character is part of the flag of England, Scotland or Wales, the only flags written with tags.
+fn is_flag_tag(text: &str, offset: usize) -> bool {
     const FLAGS: [&str; 3] = [
         "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
         "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
@@ -149,7 +154,7 @@ mod tests {
     ];
 
     #[test]
-    fn table_is_what_unicode_lets_a_reader_ignore_and_all_that_formats() {
+    fn table_is_ignorable_and_format_characters_of_unicode() {
         for c in '\0'..=char::MAX {
             let number = u32::from(c);
             let ranges = IGNORABLE.iter().chain(&FORMAT);
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn no_invisible_character_passes_among_letters_or_in_a_row() {
+    fn invisible_characters_among_letters_or_in_a_row_are_found() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c) || c.is_control()) {
             assert_eq!(
                 hidden_characters(&format!("a{c}b")).next(),
@@ -173,7 +178,7 @@ mod tests {
                 Some((0, c)),
                 "{c:?}"
             );
-            // After each kind of sign that excuses one, the second is found.
+            // A base character excuses one invisible character, never a second.
             for base in ['\u{26a0}', '\u{1f3f4}', '\u{645}', '\u{915}', '\u{1820}'] {
                 let text = format!("{base}{c}{c}{c}{base}");
                 assert!(hidden_characters(&text).count() >= 2, "{base}{c:?}");
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_are_no_known_flag_are_hidden_text() {
+    fn tags_outside_known_flags_are_hidden_text() {
         let payload = "🏴\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}\u{e007f}";
         assert_eq!(hidden_characters(payload).count(), 7);
         let flag = "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";

@@ -1,8 +1,8 @@
-//! Every cap of the engine, its default and its reason.
+//! Every limit of the engine, with its default and the reason for it.
 
-/// Caps on what the engine reads, each with the reason for its default.
+/// Limits on what the engine reads.
 ///
-/// A cap that is reached is reported with a diagnostic; nothing is cut silently.
+/// Reaching a limit is reported with a diagnostic; nothing is cut silently.
 ///
 /// ```
 /// let limits = skillfold_core::Limits { walk_depth: 2, ..Default::default() };
@@ -14,31 +14,33 @@
     reason = "hosts set single caps with struct update syntax"
 )]
 pub struct Limits {
-    /// Bytes of a `SKILL.md` that discovery reads first. One page; 7 of 29,805 real files have a longer frontmatter.
+    /// Bytes of a `SKILL.md` that discovery reads first. The default is one page; only 7 of 29,805 real files have a
+    /// longer frontmatter.
     pub head_bytes: usize,
-    /// Bytes of frontmatter after the opening fence. The longest real one is well under 16 KiB.
+    /// Maximum bytes of frontmatter after the opening fence. The longest real one is well under 16 KiB.
     pub frontmatter_bytes: usize,
-    /// Nesting of lists and mappings in frontmatter. Real files nest to 6.
+    /// Maximum nesting of lists and mappings in frontmatter. Real files nest up to 6 levels.
     pub yaml_depth: usize,
-    /// Keys of all mappings of one frontmatter together.
+    /// Maximum keys of one frontmatter, summed over all its mappings.
     pub yaml_keys: usize,
-    /// Folders from a root down to a skill, the skill's own included. The specification has one; sources of skills nest them by topic.
+    /// Maximum depth of a skill's folder below its root. The specification has depth 1; repositories of skills nest
+    /// them by topic.
     pub walk_depth: usize,
-    /// Folders of one root that hold no `SKILL.md` and are listed in search of one.
+    /// Maximum folders without a `SKILL.md` that are listed per root.
     pub walk_folders: usize,
-    /// Directory entries of one root, or of one skill, that are looked at. A root of 100,000 skills has 100,000.
+    /// Maximum directory entries examined per root, or per skill. A root of 100,000 skills has 100,000.
     pub walk_entries: usize,
-    /// Skills of one root.
+    /// Maximum skills per root.
     pub skills: usize,
-    /// Findings that one file, one walk or one source reports one by one; the rest are counted.
+    /// Maximum findings that a file, a walk or a source reports individually; the rest are counted.
     pub findings: usize,
-    /// Nesting of folders inside a skill that are listed as resources.
+    /// Maximum nesting of folders inside a skill whose files are listed as resources.
     pub resource_depth: usize,
-    /// Files of one skill that one page of its listing holds.
+    /// Maximum files on one page of a skill's file listing.
     pub resources: usize,
-    /// Bytes that one read of a file returns at most.
+    /// Maximum bytes returned by one read of a file.
     pub read_bytes: u64,
-    /// Tokens of a `SKILL.md` above which it is reported as oversize; estimated from the file's size.
+    /// Tokens, estimated from the file's size, above which a `SKILL.md` is reported as oversize.
     pub skill_tokens: u64,
 }
 
@@ -62,5 +64,5 @@ impl Default for Limits {
     }
 }
 
-/// Bytes that are counted as one token where a token count is estimated.
+/// Bytes per token, for estimating token counts.
 pub(crate) const BYTES_PER_TOKEN: u64 = 4;

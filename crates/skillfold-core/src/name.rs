@@ -1,4 +1,4 @@
-//! Names and paths that cannot be built unsafe.
+//! Skill names and resource paths, checked on construction so that no unsafe one can exist.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use crate::invisible::hidden_characters;
 
-/// The name of a skill as it can safely be carried: one line, not empty, no `/`, `\` or control characters, at most
-/// 256 bytes, no white space at its ends.
+/// A skill name that is safe to use in paths and messages: one line, not empty, without `/`, `\`, control or invisible
+/// characters, at most 256 bytes, and without leading or trailing white space.
 ///
-/// Whether it also meets the specification (64 characters, lower case, single hyphens, equal to its folder) is a
-/// [`Diagnostic`](crate::Diagnostic), because clients are told to warn and load anyway.
+/// A name that violates the specification (64 characters, lower case, single hyphens, equal to the folder's name) is
+/// only reported as a [`Diagnostic`](crate::Diagnostic), because clients are told to warn and load anyway.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillName(Box<str>);
 
 impl SkillName {
-    /// Bytes of the longest name that is carried.
+    /// Maximum length in bytes.
     pub const MAX_BYTES: usize = 256;
 
     /// Returns the name as text.
@@ -32,7 +32,7 @@ impl FromStr for SkillName {
         if !text.is_empty() && text.len() <= Self::MAX_BYTES && text.bytes().all(is_plain) {
             return Ok(Self(text.into()));
         }
-        let wrong = if text.is_empty() || text.trim() != text {
+        let reason = if text.is_empty() || text.trim() != text {
             "is empty or has white space at its ends"
         } else if text.len() > Self::MAX_BYTES {
             "is longer than 256 bytes"
@@ -45,7 +45,7 @@ impl FromStr for SkillName {
         } else {
             return Ok(Self(text.into()));
         };
-        Err(InvalidName { wrong })
+        Err(InvalidName { reason })
     }
 }
 
@@ -61,28 +61,29 @@ impl Borrow<str> for SkillName {
     }
 }
 
-/// Why a text cannot be a name.
+/// Why a text cannot be a [`SkillName`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidName {
-    wrong: &'static str,
+    reason: &'static str,
 }
 
 impl InvalidName {
-    /// Creates the reason: what the name is or has.
-    pub(crate) fn new(wrong: &'static str) -> Self {
-        Self { wrong }
+    /// Creates the error. `reason` continues a sentence that starts with "Name".
+    pub(crate) fn new(reason: &'static str) -> Self {
+        Self { reason }
     }
 }
 
 impl fmt::Display for InvalidName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Name {}", self.wrong)
+        write!(formatter, "Name {}", self.reason)
     }
 }
 
 impl std::error::Error for InvalidName {}
 
-/// The path of a file inside a skill: relative, with `/`, and nothing that leads out of the folder on any system.
+/// The path of a file inside a skill: relative, separated by `/`, and unable to leave the folder on any operating
+/// system.
 ///
 /// ```
 /// use skillfold_core::ResourcePath;
@@ -93,17 +94,17 @@ impl std::error::Error for InvalidName {}
 ///
 /// # Deviation
 ///
-/// Names that are legal on one system only (`a:b`, `aux.txt`, a trailing dot) are refused on all, so that a skill
-/// that works here works everywhere.
+/// Names that only some operating systems allow (`a:b`, `aux.txt`, a trailing dot) are refused on all of them, so that
+/// a skill that works here works everywhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourcePath(Box<str>);
 
 impl ResourcePath {
-    /// Bytes of the longest path.
+    /// Maximum length of a path in bytes.
     pub const MAX_BYTES: usize = 4096;
-    /// Bytes of the longest component.
+    /// Maximum length of a component in bytes.
     pub const MAX_COMPONENT_BYTES: usize = 255;
-    /// Components of the deepest path.
+    /// Maximum number of components.
     pub const MAX_DEPTH: usize = 16;
 
     /// Returns the path as text.
@@ -111,7 +112,7 @@ impl ResourcePath {
         &self.0
     }
 
-    /// Returns the components, outermost first; there is at least one.
+    /// Returns the components, outermost first. There is at least one.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }
@@ -131,7 +132,7 @@ impl FromStr for ResourcePath {
                 rule: "Path is deeper than 16 folders",
             });
         }
-        match text.split('/').find_map(broken_rule) {
+        match text.split('/').find_map(violated_rule) {
             Some(rule) => Err(InvalidPath { rule }),
             None => Ok(Self(text.into())),
         }
@@ -151,8 +152,8 @@ pub struct InvalidPath {
 }
 
 impl InvalidPath {
-    /// Returns the rule that a folder's path breaks. Unlike a resource's, its names are the person's own and not the
-    /// skill's, so that only what is unsafe here is refused.
+    /// Checks the path of a skill folder. Unlike a resource path, it was chosen by the user and not by the skill, so
+    /// only what is unsafe on this operating system is refused.
     pub(crate) fn check_folder(path: &str) -> Result<(), Self> {
         let rule = path.split('/').find_map(|component| match component {
             "" => Some(ABSOLUTE),
@@ -169,7 +170,7 @@ impl InvalidPath {
         rule.map_or(Ok(()), |rule| Err(Self { rule }))
     }
 
-    /// Returns the rule that the path breaks, as a sentence.
+    /// Returns the violated rule, as a sentence.
     pub fn rule(&self) -> &'static str {
         self.rule
     }
@@ -187,8 +188,8 @@ const ABSOLUTE: &str = "Path is absolute or has an empty component";
 const TRAVERSAL: &str = "Path traversal detected";
 const VERSION_CONTROL: &str = "Path belongs to version control, not to the skill";
 
-/// Returns the rule that one component of a path breaks.
-fn broken_rule(component: &str) -> Option<&'static str> {
+/// Returns the rule that a component of a path violates, if any.
+fn violated_rule(component: &str) -> Option<&'static str> {
     if component.is_empty() {
         return Some(ABSOLUTE);
     }
@@ -213,29 +214,32 @@ fn broken_rule(component: &str) -> Option<&'static str> {
     if is_of_version_control(component) {
         return Some(VERSION_CONTROL);
     }
-    is_device(component).then_some("Path names a device of Windows")
+    is_windows_device(component).then_some("Path names a device of Windows")
 }
 
-/// Returns whether version control keeps what is its own under a name: history, and addresses that may have passwords in
-/// them. It is no part of a skill that is a checkout.
+/// Returns whether a name is that of a version control folder (`.git`, `.hg`, `.svn`) on any file system. Such a folder
+/// holds history and remote URLs that may contain passwords, and is not part of a skill that is a checkout.
 pub(crate) fn is_of_version_control(component: &str) -> bool {
-    // Hardly any name is one of these.
+    // Fast path for nearly all names.
     if component.is_ascii() && !component.starts_with('.') && !component.contains('~') {
         return false;
     }
-    // Some file systems take `.GIT` for the same, and some `.g\u{200c}it`.
-    let shown: String = component.chars().filter(|c| !is_ignored(*c)).collect();
-    let shown = shown.to_ascii_lowercase();
-    let is_kept = |name: &str| {
-        let dotted = shown.strip_prefix('.');
-        dotted == Some(name) || is_short_name(&shown, name)
+    // Some file systems treat `.GIT` as the same name, and some `.g\u{200c}it`.
+    let folded: String = component
+        .chars()
+        .filter(|c| !is_ignored_by_hfs(*c))
+        .collect();
+    let folded = folded.to_ascii_lowercase();
+    let is_vcs_folder = |name: &str| {
+        let dotted = folded.strip_prefix('.');
+        dotted == Some(name) || is_dos_short_name(&folded, name)
     };
-    ["git", "hg", "svn"].into_iter().any(is_kept)
+    ["git", "hg", "svn"].into_iter().any(is_vcs_folder)
 }
 
-/// Returns whether Windows may take a name in lower case for a short form of `.name`: `git~1`, or `gi7eba~1` where there are
-/// many of these.
-fn is_short_name(component: &str, name: &str) -> bool {
+/// Returns whether Windows may resolve a lower-case name as the 8.3 short name of `.name`: `git~1`, or the hashed form
+/// `gi7eba~1` that it uses after several collisions.
+fn is_dos_short_name(component: &str, name: &str) -> bool {
     let Some((start, number)) = component.split_once('~') else {
         return false;
     };
@@ -248,13 +252,13 @@ fn is_short_name(component: &str, name: &str) -> bool {
         && (start == name || is_hashed())
 }
 
-/// Returns whether the file system of older Macs passes over a character in names.
-fn is_ignored(c: char) -> bool {
+/// Returns whether HFS+, the file system of older Macs, ignores a character in names.
+fn is_ignored_by_hfs(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Returns whether Windows takes the name for a device, whatever its extension.
-fn is_device(component: &str) -> bool {
+/// Returns whether Windows resolves the name to a device, whatever its extension.
+fn is_windows_device(component: &str) -> bool {
     let stem = component
         .split('.')
         .next()

@@ -1,6 +1,8 @@
-//! Where text is cut: between characters, words or lines; and how it is compared. Every cut of the engine is made here.
+//! Truncates text at character, word or line boundaries, and folds case for comparison. All truncation in the engine is
+//! done here.
 //!
-//! A limit is never passed, and no cut panics, whatever the text: each returns a part of the text as it was given.
+//! No function exceeds its limit unless documented, none panics on any text, and each returns a slice of its input
+//! unless it adds an ellipsis.
 //!
 //! ```
 //! use skillfold_core::text::{shortened, start_of};
@@ -12,54 +14,55 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What stands where text is missing.
+/// Marks text that was left out.
 pub const MISSING: char = '…';
 
-/// Returns the start of a text: at most so many bytes, up to the end of a character.
-pub fn start_of(text: &str, bytes: usize) -> &str {
-    &text[..floor(text, bytes)]
+/// Returns the longest prefix of whole characters that is at most `max_bytes` long.
+pub fn start_of(text: &str, max_bytes: usize) -> &str {
+    &text[..floor_char_boundary(text, max_bytes)]
 }
 
-/// Returns the end of a text: at most so many bytes, from the start of a character on.
-pub fn end_of(text: &str, bytes: usize) -> &str {
-    &text[ceiling(text, text.len().saturating_sub(bytes))..]
+/// Returns the longest suffix of whole characters that is at most `max_bytes` long.
+pub fn end_of(text: &str, max_bytes: usize) -> &str {
+    &text[ceil_char_boundary(text, text.len().saturating_sub(max_bytes))..]
 }
 
-/// Returns the start of a text: at most so many characters.
-pub fn first_chars(text: &str, characters: usize) -> &str {
-    match text.as_bytes().get(..characters) {
+/// Returns the first `max_chars` characters.
+pub fn first_chars(text: &str, max_chars: usize) -> &str {
+    match text.as_bytes().get(..max_chars) {
         None => text,
         // Most text is ASCII, where characters need not be counted.
-        Some(start) if start.is_ascii() => start_of(text, characters),
-        Some(_) => start_within(text, characters, |_| 1),
+        Some(start) if start.is_ascii() => start_of(text, max_chars),
+        Some(_) => start_within(text, max_chars, |_| 1),
     }
 }
 
-/// Returns the start of a text of which all characters together cost no more than there is.
-pub fn start_within(text: &str, room: usize, cost: impl Fn(char) -> usize) -> &str {
-    let mut taken = 0_usize;
-    let mut starts = text.char_indices();
-    let end = starts.find(|(_, c)| {
-        taken = taken.saturating_add(cost(*c));
-        taken > room
+/// Returns the longest prefix whose characters together cost at most `budget`.
+pub fn start_within(text: &str, budget: usize, cost: impl Fn(char) -> usize) -> &str {
+    let mut spent = 0_usize;
+    let mut chars = text.char_indices();
+    let end = chars.find(|(_, c)| {
+        spent = spent.saturating_add(cost(*c));
+        spent > budget
     });
     end.map_or(text, |(end, _)| &text[..end])
 }
 
-/// Returns a text of at most so many characters as it is, and of a longer one the start and `…`.
-pub fn shortened(text: &str, characters: usize) -> Cow<'_, str> {
-    let start = first_chars(text, characters);
+/// Returns the text if it has at most `max_chars` characters, else its first `max_chars` characters followed by `…`.
+pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
+    let start = first_chars(text, max_chars);
     if start.len() == text.len() {
         return Cow::Borrowed(text);
     }
     Cow::Owned(format!("{start}{MISSING}"))
 }
 
-/// Returns the start of a text: at most so many bytes, up to the end of a line if one ends there, else of a character.
+/// Returns a prefix of at most `max_bytes` bytes that ends after a line feed if it contains one, else after a
+/// character.
 ///
-/// A text of which no character fits gives its first one, so that a loop over the parts of a text comes to its end.
-pub fn lines_within(text: &str, bytes: usize) -> &str {
-    let start = start_of(text, bytes);
+/// If not even the first character fits, returns that character, so that a loop over the parts of a text terminates.
+pub fn lines_within(text: &str, max_bytes: usize) -> &str {
+    let start = start_of(text, max_bytes);
     if start.len() == text.len() {
         return text;
     }
@@ -70,42 +73,42 @@ pub fn lines_within(text: &str, bytes: usize) -> &str {
     }
 }
 
-/// Returns what a text begins with that another begins with too, in whole characters.
+/// Returns the longest common prefix of two texts, in whole characters.
 pub fn common_start<'a>(text: &'a str, other: &str) -> &'a str {
     let pairs = text.bytes().zip(other.bytes());
-    let alike = pairs.take_while(|(one, other)| one == other).count();
-    start_of(text, alike)
+    let equal = pairs.take_while(|(left, right)| left == right).count();
+    start_of(text, equal)
 }
 
-/// Returns the start of a text: at most so many characters, up to the end of a word, unless that word takes more than
-/// half of the room.
-pub(crate) fn words_within(text: &str, characters: usize) -> &str {
-    let within = first_chars(text, characters);
-    let is_word_end = text[within.len()..]
+/// Returns a prefix of at most `max_chars` characters that ends after a word, unless that would drop more than half of
+/// it.
+pub(crate) fn words_within(text: &str, max_chars: usize) -> &str {
+    let start = first_chars(text, max_chars);
+    let is_word_end = text[start.len()..]
         .chars()
         .next()
         .is_none_or(char::is_whitespace);
     if is_word_end {
-        return within.trim_end();
+        return start.trim_end();
     }
-    match within.rfind(char::is_whitespace) {
-        Some(blank) if blank >= within.len() / 2 => within[..blank].trim_end(),
-        _ => within.trim_end(),
+    match start.rfind(char::is_whitespace) {
+        Some(space) if space >= start.len() / 2 => start[..space].trim_end(),
+        _ => start.trim_end(),
     }
 }
 
-/// Returns the end of a text: at most so many characters, from the start of a word on.
-pub(crate) fn last_words_within(text: &str, characters: usize) -> &str {
+/// Returns the longest suffix of at most `max_chars` characters that starts at a word.
+pub(crate) fn last_words_within(text: &str, max_chars: usize) -> &str {
     let starts = text.char_indices().rev().map(|(start, _)| start);
-    let start = starts.take(characters).last().unwrap_or(text.len());
+    let start = starts.take(max_chars).last().unwrap_or(text.len());
     &text[word_start(text, start..text.len())..]
 }
 
-/// Returns where the first word in a range starts, or where the range ends. Both ends of the range may stand inside of
-/// characters.
+/// Returns the offset at which the first word in a range starts, or the end of the range. The range need not lie on
+/// character boundaries.
 pub(crate) fn word_start(text: &str, range: Range<usize>) -> usize {
-    let end = floor(text, range.end);
-    let start = ceiling(text, range.start).min(end);
+    let end = floor_char_boundary(text, range.end);
+    let start = ceil_char_boundary(text, range.start).min(end);
     if start == 0 || text[..start].ends_with(char::is_whitespace) {
         return start;
     }
@@ -113,19 +116,20 @@ pub(crate) fn word_start(text: &str, range: Range<usize>) -> usize {
     end - rest.trim_start().len()
 }
 
-/// Returns where the last word in a range ends, or where the range starts. Both ends of the range may stand inside of
-/// characters.
+/// Returns the offset at which the last word in a range ends, or the start of the range. The range need not lie on
+/// character boundaries.
 pub(crate) fn word_end(text: &str, range: Range<usize>) -> usize {
-    let start = ceiling(text, range.start);
-    let end = floor(text, range.end).max(start);
+    let start = ceil_char_boundary(text, range.start);
+    let end = floor_char_boundary(text, range.end).max(start);
     if end == text.len() || text[end..].starts_with(char::is_whitespace) {
         return end;
     }
-    let within = text[start..end].trim_end_matches(|c: char| !c.is_whitespace());
-    start + within.trim_end().len()
+    let words = text[start..end].trim_end_matches(|c: char| !c.is_whitespace());
+    start + words.trim_end().len()
 }
 
-/// Returns a text as names, requests and triggers are compared: in lower case, whatever stands around a letter.
+/// Folds the case of a text, for comparing names, messages and triggers. The result for a letter does not depend on its
+/// neighbours.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -133,28 +137,28 @@ pub(crate) fn fold(text: &str) -> String {
     text.chars().flat_map(fold_char).collect()
 }
 
-/// Returns a character as it is compared. A sigma at the end of a word is like any other, since `str::to_lowercase` and
-/// people write it in two forms.
+/// Folds the case of a character. A final sigma equals any other sigma, since both `str::to_lowercase` and people write
+/// it in two forms.
 pub(crate) fn fold_char(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().map(|c| if c == 'ς' { 'σ' } else { c })
 }
 
-/// Returns the last place up to `at` where a character starts or the text ends.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
+/// Returns the last character boundary at or before `offset`.
+fn floor_char_boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
     }
-    at
+    offset
 }
 
-/// Returns the first place from `at` on where a character starts or the text ends.
-fn ceiling(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
+/// Returns the first character boundary at or after `offset`, at most the length of the text.
+fn ceil_char_boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset += 1;
     }
-    at
+    offset
 }
 
 #[cfg(test)]
@@ -163,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Text of all of Unicode, with white space of any width in it.
+    /// Generates text from all of Unicode, with white space of any UTF-8 length.
     fn any_text() -> impl Strategy<Value = String> {
         let spaces: Vec<char> = (char::MIN..=char::MAX)
             .filter(|c| c.is_whitespace())
@@ -173,11 +177,11 @@ mod tests {
             proptest::sample::select(spaces),
             proptest::char::range('a', 'c'),
         ];
-        proptest::collection::vec(piece, 0..40).prop_map(|all| all.into_iter().collect())
+        proptest::collection::vec(piece, 0..40).prop_map(|chars| chars.into_iter().collect())
     }
 
     #[test]
-    fn cut_is_between_characters() {
+    fn cut_falls_between_characters() {
         assert_eq!(start_of("größer", 3), "gr");
         assert_eq!(end_of("größer", 3), "er");
         assert_eq!(first_chars("größer", 4), "größ");
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_compared_without_regard_to_case_and_to_where_a_sigma_stands() {
+    fn fold_ignores_case_and_final_sigma() {
         assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
         assert_eq!(fold("ΟΔΟΣ"), "οδοσ");
         assert_eq!(fold("Über"), "über");
@@ -206,13 +210,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_in_capitals_is_compared_as_in_small_letters(text in any_text()) {
+        fn fold_ignores_case_of_any_text(text in any_text()) {
             prop_assert_eq!(fold(&text.to_lowercase()), fold(&text));
             prop_assert_eq!(fold(&fold(&text)), fold(&text));
         }
 
         #[test]
-        fn cut_of_any_text_is_a_part_of_it_within_its_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
+        fn cut_of_any_text_is_a_slice_within_its_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
             prop_assert!(start_of(&text, limit).len() <= limit);
             prop_assert!(text.starts_with(start_of(&text, limit)));
             prop_assert!(end_of(&text, limit).len() <= limit);
@@ -229,7 +233,7 @@ mod tests {
         }
 
         #[test]
-        fn lines_of_any_text_come_to_its_end(text in any_text(), limit in 0_usize..9) {
+        fn loop_over_lines_of_any_text_terminates(text in any_text(), limit in 0_usize..9) {
             let (mut rest, mut parts) = (text.as_str(), 0);
             while !rest.is_empty() {
                 let part = lines_within(rest, limit);
@@ -241,7 +245,7 @@ mod tests {
         }
 
         #[test]
-        fn words_of_any_text_start_and_end_in_its_range(text in any_text(), start in 0_usize..90, length in 0_usize..90) {
+        fn words_of_any_text_start_and_end_in_range(text in any_text(), start in 0_usize..90, length in 0_usize..90) {
             let range = start..start + length;
             let (from, to) = (word_start(&text, range.clone()), word_end(&text, range));
             prop_assert!(text.is_char_boundary(from) && text.is_char_boundary(to));

@@ -1,14 +1,14 @@
-//! Reads the instructions of a skill, on demand, through the source that listed it.
+//! Reads the instructions of a skill on demand, through the source that listed it.
 
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::read::discover::Skill;
 use crate::read::source::{FileBytes, SKILL_FILE, Source};
 
-/// Returns the instructions of a skill: the bytes after its frontmatter, exactly as they stand in the file.
+/// Returns the instructions of a skill: the bytes after its frontmatter, exactly as in the file.
 ///
-/// At most [`Limits::read_bytes`] are returned. The content's revision tells whether the file is still the one that was
-/// discovered; if it is not, the place where the instructions start may have moved.
+/// At most [`Limits::read_bytes`] bytes are returned. If the revision of the content differs from the discovered one,
+/// the file has changed and the instructions may start at another offset.
 pub fn read_body(source: &dyn Source, skill: &Skill, limits: &Limits) -> Result<FileBytes, Error> {
     let path = SKILL_FILE
         .parse()

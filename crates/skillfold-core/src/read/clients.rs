@@ -1,23 +1,23 @@
-//! Fields that known clients read and the specification does not have.
+//! Fields outside the specification that known clients read.
 
-use crate::read::field::letters;
+use crate::read::field::normalized_letters;
 
 use self::FieldForm::{Any, List, Mapping, Text, YesOrNo};
 
-/// A field that known clients read.
+/// A field outside the specification that known clients read.
 ///
-/// Such a field is not foreign: moved or renamed, those clients would read something else, and a skill that only people may
-/// start could become one that a model may.
+/// Such a field must stay where it is: if it were moved or renamed, those clients would no longer see it, and a skill
+/// that only users may invoke could become one that a model may invoke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientField {
-    /// Its name, as the clients spell it.
+    /// The name, as the clients spell it.
     pub name: &'static str,
-    /// Where they read it.
+    /// Where the clients read it.
     pub level: FieldLevel,
-    /// What they read it as.
+    /// The type the clients read it as.
     pub form: FieldForm,
-    /// The clients.
+    /// The clients that read it.
     pub clients: &'static [&'static str],
 }
 
@@ -25,71 +25,71 @@ pub struct ClientField {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldLevel {
-    /// At the top of the frontmatter.
+    /// At the top level of the frontmatter.
     Top,
     /// Under `metadata`.
     Metadata,
-    /// At either place.
+    /// At either level.
     Either,
 }
 
-/// What clients read a field as.
+/// The type that clients read a field as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldForm {
     /// Text.
     Text,
-    /// True or false.
+    /// A boolean.
     YesOrNo,
-    /// A list, or text that is split.
+    /// A list, or text that is split into one.
     List,
     /// A mapping.
     Mapping,
-    /// Whatever is there.
+    /// Any value.
     Any,
 }
 
 impl ClientField {
-    /// Every field, by level and name.
+    /// Every field, sorted by level and name.
     pub const ALL: &'static [Self] = ALL;
 
-    /// Returns the field of that very name that clients read at the top.
-    pub(crate) fn at_top(key: &str) -> Option<&'static Self> {
-        top().find(|field| field.name == key)
+    /// Returns the top-level field with exactly this name.
+    pub(crate) fn find_top_level(key: &str) -> Option<&'static Self> {
+        top_level_fields().find(|field| field.name == key)
     }
 
-    /// Returns the field at the top whose name differs only in case, hyphens and underscores.
-    pub(crate) fn resembling(key: &str) -> Option<&'static Self> {
-        top().find(|field| letters(field.name).eq(letters(key)))
+    /// Returns the top-level field whose name differs only in case, hyphens and underscores.
+    pub(crate) fn find_similar(key: &str) -> Option<&'static Self> {
+        top_level_fields().find(|field| normalized_letters(field.name).eq(normalized_letters(key)))
     }
 
-    /// Returns the field of that very name that clients read under `metadata` only.
-    pub(crate) fn in_metadata(key: &str) -> Option<&'static Self> {
+    /// Returns the field with exactly this name that clients read only under `metadata`.
+    pub(crate) fn find_in_metadata(key: &str) -> Option<&'static Self> {
         let mut fields = ALL.iter();
         fields.find(|field| field.level == FieldLevel::Metadata && field.name == key)
     }
 
     /// Returns whether a client other than this engine reads the field.
-    pub(crate) fn is_of_others(&self) -> bool {
-        self.clients != OURS
+    pub(crate) fn is_read_by_others(&self) -> bool {
+        self.clients != SKILLFOLD_ONLY
     }
 
-    /// Returns the names of the clients as a phrase: `Cursor and VS Code`.
+    /// Returns the clients' names as a phrase, such as `Cursor and VS Code`.
     pub(crate) fn readers(&self) -> String {
         match self.clients {
             [] => String::new(),
             [one] => (*one).to_owned(),
-            [some @ .., last] => format!("{} and {last}", some.join(", ")),
+            [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
         }
     }
 }
 
-fn top() -> impl Iterator<Item = &'static ClientField> {
+fn top_level_fields() -> impl Iterator<Item = &'static ClientField> {
     let fields = ALL.iter();
     fields.filter(|field| field.level != FieldLevel::Metadata)
 }
 
-const OURS: &[&str] = &["Skillfold"];
+const SKILLFOLD_ONLY: &[&str] = &["Skillfold"];
 
 const fn top_field(
     name: &'static str,
@@ -119,14 +119,14 @@ const fn metadata_field(
     }
 }
 
-/// A field that only this engine reads, at the top or under `metadata`.
+/// Creates a field that only this engine reads, at the top level or under `metadata`.
 const fn own_field(name: &'static str, form: FieldForm) -> ClientField {
     let level = FieldLevel::Either;
     ClientField {
         name,
         level,
         form,
-        clients: OURS,
+        clients: SKILLFOLD_ONLY,
     }
 }
 
@@ -137,7 +137,7 @@ const ALL: &[ClientField] = &[
         List,
         &["Claude Code", "deepagents", "OpenHands", "Skillfold"],
     ),
-    top_field("allowed_tools", List, OURS),
+    top_field("allowed_tools", List, SKILLFOLD_ONLY),
     top_field("argument-hint", Text, &["Claude Code", "VS Code"]),
     top_field("arguments", List, &["Claude Code"]),
     top_field("background", YesOrNo, &["Claude Code"]),
@@ -150,7 +150,7 @@ const ALL: &[ClientField] = &[
         YesOrNo,
         &["Claude Code", "Cursor", "OpenClaw", "Skillfold", "VS Code"],
     ),
-    top_field("disable_model_invocation", YesOrNo, OURS),
+    top_field("disable_model_invocation", YesOrNo, SKILLFOLD_ONLY),
     top_field("disallowed-tools", List, &["Claude Code"]),
     top_field("effort", Text, &["Claude Code"]),
     top_field("homepage", Text, &["OpenClaw"]),
@@ -158,7 +158,7 @@ const ALL: &[ClientField] = &[
     top_field("model", Text, &["Claude Code", "Qwen Code", "Skillfold"]),
     top_field("paths", List, &["Claude Code", "Qwen Code"]),
     top_field("priority", Any, &["Qwen Code"]),
-    top_field("scripts", Any, OURS),
+    top_field("scripts", Any, SKILLFOLD_ONLY),
     top_field("shell", Text, &["Claude Code"]),
     top_field("slash", Any, &["OpenCode"]),
     top_field("triggers", Any, &["OpenHands", "Skillfold"]),
@@ -189,7 +189,7 @@ mod tests {
     use crate::read::field::Field;
 
     #[test]
-    fn every_field_that_the_engine_reads_is_of_the_specification_or_in_the_table() {
+    fn every_field_the_engine_reads_is_specified_or_listed() {
         let specified = [
             "name",
             "description",
@@ -198,13 +198,13 @@ mod tests {
             "metadata",
         ];
         for spelling in Field::spellings() {
-            let is_known = ClientField::at_top(spelling).is_some();
+            let is_known = ClientField::find_top_level(spelling).is_some();
             assert!(is_known || specified.contains(&spelling), "{spelling}");
         }
     }
 
     #[test]
-    fn rows_are_in_order_and_once() {
+    fn rows_are_sorted_and_unique() {
         let key = |field: &ClientField| (field.level as u8, field.name);
         assert!(ALL.is_sorted_by(|left, right| key(left) < key(right)));
     }

@@ -1,8 +1,8 @@
-//! The fields that the engine reads, and their spellings.
+//! The fields that the engine reads, and their accepted spellings.
 
 use crate::read::yaml::MappingEntry;
 
-/// A field that the engine reads.
+/// A frontmatter field that the engine reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Name,
@@ -23,7 +23,7 @@ pub(crate) enum Field {
     DefaultEnabled,
 }
 
-/// Every spelling that is accepted without a word.
+/// Every spelling that is accepted without a finding.
 const SPELLINGS: [(&str, Field); 20] = [
     ("name", Field::Name),
     ("description", Field::Description),
@@ -48,50 +48,51 @@ const SPELLINGS: [(&str, Field); 20] = [
 ];
 
 impl Field {
-    /// Returns every spelling that is accepted without a word.
+    /// Returns every spelling that is accepted without a finding.
     pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
         SPELLINGS.iter().map(|(spelling, _)| *spelling)
     }
 
-    /// Returns the field of that name.
-    pub(crate) fn named(key: &str) -> Option<Self> {
+    /// Returns the field with this exact spelling.
+    pub(crate) fn from_key(key: &str) -> Option<Self> {
         SPELLINGS
             .iter()
             .find(|(spelling, _)| *spelling == key)
             .map(|(_, field)| *field)
     }
 
-    /// Returns the field whose name differs only in case, hyphens and underscores, with its right spelling.
-    pub(crate) fn resembling(key: &str) -> Option<(&'static str, Self)> {
+    /// Returns the field whose name differs only in case, hyphens and underscores, with its correct spelling.
+    pub(crate) fn from_similar_key(key: &str) -> Option<(&'static str, Self)> {
         SPELLINGS
             .iter()
-            .find(|(spelling, _)| letters(spelling).eq(letters(key)))
+            .find(|(spelling, _)| normalized_letters(spelling).eq(normalized_letters(key)))
             .copied()
     }
 
+    /// Returns the field's bit in a set of fields.
     pub(crate) fn bit(self) -> u32 {
         1 << self as u32
     }
 }
 
-/// Returns what of a field's name tells it from others.
-pub(crate) fn letters(name: &str) -> impl Iterator<Item = u8> {
+/// Returns a field name's characters in lower case, without hyphens and underscores.
+pub(crate) fn normalized_letters(name: &str) -> impl Iterator<Item = u8> {
     name.bytes()
         .filter(|byte| !matches!(byte, b'-' | b'_'))
         .map(|byte| byte.to_ascii_lowercase())
 }
 
-/// Returns the first entry that is read as a field and has a value; the right spelling wins.
-pub(crate) fn find<'a, 'n>(
+/// Returns the first entry that is read as `field` and has a value. The correct spelling takes precedence.
+pub(crate) fn find_entry<'a, 'n>(
     entries: &'a [MappingEntry<'n>],
     field: Field,
 ) -> Option<&'a MappingEntry<'n>> {
-    let given = || entries.iter().filter(|entry| !entry.value.is_null());
-    let resembles = |key: &str| {
-        Field::named(key).is_none()
-            && Field::resembling(key).is_some_and(|(_, resembled)| resembled == field)
+    let non_null = || entries.iter().filter(|entry| !entry.value.is_null());
+    let is_similar = |key: &str| {
+        Field::from_key(key).is_none()
+            && Field::from_similar_key(key).is_some_and(|(_, similar)| similar == field)
     };
-    given()
-        .find(|entry| Field::named(&entry.key) == Some(field))
-        .or_else(|| given().find(|entry| resembles(&entry.key)))
+    non_null()
+        .find(|entry| Field::from_key(&entry.key) == Some(field))
+        .or_else(|| non_null().find(|entry| is_similar(&entry.key)))
 }

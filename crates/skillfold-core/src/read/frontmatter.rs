@@ -1,4 +1,4 @@
-//! Cuts `SKILL.md` into frontmatter and body: by bytes and by lines, before any YAML.
+//! Splits `SKILL.md` into frontmatter and body, by bytes and lines, before any YAML parsing.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,50 +9,50 @@ use crate::limits::Limits;
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Whether the bytes at hand are all of the file.
+/// Whether the given bytes are the whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// The file ends where the bytes end.
     Whole,
-    /// The file goes on.
+    /// The bytes are only the start of the file.
     Head,
 }
 
-/// Where the frontmatter of a file is.
+/// The location of a file's frontmatter.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FrontmatterBlock {
-    /// The bytes between the fences.
-    pub(crate) block: Range<usize>,
-    /// The line of the file on which the block starts.
+    /// The byte range between the fences.
+    pub(crate) range: Range<usize>,
+    /// The line number on which the block starts.
     pub(crate) first_line: u32,
     /// The offset of the first byte of the body.
-    pub(crate) body: usize,
-    /// What is odd about the fences.
+    pub(crate) body_start: usize,
+    /// Findings about the fences.
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// What came of looking for the fences.
+/// Result of [`find_fences`].
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FenceSearch {
-    /// Both fences are there, or the second was made good.
+    /// Both fences were found, or the missing closing fence was inferred.
     Found(FrontmatterBlock),
     /// There is no frontmatter.
     Refused(Diagnostic),
     /// The closing fence is not in the head; read more of the file.
-    More,
+    NeedMore,
 }
 
-/// Looks for the fences of `bytes`.
+/// Finds the fences around the frontmatter.
 ///
-/// The block opens with the first line that is not blank, which must be `---`, and closes with the next line that is
-/// `---`; white space after a fence is allowed, before it not. A `---` inside a value or in the body does not count.
+/// The first non-blank line must be `---` and opens the block; the next line that is `---` closes it. White space may
+/// follow a fence but not precede it. A `---` inside a value or in the body does not count.
 ///
 /// # Deviation
 ///
-/// A leading byte-order mark and blank lines are skipped, and a missing closing fence is made good where the
+/// A leading byte-order mark and blank lines are skipped, and a missing closing fence is inferred where the
 /// instructions start. The specification is silent on the first and forbids the others; all are reported.
-pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch {
-    // A line that the head ends in the middle of may be anything.
+pub(crate) fn find_fences(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch {
+    // The last line of a head may be cut off, so it is ignored.
     let bytes = match extent {
         Extent::Whole => bytes,
         Extent::Head => whole_lines(bytes),
@@ -64,7 +64,7 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch 
         number: 0,
     };
     if bytes.starts_with(BYTE_ORDER_MARK) {
-        findings.push(at_start(
+        findings.push(finding_at_start(
             Code::ByteOrderMark,
             "File starts with a byte-order mark",
         ));
@@ -72,7 +72,7 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch 
     }
     let Some(opening) = lines.find(|line| !line.trim_ascii().is_empty()) else {
         return if extent == Extent::Head {
-            FenceSearch::More
+            FenceSearch::NeedMore
         } else {
             FenceSearch::Refused(no_frontmatter(bytes, 1))
         };
@@ -89,64 +89,64 @@ pub(crate) fn cut(bytes: &[u8], extent: Extent, limits: &Limits) -> FenceSearch 
         ));
     }
     if bytes[opening].ends_with(b"\r") {
-        findings.push(at_start(
+        findings.push(finding_at_start(
             Code::CrlfLines,
             "Lines end with carriage return and line feed",
         ));
     }
     let first_line = lines.number + 1;
     let start = lines.at;
-    let within = match bytes.get(..start.saturating_add(limits.frontmatter_bytes)) {
-        Some(within) => whole_lines(within),
+    let searched = match bytes.get(..start.saturating_add(limits.frontmatter_bytes)) {
+        Some(searched) => whole_lines(searched),
         None => bytes,
     };
-    let mut block = ByteLines {
-        bytes: within,
+    let mut block_lines = ByteLines {
+        bytes: searched,
         at: start,
         number: lines.number,
     };
     if let Some(closing) =
-        block.find(|line| line.starts_with(b"---") && line.trim_ascii_end() == b"---")
+        block_lines.find(|line| line.starts_with(b"---") && line.trim_ascii_end() == b"---")
     {
         return FenceSearch::Found(FrontmatterBlock {
-            block: start..closing.start,
+            range: start..closing.start,
             first_line,
-            body: block.at,
+            body_start: block_lines.at,
             findings,
         });
     }
-    if extent == Extent::Head && within.len() == bytes.len() {
-        return FenceSearch::More;
+    if extent == Extent::Head && searched.len() == bytes.len() {
+        return FenceSearch::NeedMore;
     }
-    unclosed(
-        within,
+    recover_unclosed(
+        searched,
         start,
         first_line,
         extent,
         limits,
         findings,
-        within.len() < bytes.len(),
+        searched.len() < bytes.len(),
     )
 }
 
-/// Returns the bytes up to the end of the last whole line.
+/// Returns the bytes up to the end of the last complete line.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     memchr::memrchr(b'\n', bytes).map_or(&[], |end| &bytes[..=end])
 }
 
-/// Ends a block that has no closing fence where the instructions start, or refuses it.
-fn unclosed(
-    within: &[u8],
+/// Ends a block without a closing fence where the instructions start, or refuses it.
+fn recover_unclosed(
+    searched: &[u8],
     start: usize,
     first_line: u32,
     extent: Extent,
     limits: &Limits,
     mut findings: Vec<Diagnostic>,
-    cut_short: bool,
+    over_limit: bool,
 ) -> FenceSearch {
     let opening = Span::at(Position::new(first_line - 1, 1));
-    let end_counts = !cut_short && extent == Extent::Whole;
-    match instructions_start(&within[start..], end_counts) {
+    let at_file_end = !over_limit && extent == Extent::Whole;
+    match find_body_start(&searched[start..], at_file_end) {
         Some((end, body)) => {
             findings.push(Diagnostic::new(
                 Code::RepairedFence,
@@ -154,13 +154,13 @@ fn unclosed(
                 "Frontmatter is not closed",
             ));
             FenceSearch::Found(FrontmatterBlock {
-                block: start..start + end,
+                range: start..start + end,
                 first_line,
-                body: start + body,
+                body_start: start + body,
                 findings,
             })
         }
-        None if cut_short || extent == Extent::Head => FenceSearch::Refused(Diagnostic::new(
+        None if over_limit || extent == Extent::Head => FenceSearch::Refused(Diagnostic::new(
             Code::FrontmatterTooLarge,
             opening,
             format!(
@@ -176,20 +176,21 @@ fn unclosed(
     }
 }
 
-/// Returns where a block without a closing fence ends and where the instructions start: at a fence with text glued to
-/// it, at the first heading after a field, after the first blank line that no field follows, or, if
-/// the file ends there, at the end.
-fn instructions_start(block: &[u8], end_counts: bool) -> Option<(usize, usize)> {
+/// Returns where a block without a closing fence ends and where the instructions start.
+///
+/// That is at the first `---` with text right after it or the first heading after a field; else after the first blank
+/// line followed by text that is not a field; else, if `at_file_end` is set, at the end.
+fn find_body_start(block: &[u8], at_file_end: bool) -> Option<(usize, usize)> {
     let mut lines = ByteLines {
         bytes: block,
         at: 0,
         number: 0,
     };
-    let (mut fields, mut blank, mut after_blank) = (0, false, None);
+    let (mut fields, mut follows_blank, mut after_blank) = (0, false, None);
     while let Some(range) = lines.next() {
         let (line, start) = (&block[range.clone()], range.start);
         if line.trim_ascii().is_empty() {
-            blank = true;
+            follows_blank = true;
             continue;
         }
         if fields > 0
@@ -204,85 +205,90 @@ fn instructions_start(block: &[u8], end_counts: bool) -> Option<(usize, usize)> 
         }
         if is_field(line) {
             fields += 1;
-        } else if blank && fields > 0 && !line.starts_with(b" ") && after_blank.is_none() {
+        } else if follows_blank && fields > 0 && !line.starts_with(b" ") && after_blank.is_none() {
             after_blank = Some((start, start));
         }
-        blank = false;
+        follows_blank = false;
     }
-    after_blank.or_else(|| (end_counts && fields > 0).then_some((block.len(), block.len())))
+    after_blank.or_else(|| (at_file_end && fields > 0).then_some((block.len(), block.len())))
 }
 
-/// Returns whether a line is a Markdown heading. As YAML it would be a comment.
+/// Returns whether a line is a Markdown heading. In YAML it would be a comment.
 fn is_heading(line: &[u8]) -> bool {
     let hashes = line.iter().take_while(|byte| **byte == b'#').count();
     (1..=6).contains(&hashes) && line.get(hashes) == Some(&b' ')
 }
 
-/// Returns whether a line starts with a field's name and a colon in the first column.
+/// Returns whether a line starts with a field name and a colon, without indentation.
 fn is_field(line: &[u8]) -> bool {
     field_name_length(line).is_some()
 }
 
-/// Returns the length of the field's name that a line starts with, if a colon follows it.
+/// Returns the length of the field name at the start of a line, if a colon follows it.
 pub(crate) fn field_name_length(line: &[u8]) -> Option<usize> {
     let length = line
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
         .count();
-    let starts_well = line
+    let is_valid_start = line
         .first()
         .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
-    (starts_well && line.get(length) == Some(&b':')).then_some(length)
+    (is_valid_start && line.get(length) == Some(&b':')).then_some(length)
 }
 
-/// The text of a block, made safe to read: UTF-8, line feeds only, no control characters.
-pub(crate) struct Cleaned<'a> {
+/// The text of a block as valid UTF-8, with line feeds only and without control characters.
+pub(crate) struct CleanedText<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// The places in it before which a control character was taken out, in order.
+    /// Positions in `text` before which a control character was removed, in order.
     removed: Vec<Position>,
 }
 
-impl Cleaned<'_> {
-    /// Moves findings about the text to their places in the file.
-    pub(crate) fn place(&self, findings: &mut [Diagnostic]) {
+impl CleanedText<'_> {
+    /// Converts the spans of findings from positions in the cleaned text to positions in the file.
+    pub(crate) fn restore_positions(&self, findings: &mut [Diagnostic]) {
         if self.removed.is_empty() {
             return;
         }
-        for span in findings.iter_mut().filter_map(|one| one.span.as_mut()) {
-            for place in [&mut span.start, &mut span.end] {
-                let line = Position::new(place.line, 0);
+        for span in findings
+            .iter_mut()
+            .filter_map(|finding| finding.span.as_mut())
+        {
+            for position in [&mut span.start, &mut span.end] {
+                let line = Position::new(position.line, 0);
                 let before = self.removed.partition_point(|removed| *removed < line);
-                let up_to = self.removed.partition_point(|removed| *removed <= *place);
-                place.column += count(up_to - before);
+                let up_to = self
+                    .removed
+                    .partition_point(|removed| *removed <= *position);
+                position.column += saturating_u32(up_to - before);
             }
         }
     }
 }
 
-/// Returns the text of a block, made safe to read.
+/// Decodes a block, normalizes its line ends and removes control characters; reports what was changed.
 pub(crate) fn clean<'a>(
     bytes: &'a [u8],
     first_line: u32,
     findings: &mut Vec<Diagnostic>,
-) -> Cleaned<'a> {
+) -> CleanedText<'a> {
     let mut removed = Vec::new();
     let mut text = match str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(error) => {
-            let place = position(
+            let position = position_after(
                 &String::from_utf8_lossy(&bytes[..error.valid_up_to()]),
                 first_line,
             );
             findings.push(Diagnostic::new(
                 Code::NotUtf8,
-                Span::at(place),
+                Span::at(position),
                 format!("Byte {:#04x} is not UTF-8", bytes[error.valid_up_to()]),
             ));
             String::from_utf8_lossy(bytes)
         }
     };
     if !may_have_controls(bytes) {
-        return Cleaned { text, removed };
+        return CleanedText { text, removed };
     }
     if text.contains("\r\n") || text.ends_with('\r') {
         text = Cow::Owned(text.replace("\r\n", "\n").trim_end_matches('\r').to_owned());
@@ -291,37 +297,37 @@ pub(crate) fn clean<'a>(
         let c = text[offset..].chars().next().unwrap_or_default();
         findings.push(Diagnostic::new(
             Code::ControlCharacters,
-            Span::at(position(&text[..offset], first_line)),
+            Span::at(position_after(&text[..offset], first_line)),
             format!("Control character U+{:04X}", u32::from(c)),
         ));
-        let (kept, places) = without_controls(&text, first_line);
-        (text, removed) = (Cow::Owned(kept), places);
+        let (kept, positions) = strip_controls(&text, first_line);
+        (text, removed) = (Cow::Owned(kept), positions);
     }
-    Cleaned { text, removed }
+    CleanedText { text, removed }
 }
 
-/// Returns a text without control characters, and the places in it before which one stood.
-fn without_controls(text: &str, first_line: u32) -> (String, Vec<Position>) {
+/// Returns a text without control characters, and the positions in it before which one was removed.
+fn strip_controls(text: &str, first_line: u32) -> (String, Vec<Position>) {
     let mut kept = String::with_capacity(text.len());
     let mut removed = Vec::new();
-    let mut place = Position::new(first_line, 1);
+    let mut position = Position::new(first_line, 1);
     for c in text.chars() {
         if is_unwanted_control(c) {
-            removed.push(place);
+            removed.push(position);
             continue;
         }
         kept.push(c);
-        place = match c {
-            '\n' => Position::new(place.line + 1, 1),
-            _ => Position::new(place.line, place.column + 1),
+        position = match c {
+            '\n' => Position::new(position.line + 1, 1),
+            _ => Position::new(position.line, position.column + 1),
         };
     }
     (kept, removed)
 }
 
-/// Returns whether there may be control characters other than tab and line feed.
+/// Returns whether a text may contain control characters other than tab and line feed.
 ///
-/// One pass over the bytes, without a branch in it, decides whether anyone has to look at characters.
+/// A branch-free pass over the bytes that decides whether characters have to be examined at all.
 pub(crate) fn may_have_controls(bytes: &[u8]) -> bool {
     let found = bytes.iter().fold(0, |found, byte| {
         let control = u8::from(*byte < b' ') & u8::from(*byte != b'\t') & u8::from(*byte != b'\n');
@@ -330,13 +336,13 @@ pub(crate) fn may_have_controls(bytes: &[u8]) -> bool {
     found != 0
 }
 
-/// Returns whether a character commands a terminal or nothing at all.
+/// Returns whether a character is a control character other than tab and line feed.
 pub(crate) fn is_unwanted_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\t' | '\n')
 }
 
-/// Returns the position after `before`, which starts on line `first_line`.
-pub(crate) fn position(before: &str, first_line: u32) -> Position {
+/// Returns the position right after `before`, a text that starts on line `first_line`.
+pub(crate) fn position_after(before: &str, first_line: u32) -> Position {
     let line = before.bytes().filter(|byte| *byte == b'\n').count();
     let column = before
         .rsplit('\n')
@@ -344,15 +350,18 @@ pub(crate) fn position(before: &str, first_line: u32) -> Position {
         .unwrap_or_default()
         .chars()
         .count();
-    Position::new(first_line + count(line), count(column) + 1)
+    Position::new(
+        first_line + saturating_u32(line),
+        saturating_u32(column) + 1,
+    )
 }
 
-/// Returns a count of lines or columns; blocks are far shorter than `u32::MAX` bytes.
-pub(crate) fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// Converts a count of lines or columns; blocks are far shorter than `u32::MAX` bytes.
+pub(crate) fn saturating_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn at_start(code: Code, message: &str) -> Diagnostic {
+fn finding_at_start(code: Code, message: &str) -> Diagnostic {
     Diagnostic::new(code, Span::at(Position::START), message)
 }
 
@@ -369,10 +378,12 @@ fn no_frontmatter(line: &[u8], number: u32) -> Diagnostic {
     Diagnostic::new(Code::NoFrontmatter, span, message)
 }
 
-/// The lines of some bytes, with their number; a line's range is without its line feed.
+/// Iterates over the lines of some bytes, as ranges without the line feed.
 struct ByteLines<'a> {
     bytes: &'a [u8],
+    /// The offset of the next line.
     at: usize,
+    /// The number of the last returned line.
     number: u32,
 }
 
@@ -386,9 +397,9 @@ impl ByteLines<'_> {
         Some(line)
     }
 
-    fn find(&mut self, mut wanted: impl FnMut(&[u8]) -> bool) -> Option<Range<usize>> {
+    fn find(&mut self, mut predicate: impl FnMut(&[u8]) -> bool) -> Option<Range<usize>> {
         while let Some(line) = self.next() {
-            if wanted(&self.bytes[line.clone()]) {
+            if predicate(&self.bytes[line.clone()]) {
                 return Some(line);
             }
         }
@@ -398,28 +409,28 @@ impl ByteLines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Extent, FenceSearch, clean, cut};
+    use super::{Extent, FenceSearch, clean, find_fences};
     use crate::limits::Limits;
 
     fn check(text: &str, extent: Extent) -> String {
-        match cut(text.as_bytes(), extent, &Limits::default()) {
-            FenceSearch::Found(cut) => {
-                let codes: Vec<_> = cut
+        match find_fences(text.as_bytes(), extent, &Limits::default()) {
+            FenceSearch::Found(block) => {
+                let codes: Vec<_> = block
                     .findings
                     .iter()
                     .map(|finding| finding.code.number())
                     .collect();
                 format!(
                     "{:?} {} {:?} {codes:?}",
-                    &text[cut.block],
-                    cut.first_line,
-                    &text[cut.body..]
+                    &text[block.range],
+                    block.first_line,
+                    &text[block.body_start..]
                 )
             }
             FenceSearch::Refused(finding) => {
                 format!("{finding} at {}", finding.span.unwrap().start)
             }
-            FenceSearch::More => "more".to_owned(),
+            FenceSearch::NeedMore => "more".to_owned(),
         }
     }
 
@@ -442,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn file_without_frontmatter_is_refused_with_what_stands_there() {
+    fn file_without_frontmatter_is_refused_with_its_first_line() {
         insta::assert_snapshot!(check("# Title\n", Extent::Whole), @"error[SF001]: Expected `---`, found `# Title` at 1:1");
         insta::assert_snapshot!(check("", Extent::Whole), @"error[SF001]: File is empty at 1:1");
         insta::assert_snapshot!(check("--- name: x ---\n", Extent::Whole), @"error[SF001]: Expected `---`, found `--- name: x ---` at 1:1");
@@ -456,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_closing_fence_is_made_good_before_a_heading() {
+    fn missing_closing_fence_is_inferred() {
         insta::assert_snapshot!(
             check("---\nname: a\ndescription: b\n\n# Title\nText\n", Extent::Whole),
             @r##""name: a\ndescription: b\n\n" 2 "# Title\nText\n" ["SF109"]"##
@@ -480,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_cleaned_with_the_place_of_what_was_removed() {
+    fn cleaning_reports_the_position_of_what_was_removed() {
         let mut findings = Vec::new();
         assert_eq!(
             clean(b"a: b\nc: d\x1b[0m\xff\r\n", 2, &mut findings).text,

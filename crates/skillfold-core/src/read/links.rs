@@ -1,4 +1,4 @@
-//! The links of instructions that name files beside them.
+//! Finds links to files in a skill's instructions.
 
 use std::ops::Range;
 
@@ -8,26 +8,26 @@ use crate::name::ResourcePath;
 
 /// A link to a file.
 pub(crate) struct Link {
-    /// Where the link stands in the instructions, in bytes.
+    /// The byte range of the link in the instructions.
     pub(crate) range: Range<usize>,
-    /// The file as the link names it.
+    /// The path as written in the link, percent-decoded.
     pub(crate) text: String,
     pub(crate) target: Target,
 }
 
-/// Where a link leads.
+/// The target of a link.
 pub(crate) enum Target {
-    /// To this path of the skill, whether there is a file or not.
+    /// A path in the skill, whether or not the file exists.
     Inside(ResourcePath),
-    /// To the skill's own folder.
+    /// The skill's own folder.
     Folder,
-    /// Out of the skill's folder.
+    /// A path outside the skill's folder.
     Outside,
-    /// To a name that no file of a skill can have.
+    /// A path that is not a valid [`ResourcePath`].
     Nowhere,
 }
 
-/// Returns the links of instructions that name a file: no address, no anchor, no absolute path, no place to fill in.
+/// Returns the links to files: not URLs, anchors, absolute paths or placeholders.
 pub(crate) fn links(body: &str) -> impl Iterator<Item = Link> {
     Parser::new_ext(body, Options::empty())
         .into_offset_iter()
@@ -51,7 +51,7 @@ pub(crate) fn links(body: &str) -> impl Iterator<Item = Link> {
                 return None;
             }
             let text = file_part(&dest_url)?;
-            let target = target(&text);
+            let target = resolve_target(&text);
             Some(Link {
                 range,
                 text,
@@ -60,7 +60,7 @@ pub(crate) fn links(body: &str) -> impl Iterator<Item = Link> {
         })
 }
 
-/// Returns the part of a link that names a file beside the instructions, with `%` escapes decoded.
+/// Returns the percent-decoded relative path of a link, without fragment and query.
 fn file_part(link: &str) -> Option<String> {
     let path = link.split(['#', '?']).next().unwrap_or_default();
     let is_scheme = |scheme: &str| {
@@ -71,7 +71,7 @@ fn file_part(link: &str) -> Option<String> {
     let has_scheme = path
         .split_once(':')
         .is_some_and(|(scheme, _)| is_scheme(scheme));
-    // Angle brackets, braces and dollars are places for the reader to fill in.
+    // Braces, angle brackets, dollar signs and asterisks mark placeholders and patterns.
     if path.is_empty()
         || has_scheme
         || path.starts_with('/')
@@ -79,11 +79,11 @@ fn file_part(link: &str) -> Option<String> {
     {
         return None;
     }
-    Some(decoded(path))
+    Some(percent_decode(path))
 }
 
-/// Decodes `%` and two digits; what is not UTF-8 then stays as it was.
-fn decoded(path: &str) -> String {
+/// Decodes percent escapes. Returns the path unchanged if the result is not UTF-8.
+fn percent_decode(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let [first, after @ ..] = rest {
@@ -102,8 +102,8 @@ fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Resolves a path by its names alone.
-fn target(path: &str) -> Target {
+/// Resolves a path lexically.
+fn resolve_target(path: &str) -> Target {
     let mut names = Vec::new();
     for name in path.split('/') {
         match name {

@@ -1,4 +1,4 @@
-//! Judges a skill: the specification's rules, and rules of hygiene.
+//! Lints a skill: the rules of the specification, and rules of hygiene.
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
@@ -7,7 +7,7 @@ use crate::invisible::hidden_characters;
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::read::field::Field;
-use crate::read::frontmatter::{self, Extent, FenceSearch, count, position};
+use crate::read::frontmatter::{self, Extent, FenceSearch, position_after, saturating_u32};
 use crate::read::links::{self, Target};
 use crate::read::manifest;
 use crate::read::parse::{self, Completeness, FrontmatterReader};
@@ -15,23 +15,22 @@ use crate::read::rules::{self, Profile};
 use crate::read::source::{Folder, SKILL_FILE, Source};
 use crate::read::yaml::{Kind, MappingEntry, Node};
 
-/// What a new skill has in place of its description.
+/// Placeholder for the description of a new skill.
 pub const DESCRIPTION_PLACEHOLDER: &str =
     "Describe here what the skill does and when an agent should use it.";
 
-/// What a new skill has in place of its instructions.
+/// Placeholder for the instructions of a new skill.
 pub const BODY_PLACEHOLDER: &str = "Write here what the agent should do, step by step.";
 
-/// Findings of one file that are counted, as a multiple of those that are listed: each dead link is a look at the disk.
-const COUNTED: usize = 10;
+/// Maximum findings counted per file, as a multiple of [`Limits::findings`]. Bounds the file lookups for broken links.
+const COUNT_FACTOR: usize = 10;
 
-const BODY_LINES: usize = 500;
-const DESCRIPTION_CHARACTERS: usize = 500;
+const MAX_LINES: usize = 500;
+const MAX_DESCRIPTION_CHARS: usize = 500;
 
-/// Judges a whole `SKILL.md` that stands in the folder named `folder`.
+/// Lints a whole `SKILL.md` in the folder named `folder`.
 ///
-/// Findings are in the order of their place in the file. In [`Profile::Spec`] the file meets the specification if no
-/// finding is an error.
+/// Findings are sorted by position. With [`Profile::Spec`], the file meets the specification if no finding is an error.
 ///
 /// ```
 /// use skillfold_core::{Profile, lint};
@@ -49,7 +48,7 @@ pub fn lint(bytes: &[u8], folder: &str, profile: Profile) -> Vec<Diagnostic> {
     )
 }
 
-/// Judges the start of a file, or all of it; `size` is that of the file.
+/// Lints the bytes of a file, which may be only its start; `size` is the size of the whole file.
 fn lint_with(
     bytes: &[u8],
     size: u64,
@@ -57,32 +56,32 @@ fn lint_with(
     profile: Profile,
     limits: &Limits,
 ) -> Vec<Diagnostic> {
-    let cut = match frontmatter::cut(bytes, Extent::Whole, limits) {
-        FenceSearch::Found(cut) => cut,
+    let block = match frontmatter::find_fences(bytes, Extent::Whole, limits) {
+        FenceSearch::Found(block) => block,
         FenceSearch::Refused(finding) => return vec![finding],
-        FenceSearch::More => return Vec::new(),
+        FenceSearch::NeedMore => return Vec::new(),
     };
-    let body = bytes.get(cut.body..).unwrap_or_default();
-    let body_line = 1 + newlines(&bytes[..cut.body]);
-    let (block, first_line) = (&bytes[cut.block.clone()], cut.first_line);
-    let block = String::from_utf8_lossy(block);
-    let mut findings = parse::with_fields(
+    let body = bytes.get(block.body_start..).unwrap_or_default();
+    let body_line = 1 + count_newlines(&bytes[..block.body_start]);
+    let first_line = block.first_line;
+    let block_text = String::from_utf8_lossy(&bytes[block.range.clone()]);
+    let mut findings = parse::read_fields(
         bytes,
-        cut,
+        block,
         FrontmatterReader::Lines,
         limits,
         |entries, end, findings| {
             let manifest = manifest::convert(entries, folder, end, findings);
-            rules::names(entries, folder, profile, findings);
-            rules::fields(entries, profile, findings);
-            hygiene(entries, findings);
-            hidden_fields(entries, &block, first_line, findings);
+            rules::check_name_and_description(entries, folder, profile, findings);
+            rules::check_fields(entries, profile, findings);
+            check_hygiene(entries, findings);
+            check_hidden_text(entries, &block_text, first_line, findings);
             manifest
         },
     )
     .diagnostics;
-    findings.extend(parse::oversize(size, limits));
-    body_rules(&String::from_utf8_lossy(body), body_line, &mut findings);
+    findings.extend(parse::check_size(size, limits));
+    check_body(&String::from_utf8_lossy(body), body_line, &mut findings);
     if profile == Profile::Spec {
         findings
             .iter_mut()
@@ -93,7 +92,7 @@ fn lint_with(
     findings
 }
 
-/// Judges a skill with its files: as [`lint`] does, and that its links lead to files that it has.
+/// Lints a skill with its files: like [`lint`], and also checks that its links lead to existing files.
 pub fn lint_skill(
     source: &dyn Source,
     folder: &Folder,
@@ -116,12 +115,12 @@ pub fn lint_skill(
             message,
         ));
     }
-    let mut counted = Completeness::All;
-    if let FenceSearch::Found(cut) = frontmatter::cut(&bytes, Extent::Whole, limits) {
-        let body = String::from_utf8_lossy(&bytes[cut.body..]);
-        counted = broken_links(
+    let mut completeness = Completeness::All;
+    if let FenceSearch::Found(block) = frontmatter::find_fences(&bytes, Extent::Whole, limits) {
+        let body = String::from_utf8_lossy(&bytes[block.body_start..]);
+        completeness = check_links(
             &body,
-            1 + newlines(&bytes[..cut.body]),
+            1 + count_newlines(&bytes[..block.body_start]),
             source,
             folder,
             limits,
@@ -129,17 +128,17 @@ pub fn lint_skill(
         );
     }
     findings.sort_by_key(|finding| finding.span);
-    parse::cap(&mut findings, counted, limits);
+    parse::cap_findings(&mut findings, completeness, limits);
     Ok(findings)
 }
 
-fn newlines(bytes: &[u8]) -> u32 {
-    count(memchr::memchr_iter(b'\n', bytes).count())
+fn count_newlines(bytes: &[u8]) -> u32 {
+    saturating_u32(memchr::memchr_iter(b'\n', bytes).count())
 }
 
-/// Judges name and description by rules that no specification has.
-fn hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
-    if let Some((name, span)) = rules::scalar(entries, Field::Name) {
+/// Checks the name and description against rules that are not in the specification.
+fn check_hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
+    if let Some((name, span)) = rules::find_scalar(entries, Field::Name) {
         if !name.is_ascii() {
             findings.push(Diagnostic::new(
                 Code::NameNotAscii,
@@ -158,11 +157,11 @@ fn hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
             ));
         }
     }
-    if let Some((description, span)) = rules::scalar(entries, Field::Description) {
+    if let Some((description, span)) = rules::find_scalar(entries, Field::Description) {
         let length = description.chars().count();
-        if length > DESCRIPTION_CHARACTERS {
+        if length > MAX_DESCRIPTION_CHARS {
             let message = format!(
-                "Description is {length} characters long; some clients accept {DESCRIPTION_CHARACTERS}"
+                "Description is {length} characters long; some clients accept {MAX_DESCRIPTION_CHARS}"
             );
             findings.push(Diagnostic::new(Code::DescriptionLong, span, message));
         }
@@ -181,55 +180,57 @@ fn hygiene(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Reports what nobody sees of the fields: in what they say, or else in how they are written, with the comments.
-fn hidden_fields(
+/// Reports invisible characters in the values of the fields, or, if there are none, in the raw text with its comments.
+fn check_hidden_text(
     entries: &[MappingEntry<'_>],
     block: &str,
     first_line: u32,
     findings: &mut Vec<Diagnostic>,
 ) {
     let before = findings.len();
-    hidden_values(entries, findings);
+    check_hidden_entries(entries, findings);
     if findings.len() == before {
-        let raw = InvisibleCharacters::of(block).0;
-        let place = |at| Span::at(position(&block[..at], first_line));
-        findings.extend(raw.finding(Code::HiddenText, place));
+        let raw = InvisibleCharacters::scan(block).0;
+        let span_at = |offset| Span::at(position_after(&block[..offset], first_line));
+        findings.extend(raw.to_finding(Code::HiddenText, span_at));
     }
 }
 
-fn hidden_values(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
+fn check_hidden_entries(entries: &[MappingEntry<'_>], findings: &mut Vec<Diagnostic>) {
     for entry in entries {
-        let key = InvisibleCharacters::of(&entry.key).0;
-        findings.extend(key.finding(Code::HiddenText, |_| entry.key_span));
-        hidden_value(&entry.value, findings);
+        let key = InvisibleCharacters::scan(&entry.key).0;
+        findings.extend(key.to_finding(Code::HiddenText, |_| entry.key_span));
+        check_hidden_node(&entry.value, findings);
     }
 }
 
-fn hidden_value(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
+fn check_hidden_node(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
     match &node.kind {
         Kind::Scalar { text, .. } => {
-            let invisible = InvisibleCharacters::of(text).0;
-            findings.extend(invisible.finding(Code::HiddenText, |_| node.span));
+            let invisible = InvisibleCharacters::scan(text).0;
+            findings.extend(invisible.to_finding(Code::HiddenText, |_| node.span));
         }
-        Kind::List(items) => items.iter().for_each(|item| hidden_value(item, findings)),
-        Kind::Map(entries) => hidden_values(entries, findings),
+        Kind::List(items) => items
+            .iter()
+            .for_each(|item| check_hidden_node(item, findings)),
+        Kind::Map(entries) => check_hidden_entries(entries, findings),
     }
 }
 
-/// Characters of one kind that a person does not see.
+/// The invisible characters, or the control characters, of a text.
 #[derive(Default)]
 struct InvisibleCharacters {
-    first: usize,
-    number: usize,
-    /// The first few that differ.
+    first_offset: usize,
+    count: usize,
+    /// The first few distinct characters.
     examples: Vec<char>,
 }
 
 impl InvisibleCharacters {
-    const EXAMPLES: usize = 4;
+    const MAX_EXAMPLES: usize = 4;
 
-    /// Returns what is invisible in a text, and its control characters but for tabs and line ends.
-    fn of(text: &str) -> (Self, Self) {
+    /// Returns the invisible characters of a text, and its control characters except tabs and line ends.
+    fn scan(text: &str) -> (Self, Self) {
         let (mut invisible, mut controls) = (Self::default(), Self::default());
         for (offset, c) in hidden_characters(text) {
             match c {
@@ -243,17 +244,17 @@ impl InvisibleCharacters {
     }
 
     fn add(&mut self, offset: usize, c: char) {
-        if self.number == 0 {
-            self.first = offset;
+        if self.count == 0 {
+            self.first_offset = offset;
         }
-        self.number += 1;
-        if self.examples.len() < Self::EXAMPLES && !self.examples.contains(&c) {
+        self.count += 1;
+        if self.examples.len() < Self::MAX_EXAMPLES && !self.examples.contains(&c) {
             self.examples.push(c);
         }
     }
 
-    /// Returns one finding for all of them, at the place of the first.
-    fn finding(&self, code: Code, place: impl Fn(usize) -> Span) -> Option<Diagnostic> {
+    /// Returns one finding for all characters, at the position of the first.
+    fn to_finding(&self, code: Code, span_at: impl Fn(usize) -> Span) -> Option<Diagnostic> {
         let (one, many) = match code {
             Code::BodyControls => ("Control character", "control characters"),
             _ => ("Invisible character", "invisible characters"),
@@ -264,17 +265,17 @@ impl InvisibleCharacters {
             .map(|c| format!("U+{:04X}", u32::from(*c)))
             .collect();
         let examples = examples.join(", ");
-        let message = match self.number {
+        let message = match self.count {
             0 => return None,
             1 => format!("{one} {examples}"),
             number => format!("{number} {many}, such as {examples}"),
         };
-        Some(Diagnostic::new(code, place(self.first), message))
+        Some(Diagnostic::new(code, span_at(self.first_offset), message))
     }
 }
 
-/// Judges the instructions, which start on line `first_line`.
-fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
+/// Lints the instructions, which start on line `first_line`.
+fn check_body(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
     let start = Position::new(first_line, 1);
     if body.trim().is_empty() {
         findings.push(Diagnostic::new(
@@ -284,23 +285,22 @@ fn body_rules(body: &str, first_line: u32, findings: &mut Vec<Diagnostic>) {
         ));
     }
     let lines = body.lines().count() + first_line as usize - 1;
-    if lines > BODY_LINES {
-        let message = format!("File has {lines} lines, more than {BODY_LINES}");
+    if lines > MAX_LINES {
+        let message = format!("File has {lines} lines, more than {MAX_LINES}");
         findings.push(Diagnostic::new(Code::BodyLines, Span::at(start), message));
     }
-    if let Some(at) = body.find(BODY_PLACEHOLDER) {
-        let place = Span::at(position(&body[..at], first_line));
+    let span_at = |offset| Span::at(position_after(&body[..offset], first_line));
+    if let Some(offset) = body.find(BODY_PLACEHOLDER) {
         let message = "Instructions are still those of a template";
-        findings.push(Diagnostic::new(Code::Placeholder, place, message));
+        findings.push(Diagnostic::new(Code::Placeholder, span_at(offset), message));
     }
-    let (invisible, controls) = InvisibleCharacters::of(body);
-    let place = |at| Span::at(position(&body[..at], first_line));
-    findings.extend(invisible.finding(Code::HiddenText, place));
-    findings.extend(controls.finding(Code::BodyControls, place));
+    let (invisible, controls) = InvisibleCharacters::scan(body);
+    findings.extend(invisible.to_finding(Code::HiddenText, span_at));
+    findings.extend(controls.to_finding(Code::BodyControls, span_at));
 }
 
-/// Reports links of the instructions that lead to no file of the skill.
-fn broken_links(
+/// Reports links that do not lead to a file of the skill.
+fn check_links(
     body: &str,
     first_line: u32,
     source: &dyn Source,
@@ -309,15 +309,15 @@ fn broken_links(
     findings: &mut Vec<Diagnostic>,
 ) -> Completeness {
     let (mut offset, mut line, mut column) = (0, first_line, 1);
-    let most = limits.findings.saturating_mul(COUNTED);
-    let mut counted = Completeness::All;
+    let max_findings = limits.findings.saturating_mul(COUNT_FACTOR);
+    let mut completeness = Completeness::All;
     for link in links::links(body) {
         let (code, what) = match &link.target {
             Target::Folder => continue,
-            // However many are dead, one that may deceive is found.
+            // Always checked, so that many broken links cannot hide an unsafe one.
             Target::Outside => (Code::LinkOutside, "Link points outside the skill's folder"),
-            Target::Inside(_) | Target::Nowhere if findings.len() >= most => {
-                counted = Completeness::AtLeast;
+            Target::Inside(_) | Target::Nowhere if findings.len() >= max_findings => {
+                completeness = Completeness::AtLeast;
                 continue;
             }
             Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
@@ -325,12 +325,12 @@ fn broken_links(
                 (Code::BrokenLink, "Link target is missing or unreadable")
             }
         };
-        // Links come in the order of the text; only what lies between two of them is counted.
+        // Links come in text order, so only the text between two of them has to be counted.
         if let Some(between) = body.get(offset..link.range.start) {
-            line += newlines(between.as_bytes());
-            let last = between.rsplit('\n').next().unwrap_or_default();
-            let before = if last == between { column } else { 1 };
-            column = before + count(last.chars().count());
+            line += count_newlines(between.as_bytes());
+            let last_line = between.rsplit('\n').next().unwrap_or_default();
+            let start = if last_line == between { column } else { 1 };
+            column = start + saturating_u32(last_line.chars().count());
             offset = link.range.start;
         }
         let span = Span::at(Position::new(line, column));
@@ -339,9 +339,9 @@ fn broken_links(
             span,
             format!("{what}: {}", quoted(&link.text)),
         ));
-        if findings.len() > most {
+        if findings.len() > max_findings {
             return Completeness::AtLeast;
         }
     }
-    counted
+    completeness
 }

@@ -1,6 +1,6 @@
-//! Files into skills: find, cut, parse, repair, convert, judge, correct.
+//! Reads skills from files: find, split, parse, repair, convert, lint, fix.
 //!
-//! Reading order is dependency order.
+//! Modules are listed in dependency order.
 
 pub(crate) mod source;
 

@@ -1,4 +1,4 @@
-//! From the bytes of a `SKILL.md` to its manifest, with everything that was odd on the way.
+//! Parses the bytes of a `SKILL.md` into a manifest and diagnostics.
 
 use std::cmp::Reverse;
 
@@ -11,38 +11,38 @@ use crate::read::rules::{self, Profile};
 use crate::read::yaml::{self, Kind, MappingEntry, Node};
 use crate::read::{line_reader, repair};
 
-/// Which reader looks at a frontmatter block first. Both give the same skill, which tests and fuzz targets compare; only the
-/// words of a syntax error may differ.
+/// Which reader is tried first on a frontmatter block. Both give the same skill, as tests and fuzz targets verify; only
+/// the wording of a syntax error may differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrontmatterReader {
-    /// The line reader, and the YAML parser where it declines.
+    /// The line reader, with the YAML parser as fallback.
     #[default]
     Lines,
     /// The YAML parser alone.
     Yaml,
 }
 
-/// What was read of one `SKILL.md`.
+/// The result of parsing a `SKILL.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parsed {
-    /// The skill, unless it was refused.
+    /// The manifest; `None` if the skill was refused.
     pub manifest: Option<Manifest>,
-    /// The offset of the first byte of the instructions; the end of the frontmatter's closing line.
+    /// The byte offset of the instructions, right after the closing fence.
     pub body: Option<usize>,
-    /// Whether the frontmatter was not valid as it stands and was repaired.
+    /// Whether the frontmatter was invalid and had to be repaired.
     pub repaired: bool,
-    /// What was found, in the order of reading. A refused skill has at least one error with its place.
+    /// The findings, in the order of reading. A refused skill has at least one error with a position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a whole `SKILL.md` that stands in the folder named `folder`.
+/// Parses a whole `SKILL.md` in the folder named `folder`.
 ///
-/// Never fails: what could not be read is in the diagnostics.
+/// Never fails: what could not be read is reported in the diagnostics.
 ///
 /// ```
-/// // The stray colon would cost the skill elsewhere.
+/// // Because of the stray colon, other clients drop this skill.
 /// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n", "pdf");
 /// assert_eq!(parsed.manifest.unwrap().description(), "Use when: filling in forms");
 /// assert!(parsed.repaired);
@@ -56,7 +56,7 @@ pub fn parse(bytes: &[u8], folder: &str) -> Parsed {
     )
 }
 
-/// Reads a whole `SKILL.md` with a chosen reader and limits; see [`parse`].
+/// Parses a whole `SKILL.md` with the given reader and limits; see [`parse`].
 pub fn parse_with(
     bytes: &[u8],
     folder: &str,
@@ -64,12 +64,12 @@ pub fn parse_with(
     limits: &Limits,
 ) -> Parsed {
     let size = bytes.len() as u64;
-    // The whole file is at hand, so there is always an answer.
+    // Never `None`, because the bytes are the whole file.
     parse_head(bytes, Extent::Whole, size, folder, reader, limits)
-        .unwrap_or_else(|| refused(Vec::new()))
+        .unwrap_or_else(|| refuse(Vec::new()))
 }
 
-/// Reads the head of a file of `size` bytes; `None` if the head does not hold the whole frontmatter.
+/// Parses the head of a file of `size` bytes; `None` if it does not contain the whole frontmatter.
 pub(crate) fn parse_head(
     bytes: &[u8],
     extent: Extent,
@@ -78,28 +78,29 @@ pub(crate) fn parse_head(
     reader: FrontmatterReader,
     limits: &Limits,
 ) -> Option<Parsed> {
-    let cut = match frontmatter::cut(bytes, extent, limits) {
-        FenceSearch::More => return None,
-        FenceSearch::Refused(finding) => return Some(refused(vec![finding])),
-        FenceSearch::Found(cut) => cut,
+    let block = match frontmatter::find_fences(bytes, extent, limits) {
+        FenceSearch::NeedMore => return None,
+        FenceSearch::Refused(finding) => return Some(refuse(vec![finding])),
+        FenceSearch::Found(block) => block,
     };
-    let body = cut.body;
-    let mut parsed = with_fields(bytes, cut, reader, limits, |entries, end, findings| {
+    let body_start = block.body_start;
+    let mut parsed = read_fields(bytes, block, reader, limits, |entries, end, findings| {
         let manifest = manifest::convert(entries, folder, end, findings);
-        rules::names(entries, folder, Profile::Lenient, findings);
+        rules::check_name_and_description(entries, folder, Profile::Lenient, findings);
         manifest
     });
-    parsed.body = Some(body);
+    parsed.body = Some(body_start);
     if parsed.manifest.is_some() {
-        parsed.diagnostics.extend(oversize(size, limits));
+        parsed.diagnostics.extend(check_size(size, limits));
     }
     Some(parsed)
 }
 
-/// Reads the block of a cut into fields and hands them to `convert` with the place after the last field.
-pub(crate) fn with_fields(
+/// Reads the fields of a block and passes them to `convert`, with a function that returns the position after the last
+/// one.
+pub(crate) fn read_fields(
     bytes: &[u8],
-    cut: FrontmatterBlock,
+    block: FrontmatterBlock,
     reader: FrontmatterReader,
     limits: &Limits,
     convert: impl FnOnce(
@@ -109,29 +110,29 @@ pub(crate) fn with_fields(
     ) -> Option<Manifest>,
 ) -> Parsed {
     let FrontmatterBlock {
-        block,
+        range,
         first_line,
         mut findings,
         ..
-    } = cut;
-    let cleaned = frontmatter::clean(&bytes[block], first_line, &mut findings);
-    let of_file = findings.len();
+    } = block;
+    let cleaned = frontmatter::clean(&bytes[range], first_line, &mut findings);
+    let placed = findings.len();
     let text = &*cleaned.text;
-    let root = mapping(text, first_line, reader, limits, &mut findings);
+    let root = read_mapping(text, first_line, reader, limits, &mut findings);
     let manifest = root.as_ref().map(|root| {
-        // Only a field that is missing asks for this place.
+        // Computed lazily: only needed to report a missing field.
         let end = || {
             let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-            Position::new(first_line + frontmatter::count(lines), 1)
+            Position::new(first_line + frontmatter::saturating_u32(lines), 1)
         };
         convert(root, &end, &mut findings)
     });
-    cleaned.place(&mut findings[of_file..]);
+    cleaned.restore_positions(&mut findings[placed..]);
     let Some(manifest) = manifest else {
-        return refused(findings);
+        return refuse(findings);
     };
     let repaired = findings.iter().any(|finding| is_repair(finding.code));
-    cap(&mut findings, Completeness::All, limits);
+    cap_findings(&mut findings, Completeness::All, limits);
     Parsed {
         manifest,
         body: None,
@@ -140,16 +141,16 @@ pub(crate) fn with_fields(
     }
 }
 
-/// Reads a block into the fields of a mapping; `None` if it is none.
-fn mapping<'a>(
+/// Reads a block into the entries of a mapping; `None` if it is not a mapping.
+fn read_mapping<'a>(
     text: &'a str,
     first_line: u32,
     reader: FrontmatterReader,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Vec<MappingEntry<'a>>> {
-    let mut root = fields(text, first_line, reader, limits, findings)?;
-    repair::commented_description(&mut root, text, first_line, findings);
+    let mut root = read_tree(text, first_line, reader, limits, findings)?;
+    repair::recover_commented_description(&mut root, text, first_line, findings);
     let is_null = root.is_null();
     let (code, message) = match root.kind {
         Kind::Map(entries) => return Some(entries),
@@ -160,25 +161,25 @@ fn mapping<'a>(
     None
 }
 
-/// Reads a block into a tree: by its lines, as YAML, or by repair; `None` if it has no field.
-fn fields<'a>(
+/// Reads a block into a tree: with the line reader, as YAML, or by repair; `None` if it has no fields.
+fn read_tree<'a>(
     text: &'a str,
     first_line: u32,
     reader: FrontmatterReader,
     limits: &Limits,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Node<'a>> {
-    let quick = match reader {
+    let line_reading = match reader {
         FrontmatterReader::Lines => line_reader::read(text, first_line, limits),
         FrontmatterReader::Yaml => line_reader::LineReading::Declined,
     };
-    let read = match quick {
-        // The line reader declines what would have to be reported.
+    let parsed = match line_reading {
+        // The line reader declines blocks with anything to report.
         line_reader::LineReading::Tree(root) => return Some(root),
         line_reader::LineReading::Broken(fault) => Err(fault),
         line_reader::LineReading::Declined => yaml::parse(text, first_line, limits),
     };
-    let mut root = match read {
+    let mut root = match parsed {
         Ok(root) => root,
         Err(fault) => {
             let repaired = repair::repair(text, first_line, &fault, limits, findings);
@@ -195,20 +196,24 @@ fn fields<'a>(
         }
     };
     yaml::remove_controls(&mut root, findings);
-    yaml::report_keys(&root, findings);
+    yaml::report_bad_keys(&root, findings);
     Some(root)
 }
 
-/// Whether what is wrong with a file was looked for to its end.
+/// Whether all findings of a file were counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Completeness {
     All,
     AtLeast,
 }
 
-/// Keeps as many findings of one file as are reported one by one, and counts the rest. What may deceive is kept first, then
-/// the errors.
-pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Completeness, limits: &Limits) {
+/// Keeps at most [`Limits::findings`] findings of one file and counts the rest. Findings about safety are kept first,
+/// then errors.
+pub(crate) fn cap_findings(
+    findings: &mut Vec<Diagnostic>,
+    completeness: Completeness,
+    limits: &Limits,
+) {
     let Some(more) = findings
         .len()
         .checked_sub(limits.findings)
@@ -219,7 +224,7 @@ pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Completeness, limits:
     findings.sort_by_key(|finding| Reverse((finding.code.is_about_safety(), finding.severity)));
     findings.truncate(limits.findings);
     findings.sort_by_key(|finding| finding.span);
-    let message = match counted {
+    let message = match completeness {
         Completeness::All => format!("{more} more findings are not listed"),
         Completeness::AtLeast => format!("At least {more} more findings are not listed"),
     };
@@ -230,7 +235,7 @@ pub(crate) fn cap(findings: &mut Vec<Diagnostic>, counted: Completeness, limits:
     ));
 }
 
-fn refused(diagnostics: Vec<Diagnostic>) -> Parsed {
+fn refuse(diagnostics: Vec<Diagnostic>) -> Parsed {
     Parsed {
         manifest: None,
         body: None,
@@ -239,7 +244,7 @@ fn refused(diagnostics: Vec<Diagnostic>) -> Parsed {
     }
 }
 
-/// Returns whether a code says that the frontmatter is not valid as it stands, though it could be read.
+/// Returns whether a code means that the frontmatter is invalid, although it could be read.
 pub(crate) fn is_repair(code: Code) -> bool {
     match code {
         Code::ByteOrderMark | Code::CrlfLines => false,
@@ -251,8 +256,8 @@ pub(crate) fn is_repair(code: Code) -> bool {
     }
 }
 
-/// Warns about a file that is larger than an agent should load at once, by an estimate from its size.
-pub(crate) fn oversize(size: u64, limits: &Limits) -> Option<Diagnostic> {
+/// Warns about a file whose estimated tokens exceed what an agent should load at once.
+pub(crate) fn check_size(size: u64, limits: &Limits) -> Option<Diagnostic> {
     let tokens = size / BYTES_PER_TOKEN;
     (tokens > limits.skill_tokens).then(|| {
         let message = format!(
@@ -263,20 +268,20 @@ pub(crate) fn oversize(size: u64, limits: &Limits) -> Option<Diagnostic> {
     })
 }
 
-/// Whether the line reader keeps its promise on a block of text; for tests.
+/// Whether the line reader agrees with the parser on a block; for tests.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Agreement {
-    /// It leaves the block to the parser.
+    /// The line reader leaves the block to the parser.
     Declined,
-    /// It says of the block what the parser says, positions included.
+    /// Both give the same tree, including positions, or both refuse the block.
     Same,
-    /// It does not.
+    /// The results differ.
     Different,
 }
 
-/// Compares the line reader with the parser on a block of text; for tests.
+/// Compares the line reader with the parser on a block; for tests.
 #[doc(hidden)]
 pub fn readers_agree(text: &str) -> Agreement {
     let limits = Limits::default();

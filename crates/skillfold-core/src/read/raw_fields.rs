@@ -1,30 +1,31 @@
-//! The frontmatter of a file as it stands, every field of it.
+//! Reads all fields of a file's frontmatter verbatim.
 
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
 use crate::read::frontmatter::{self, Extent, FenceSearch};
-use crate::read::parse::{FrontmatterReader, is_repair, with_fields};
+use crate::read::parse::{FrontmatterReader, is_repair, read_fields};
 use crate::read::value::{Fields, Value};
 
-/// Returns the fields of the frontmatter of a whole `SKILL.md`, as they stand and in their order. Nothing is repaired: the
-/// error is the first thing that would have to be, or the reason why there are no fields.
+/// Returns the frontmatter fields of a whole `SKILL.md`, verbatim and in file order.
+///
+/// Nothing is repaired: the error is the first finding that would need a repair, or the reason why there are no fields.
 ///
 /// ```
 /// let fields = skillfold_core::raw_frontmatter(b"---\nname: pdf\nx-own: [1, 2]\n---\n", &Default::default())?;
 /// assert_eq!(fields.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["name", "x-own"]);
-/// # Ok::<(), skillfold_core::DiagnosticView>(())
+/// # Ok::<(), skillfold_core::Diagnostic>(())
 /// ```
 pub fn raw_frontmatter(bytes: &[u8], limits: &Limits) -> Result<Fields, Diagnostic> {
-    let cut = match frontmatter::cut(bytes, Extent::Whole, limits) {
-        FenceSearch::Found(cut) => cut,
+    let block = match frontmatter::find_fences(bytes, Extent::Whole, limits) {
+        FenceSearch::Found(block) => block,
         FenceSearch::Refused(finding) => return Err(finding),
-        // The whole file is at hand.
-        FenceSearch::More => return Ok(Fields::default()),
+        // Cannot happen: the bytes are the whole file.
+        FenceSearch::NeedMore => return Ok(Fields::default()),
     };
     let mut fields = Fields::default();
-    let parsed = with_fields(
+    let parsed = read_fields(
         bytes,
-        cut,
+        block,
         FrontmatterReader::default(),
         limits,
         |entries, _, _| {
@@ -35,8 +36,8 @@ pub fn raw_frontmatter(bytes: &[u8], limits: &Limits) -> Result<Fields, Diagnost
             None
         },
     );
-    let is_odd = |finding: &Diagnostic| fields.is_empty() || is_repair(finding.code);
-    match parsed.diagnostics.into_iter().find(is_odd) {
+    let is_error = |finding: &Diagnostic| fields.is_empty() || is_repair(finding.code);
+    match parsed.diagnostics.into_iter().find(is_error) {
         Some(finding) => Err(finding),
         None => Ok(fields),
     }

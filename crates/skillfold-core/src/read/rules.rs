@@ -1,4 +1,4 @@
-//! The specification's rules on fields, each with a code.
+//! Checks fields against the rules of the specification.
 
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, Span, quoted};
@@ -8,23 +8,23 @@ use crate::read::field::{self, Field};
 use crate::read::value::{Scalar, ScalarValue, Value};
 use crate::read::yaml::{Kind, MappingEntry};
 
-/// How strictly a skill is judged.
+/// How strictly a skill is linted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profile {
-    /// What clients are told to do: warn, and load anyway.
+    /// What the specification tells clients to do: warn, and load anyway.
     #[default]
     Lenient,
-    /// The letter of the specification: what it forbids is an error, and a repair is an error too.
+    /// The letter of the specification: violations and repairs are errors.
     Spec,
 }
 
-const NAME_CHARACTERS: usize = 64;
-const DESCRIPTION_CHARACTERS: usize = 1024;
-const COMPATIBILITY_CHARACTERS: usize = 500;
+const MAX_NAME_CHARS: usize = 64;
+const MAX_DESCRIPTION_CHARS: usize = 1024;
+const MAX_COMPATIBILITY_CHARS: usize = 500;
 
-/// The fields that the specification has.
-const SPECIFIED: [&str; 6] = [
+/// The fields of the specification.
+const SPEC_FIELDS: [&str; 6] = [
     "name",
     "description",
     "license",
@@ -34,7 +34,7 @@ const SPECIFIED: [&str; 6] = [
 ];
 
 impl Profile {
-    /// Creates a finding of a rule of the specification: an error in `Spec`, a warning in `Lenient`.
+    /// Creates a finding for a violated rule: with the code's severity in `Spec`, at most a warning in `Lenient`.
     fn finding(self, code: Code, span: Span, message: String) -> Diagnostic {
         let mut finding = Diagnostic::new(code, span, message);
         if self == Self::Lenient {
@@ -44,45 +44,51 @@ impl Profile {
     }
 }
 
-/// Judges the name and the length of the description, which decide how other clients treat the skill.
-pub(crate) fn names(
+/// Checks the name and the length of the description, which decide how other clients treat the skill.
+pub(crate) fn check_name_and_description(
     entries: &[MappingEntry<'_>],
     folder: &str,
     profile: Profile,
     findings: &mut Vec<Diagnostic>,
 ) {
-    if let Some((text, span)) = scalar(entries, Field::Name) {
-        name(text.trim(), span, folder, profile, findings);
+    if let Some((text, span)) = find_scalar(entries, Field::Name) {
+        check_name(text.trim(), span, folder, profile, findings);
     }
-    if let Some((text, span)) = scalar(entries, Field::Description) {
-        // Most descriptions are short enough in bytes already.
-        let length = if text.len() > DESCRIPTION_CHARACTERS {
+    if let Some((text, span)) = find_scalar(entries, Field::Description) {
+        // Most descriptions are short enough in bytes, so their characters need not be counted.
+        let length = if text.len() > MAX_DESCRIPTION_CHARS {
             text.chars().count()
         } else {
             0
         };
-        if length > DESCRIPTION_CHARACTERS {
+        if length > MAX_DESCRIPTION_CHARS {
             let message = format!(
-                "Description is {length} characters long, the limit is {DESCRIPTION_CHARACTERS}"
+                "Description is {length} characters long, the limit is {MAX_DESCRIPTION_CHARS}"
             );
             findings.push(profile.finding(Code::DescriptionLength, span, message));
         }
     }
 }
 
-fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut Vec<Diagnostic>) {
+fn check_name(
+    name: &str,
+    span: Span,
+    folder: &str,
+    profile: Profile,
+    findings: &mut Vec<Diagnostic>,
+) {
     if name == folder && is_specified(name) {
         return;
     }
-    // A name that cannot be carried has a finding of its own.
+    // An unsafe name is reported separately.
     if name.parse::<SkillName>().is_err() {
         return;
     }
     let length = name.chars().count();
-    if length > NAME_CHARACTERS {
-        // Every profile: clients cut or refuse longer names.
+    if length > MAX_NAME_CHARS {
+        // An error in every profile, because clients truncate or refuse longer names.
         let message = format!(
-            "Name is {length} characters long, the limit is {NAME_CHARACTERS}: {}",
+            "Name is {length} characters long, the limit is {MAX_NAME_CHARS}: {}",
             quoted(name)
         );
         findings.push(Diagnostic::new(Code::NameLength, span, message));
@@ -94,22 +100,22 @@ fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut V
             format!("Name has upper-case letters: {}", quoted(name)),
         ));
     }
-    let odd = |c: char| !c.is_alphanumeric() && c != '-';
-    if let Some(c) = name.chars().find(|c| odd(*c)) {
+    let is_invalid = |c: char| !c.is_alphanumeric() && c != '-';
+    if let Some(c) = name.chars().find(|c| is_invalid(*c)) {
         let what = if c.is_whitespace() {
             "a space".to_owned()
         } else {
             format!("the character `{c}`")
         };
         let message = format!("Name has {what}: {}", quoted(name));
-        // An underscore is common and harmless; other characters are an error in every profile.
-        let only_underscores = name.chars().filter(|c| odd(*c)).all(|c| c == '_');
-        let severity = if only_underscores {
+        // Underscores are common and harmless; other characters are an error in every profile.
+        let only_underscores = name.chars().filter(|c| is_invalid(*c)).all(|c| c == '_');
+        let profile = if only_underscores {
             profile
         } else {
             Profile::Spec
         };
-        findings.push(severity.finding(Code::NameCharacters, span, message));
+        findings.push(profile.finding(Code::NameCharacters, span, message));
     }
     if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
         let message = format!(
@@ -118,7 +124,7 @@ fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut V
         );
         findings.push(profile.finding(Code::NameHyphens, span, message));
     }
-    // A root that is itself a skill may have no name, as `..` has none.
+    // The folder of a root that is itself a skill may have no name, for example if the root is `..`.
     if name != folder && !folder.is_empty() {
         let message = format!(
             "Name {} differs from the folder's name {}",
@@ -129,7 +135,7 @@ fn name(name: &str, span: Span, folder: &str, profile: Profile, findings: &mut V
     }
 }
 
-/// Returns whether a name is what the specification asks for, in letters that every client accepts.
+/// Returns whether a name meets the specification and is ASCII, so that every client accepts it.
 pub(crate) fn is_specified(name: &str) -> bool {
     let well_formed = |word: &str| {
         !word.is_empty()
@@ -137,24 +143,24 @@ pub(crate) fn is_specified(name: &str) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
-    name.len() <= NAME_CHARACTERS && name.split('-').all(well_formed)
+    name.len() <= MAX_NAME_CHARS && name.split('-').all(well_formed)
 }
 
-/// Judges all other rules of the specification: which fields there are, and of what type.
-pub(crate) fn fields(
+/// Checks the other rules of the specification: which fields are allowed, and their types.
+pub(crate) fn check_fields(
     entries: &[MappingEntry<'_>],
     profile: Profile,
     findings: &mut Vec<Diagnostic>,
 ) {
     for entry in entries {
         let (key, span) = (&*entry.key, entry.value.span);
-        if !SPECIFIED.contains(&key) {
-            findings.extend(foreign(key, entry.key_span, profile));
+        if !SPEC_FIELDS.contains(&key) {
+            findings.extend(check_foreign_field(key, entry.key_span, profile));
             continue;
         }
         let is_scalar = matches!(entry.value.kind, Kind::Scalar { .. });
         match (key, &entry.value.kind) {
-            ("metadata", Kind::Map(entries)) => metadata(entries, profile, findings),
+            ("metadata", Kind::Map(entries)) => check_metadata(entries, profile, findings),
             ("metadata", _) if entry.value.is_null() => {}
             ("metadata", _) => {
                 findings.push(profile.finding(
@@ -171,19 +177,19 @@ pub(crate) fn fields(
                 ));
             }
             ("compatibility", Kind::Scalar { text, .. }) => {
-                compatibility(text, span, profile, findings);
+                check_compatibility(text, span, profile, findings);
             }
             _ => {}
         }
     }
 }
 
-/// Judges a field that the specification does not have. One that clients read is as good as any, unless the letter of the
-/// specification is asked for; and then nobody is told to move it.
-fn foreign(key: &str, span: Span, profile: Profile) -> Option<Diagnostic> {
+/// Checks a field that is not in the specification. One that clients read is only reported in [`Profile::Spec`], and
+/// the finding does not advise to move it unless it is also read under `metadata`.
+fn check_foreign_field(key: &str, span: Span, profile: Profile) -> Option<Diagnostic> {
     let message = format!("Field {} is not in the specification", quoted(key));
-    let Some(field) = ClientField::at_top(key) else {
-        let message = match ClientField::resembling(key) {
+    let Some(field) = ClientField::find_top_level(key) else {
+        let message = match ClientField::find_similar(key) {
             Some(field) => format!("{message}; `{}` is read by {}", field.name, field.readers()),
             None => message,
         };
@@ -206,24 +212,24 @@ fn foreign(key: &str, span: Span, profile: Profile) -> Option<Diagnostic> {
     })
 }
 
-fn compatibility(text: &str, span: Span, profile: Profile, findings: &mut Vec<Diagnostic>) {
+fn check_compatibility(text: &str, span: Span, profile: Profile, findings: &mut Vec<Diagnostic>) {
     let length = text.chars().count();
-    if length == 0 || length > COMPATIBILITY_CHARACTERS {
+    if length == 0 || length > MAX_COMPATIBILITY_CHARS {
         let message = format!(
-            "Field `compatibility` is {length} characters long; 1 to {COMPATIBILITY_CHARACTERS} are allowed"
+            "Field `compatibility` is {length} characters long; 1 to {MAX_COMPATIBILITY_CHARS} are allowed"
         );
         findings.push(profile.finding(Code::CompatibilityLength, span, message));
     }
 }
 
-/// Judges the values under `metadata`: a list or mapping breaks the rule; an unquoted number or boolean only reads
-/// differently in other clients.
-fn metadata(entries: &[MappingEntry<'_>], profile: Profile, findings: &mut Vec<Diagnostic>) {
+/// Checks the values under `metadata`. A list or mapping violates the specification; an unquoted number or boolean is
+/// only a warning, because other clients may read it differently.
+fn check_metadata(entries: &[MappingEntry<'_>], profile: Profile, findings: &mut Vec<Diagnostic>) {
     for entry in entries {
         let key = quoted(&entry.key);
         match Value::from(&entry.value) {
             Value::Scalar(scalar) => {
-                if let Some(kind) = other_meaning(&scalar) {
+                if let Some(kind) = non_string_type(&scalar) {
                     let message = format!(
                         "Value of {key} under `metadata` is {kind}, not a string: {}",
                         quoted(scalar.as_str())
@@ -235,7 +241,9 @@ fn metadata(entries: &[MappingEntry<'_>], profile: Profile, findings: &mut Vec<D
                     ));
                 }
             }
-            Value::Map(_) if ClientField::in_metadata(&entry.key).is_some_and(is_mapping) => {
+            Value::Map(_)
+                if ClientField::find_in_metadata(&entry.key).is_some_and(expects_mapping) =>
+            {
                 if profile == Profile::Spec {
                     let message = format!("Value of {key} under `metadata` is not a string");
                     findings.push(profile.finding(Code::ClientField, entry.value.span, message));
@@ -249,11 +257,12 @@ fn metadata(entries: &[MappingEntry<'_>], profile: Profile, findings: &mut Vec<D
     }
 }
 
-fn is_mapping(field: &ClientField) -> bool {
+fn expects_mapping(field: &ClientField) -> bool {
     field.form == FieldForm::Mapping
 }
 
-fn other_meaning(scalar: &Scalar) -> Option<&'static str> {
+/// Describes the type of a scalar that is not a string.
+fn non_string_type(scalar: &Scalar) -> Option<&'static str> {
     match scalar.value() {
         ScalarValue::Text(_) => None,
         ScalarValue::Null => Some("nothing"),
@@ -262,9 +271,12 @@ fn other_meaning(scalar: &Scalar) -> Option<&'static str> {
     }
 }
 
-/// Returns the text and place of a field, if it is a scalar.
-pub(crate) fn scalar<'a>(entries: &'a [MappingEntry<'_>], field: Field) -> Option<(&'a str, Span)> {
-    let entry = field::find(entries, field)?;
+/// Returns the text and span of a field, if it is a scalar.
+pub(crate) fn find_scalar<'a>(
+    entries: &'a [MappingEntry<'_>],
+    field: Field,
+) -> Option<(&'a str, Span)> {
+    let entry = field::find_entry(entries, field)?;
     match &entry.value.kind {
         Kind::Scalar { text, .. } => Some((text, entry.value.span)),
         Kind::List(_) | Kind::Map(_) => None,

@@ -1,9 +1,9 @@
-//! Frontmatter values as they are kept: the text of each scalar, and what YAML says it means.
+//! Owned frontmatter values: the text of each scalar and its type by YAML's core schema.
 
 use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::yaml::{Kind, Node, Quoting};
 
-/// A value of the frontmatter, kept as it was written.
+/// A frontmatter value, kept as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value {
@@ -15,7 +15,7 @@ pub enum Value {
     Map(Fields),
 }
 
-/// A single value: its text, and whether it stood in quotes.
+/// A single value: its text, and whether it was quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
     text: Box<str>,
@@ -28,7 +28,7 @@ impl Scalar {
         &self.text
     }
 
-    /// Returns what the text means by the core schema of YAML 1.2.
+    /// Returns the value of the text by the core schema of YAML 1.2.
     pub fn value(&self) -> ScalarValue<'_> {
         if self.quoting == Quoting::Quoted {
             return ScalarValue::Text(&self.text);
@@ -37,29 +37,29 @@ impl Scalar {
             "" | "~" | "null" | "Null" | "NULL" => ScalarValue::Null,
             "true" | "True" | "TRUE" => ScalarValue::Bool(true),
             "false" | "False" | "FALSE" => ScalarValue::Bool(false),
-            text => number(text).unwrap_or(ScalarValue::Text(text)),
+            text => parse_number(text).unwrap_or(ScalarValue::Text(text)),
         }
     }
 }
 
-/// What a scalar means by the core schema of YAML 1.2.
+/// The value of a scalar by the core schema of YAML 1.2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ScalarValue<'a> {
-    /// Nothing.
+    /// Null.
     Null,
     /// True or false.
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// Any other number, the infinities and not-a-number included.
+    /// Any other number, including the infinities and NaN.
     Float(f64),
     /// Text.
     Text(&'a str),
 }
 
-/// Reads a number of the core schema: decimal, `0o` and `0x` integers, floats, `.inf` and `.nan`.
-fn number(text: &str) -> Option<ScalarValue<'static>> {
+/// Parses a number of the core schema: decimal, `0o` and `0x` integers, floats, `.inf` and `.nan`.
+fn parse_number(text: &str) -> Option<ScalarValue<'static>> {
     if let Some(digits) = text.strip_prefix("0o") {
         return i64::from_str_radix(digits, 8)
             .ok()
@@ -81,9 +81,9 @@ fn number(text: &str) -> Option<ScalarValue<'static>> {
         ".nan" | ".NaN" | ".NAN" if unsigned == text => return Some(ScalarValue::Float(f64::NAN)),
         _ => {}
     }
-    // Rust also reads words such as `infinity` as numbers; YAML does not.
-    let digits = unsigned.bytes().any(|byte| byte.is_ascii_digit());
-    if !digits
+    // Rust also parses words such as `infinity` as numbers; YAML does not.
+    let has_digit = unsigned.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digit
         || !unsigned
             .bytes()
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
@@ -96,29 +96,29 @@ fn number(text: &str) -> Option<ScalarValue<'static>> {
     }
 }
 
-/// Fields in the order of the file; a name may stand there twice.
+/// Fields in file order. A name may occur more than once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields(Box<[(Box<str>, Value)]>);
 
 impl Fields {
-    /// Returns the first value of that name.
+    /// Returns the first value with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter()
             .find(|(field, _)| *field == name)
             .map(|(_, value)| value)
     }
 
-    /// Returns names and values in the order of the file.
+    /// Returns names and values in file order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Returns how many fields there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -216,8 +216,8 @@ mod tests {
     }
 
     #[test]
-    fn scalar_means_what_the_core_schema_says() {
-        let shown = [
+    fn scalar_has_its_core_schema_value() {
+        let values = [
             "",
             "~",
             "true",
@@ -238,7 +238,7 @@ mod tests {
             "9223372036854775808",
         ]
         .map(check);
-        insta::assert_snapshot!(shown.join(" "), @r#"Null Null Bool(true) Text("no") Integer(12) Integer(-3) Float(1.1) Float(1000.0) Integer(31) Integer(15) Float(inf) Float(-inf) Text("inf") Text("1.0.0") Text("+") Text("e") Text("0x-1") Float(9.223372036854776e18)"#);
+        insta::assert_snapshot!(values.join(" "), @r#"Null Null Bool(true) Text("no") Integer(12) Integer(-3) Float(1.1) Float(1000.0) Integer(31) Integer(15) Float(inf) Float(-inf) Text("inf") Text("1.0.0") Text("+") Text("e") Text("0x-1") Float(9.223372036854776e18)"#);
     }
 
     #[test]

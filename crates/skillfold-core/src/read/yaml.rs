@@ -1,7 +1,7 @@
-//! YAML events into a small tree with positions.
+//! Builds a small tree with positions from YAML events.
 //!
-//! The tree keeps every scalar's text and style and converts nothing: what a value means is decided field by field, so
-//! that one odd field is a diagnostic and not the loss of the skill.
+//! The tree keeps the text and quoting of every scalar and converts nothing. Types are decided field by field, so that
+//! one odd field costs a diagnostic and not the skill.
 
 use std::borrow::Cow;
 
@@ -10,16 +10,16 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
-use crate::read::frontmatter::{count, is_unwanted_control, may_have_controls};
+use crate::read::frontmatter::{is_unwanted_control, may_have_controls, saturating_u32};
 
-/// A value with its place in the file.
+/// A value with its span in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node<'a> {
     pub(crate) span: Span,
     pub(crate) kind: Kind<'a>,
 }
 
-/// What a value is.
+/// A scalar, a list or a mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind<'a> {
     Scalar {
@@ -30,16 +30,16 @@ pub(crate) enum Kind<'a> {
     Map(Vec<MappingEntry<'a>>),
 }
 
-/// Whether a scalar's text may mean something else than itself.
+/// Whether a scalar may be something other than a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quoting {
-    /// `true`, `1.0` and `~` mean a boolean, a number and nothing.
+    /// Unquoted: `true`, `1.0` and `~` are a boolean, a number and null.
     Plain,
-    /// The text is text.
+    /// Quoted or a block scalar: always a string.
     Quoted,
 }
 
-/// A field: its name and its value.
+/// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappingEntry<'a> {
     pub(crate) key: Cow<'a, str>,
@@ -47,7 +47,7 @@ pub(crate) struct MappingEntry<'a> {
     pub(crate) value: Node<'a>,
 }
 
-/// Why a text is not taken as YAML.
+/// Why a text was refused as YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) code: Code,
@@ -77,7 +77,7 @@ impl<'a> Node<'a> {
         matches!(&self.kind, Kind::Scalar { text, quoting: Quoting::Plain } if matches!(&**text, "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// Returns the value with texts of its own.
+    /// Returns the value with all text owned.
     pub(crate) fn into_owned(self) -> Node<'static> {
         let entry = |entry: MappingEntry<'a>| MappingEntry {
             key: entry.key.into_owned().into(),
@@ -98,33 +98,36 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns how many keys there are here and below.
-    pub(crate) fn keys(&self) -> usize {
+    /// Counts the keys of all mappings in this tree.
+    pub(crate) fn count_keys(&self) -> usize {
         match &self.kind {
             Kind::Scalar { .. } => 0,
-            Kind::List(items) => items.iter().map(Self::keys).sum(),
-            Kind::Map(entries) => entries.iter().map(|entry| 1 + entry.value.keys()).sum(),
+            Kind::List(items) => items.iter().map(Self::count_keys).sum(),
+            Kind::Map(entries) => entries
+                .iter()
+                .map(|entry| 1 + entry.value.count_keys())
+                .sum(),
         }
     }
 
-    /// Moves every place here and below by as many columns as `by` says for its line.
-    pub(crate) fn move_columns(&mut self, by: &dyn Fn(u32) -> i64) {
-        move_span(&mut self.span, by);
+    /// Shifts every position in this tree by the number of columns that `by` returns for its line.
+    pub(crate) fn shift_columns(&mut self, by: &dyn Fn(u32) -> i64) {
+        shift_span(&mut self.span, by);
         match &mut self.kind {
             Kind::Scalar { .. } => {}
-            Kind::List(items) => items.iter_mut().for_each(|item| item.move_columns(by)),
+            Kind::List(items) => items.iter_mut().for_each(|item| item.shift_columns(by)),
             Kind::Map(entries) => {
                 for entry in entries {
-                    move_span(&mut entry.key_span, by);
-                    entry.value.move_columns(by);
+                    shift_span(&mut entry.key_span, by);
+                    entry.value.shift_columns(by);
                 }
             }
         }
     }
 
-    /// Returns the children's hull, for a list or a mapping that starts at `start`.
+    /// Creates a list or mapping whose span covers its children; an empty one has an empty span at `start`.
     fn collection(kind: Kind<'a>, start: Position) -> Self {
-        let hull = match &kind {
+        let bounds = match &kind {
             Kind::List(items) => items
                 .first()
                 .zip(items.last())
@@ -135,7 +138,7 @@ impl<'a> Node<'a> {
                 .map(|(a, b)| (a.key_span.start, b.value.span.end)),
             Kind::Scalar { .. } => None,
         };
-        let (start, end) = hull.unwrap_or((start, start));
+        let (start, end) = bounds.unwrap_or((start, start));
         Self {
             span: Span::new(start, end),
             kind,
@@ -151,22 +154,22 @@ impl<'a> Node<'a> {
     }
 }
 
-fn move_span(span: &mut Span, by: &dyn Fn(u32) -> i64) {
+fn shift_span(span: &mut Span, by: &dyn Fn(u32) -> i64) {
     for position in [&mut span.start, &mut span.end] {
         let column = i64::from(position.column) + by(position.line);
         position.column = u32::try_from(column).unwrap_or(1).max(1);
     }
 }
 
-/// Reads one YAML document that starts on line `first_line` of its file.
+/// Parses one YAML document that starts on line `first_line` of its file.
 ///
-/// Aliases, anchors, tags, second documents, keys that are not scalars and anything over a limit are faults.
+/// Refuses aliases, anchors, tags, second documents, keys that are not scalars, and anything over a limit.
 pub(crate) fn parse<'a>(
     text: &'a str,
     first_line: u32,
     limits: &Limits,
 ) -> Result<Node<'a>, Fault> {
-    let mut builder = Builder {
+    let mut builder = TreeBuilder {
         first_line,
         limits,
         open: Vec::new(),
@@ -176,7 +179,7 @@ pub(crate) fn parse<'a>(
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| builder.scan_fault(&error))?;
-        builder.event(
+        builder.handle_event(
             event,
             builder.position(span.start),
             builder.position(span.end),
@@ -188,15 +191,15 @@ pub(crate) fn parse<'a>(
         .unwrap_or_else(|| Node::scalar("", Quoting::Plain, Span::at(start))))
 }
 
-/// Returns the parser's message as ours are written: with a capital, without a final period.
-fn sentence(message: &str) -> String {
+/// Formats the parser's message like ours: capitalized, without a final period.
+fn to_sentence(message: &str) -> String {
     let mut chars = message.trim_end_matches('.').chars();
     chars.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(chars).collect()
     })
 }
 
-/// A list or mapping that is not closed yet.
+/// A list or mapping whose end has not been reached yet.
 enum OpenCollection<'a> {
     List {
         start: Position,
@@ -209,7 +212,7 @@ enum OpenCollection<'a> {
     },
 }
 
-struct Builder<'a, 'l> {
+struct TreeBuilder<'a, 'l> {
     first_line: u32,
     limits: &'l Limits,
     open: Vec<OpenCollection<'a>>,
@@ -217,24 +220,29 @@ struct Builder<'a, 'l> {
     keys: usize,
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a> TreeBuilder<'a, '_> {
     fn position(&self, marker: Marker) -> Position {
         Position::new(
-            count(marker.line()).max(1) + self.first_line - 1,
-            count(marker.col()) + 1,
+            saturating_u32(marker.line()).max(1) + self.first_line - 1,
+            saturating_u32(marker.col()) + 1,
         )
     }
 
     fn scan_fault(&self, error: &ScanError) -> Fault {
         let at = self.position(*error.marker());
-        // The parser resolves aliases before it shows them; one that leads nowhere is refused like any other.
+        // The parser resolves aliases before it emits them; one to an unknown anchor is refused like any other.
         if error.info().contains("unknown anchor") {
             return fault(Code::YamlAlias, at, "Alias to an unknown anchor");
         }
-        fault(Code::YamlSyntax, at, sentence(error.info()))
+        fault(Code::YamlSyntax, at, to_sentence(error.info()))
     }
 
-    fn event(&mut self, event: Event<'a>, start: Position, end: Position) -> Result<(), Fault> {
+    fn handle_event(
+        &mut self,
+        event: Event<'a>,
+        start: Position,
+        end: Position,
+    ) -> Result<(), Fault> {
         match event {
             Event::DocumentStart(_) if self.root.is_some() => Err(fault(
                 Code::YamlSecondDocument,
@@ -263,16 +271,16 @@ impl<'a> Builder<'a, '_> {
                 } else {
                     Quoting::Quoted
                 };
-                self.value(Node::scalar(text, quoting, Span::new(start, end)))
+                self.push_value(Node::scalar(text, quoting, Span::new(start, end)))
             }
-            Event::SequenceStart(..) => self.open(
+            Event::SequenceStart(..) => self.open_collection(
                 OpenCollection::List {
                     start,
                     items: Vec::new(),
                 },
                 start,
             ),
-            Event::MappingStart(..) => self.open(
+            Event::MappingStart(..) => self.open_collection(
                 OpenCollection::Map {
                     start,
                     entries: Vec::with_capacity(4),
@@ -280,11 +288,11 @@ impl<'a> Builder<'a, '_> {
                 },
                 start,
             ),
-            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::SequenceEnd | Event::MappingEnd => self.close_collection(),
         }
     }
 
-    fn open(&mut self, open: OpenCollection<'a>, start: Position) -> Result<(), Fault> {
+    fn open_collection(&mut self, open: OpenCollection<'a>, start: Position) -> Result<(), Fault> {
         if self.open.len() >= self.limits.yaml_depth {
             let message = format!("Nested deeper than {} levels", self.limits.yaml_depth);
             return Err(fault(Code::YamlTooDeep, start, message));
@@ -300,17 +308,19 @@ impl<'a> Builder<'a, '_> {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), Fault> {
+    fn close_collection(&mut self) -> Result<(), Fault> {
         match self.open.pop() {
-            Some(OpenCollection::List { start, items }) => self.value(Node::list(items, start)),
+            Some(OpenCollection::List { start, items }) => {
+                self.push_value(Node::list(items, start))
+            }
             Some(OpenCollection::Map { start, entries, .. }) => {
-                self.value(Node::map(entries, start))
+                self.push_value(Node::map(entries, start))
             }
             None => Ok(()),
         }
     }
 
-    fn value(&mut self, node: Node<'a>) -> Result<(), Fault> {
+    fn push_value(&mut self, node: Node<'a>) -> Result<(), Fault> {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(OpenCollection::List { items, .. }) => items.push(node),
@@ -335,6 +345,7 @@ impl<'a> Builder<'a, '_> {
         self.count_key()
     }
 
+    /// Counts the key that was just pushed, if it was one, and enforces the limit.
     fn count_key(&mut self) -> Result<(), Fault> {
         let Some(OpenCollection::Map {
             key: Some((_, span)),
@@ -360,7 +371,7 @@ fn fault(code: Code, at: Position, message: impl Into<String>) -> Fault {
     }
 }
 
-/// Removes control characters that an escape in quotes brought in, and reports the first of each value.
+/// Removes control characters that came from escapes in quoted scalars, and reports the first one of each value.
 pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic>) {
     match &mut node.kind {
         Kind::Scalar { text, .. } => {
@@ -393,11 +404,13 @@ pub(crate) fn remove_controls(node: &mut Node<'_>, findings: &mut Vec<Diagnostic
     }
 }
 
-/// Reports fields that a mapping has twice and merge keys, here and below.
-pub(crate) fn report_keys(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
+/// Reports duplicate keys and merge keys in the whole tree.
+pub(crate) fn report_bad_keys(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
     match &node.kind {
         Kind::Scalar { .. } => {}
-        Kind::List(items) => items.iter().for_each(|item| report_keys(item, findings)),
+        Kind::List(items) => items
+            .iter()
+            .for_each(|item| report_bad_keys(item, findings)),
         Kind::Map(entries) => {
             for (index, entry) in entries.iter().enumerate() {
                 if let Some(first) = entries[..index].iter().find(|first| first.key == entry.key) {
@@ -419,7 +432,7 @@ pub(crate) fn report_keys(node: &Node<'_>, findings: &mut Vec<Diagnostic>) {
                         "Merge key is not applied",
                     ));
                 }
-                report_keys(&entry.value, findings);
+                report_bad_keys(&entry.value, findings);
             }
         }
     }

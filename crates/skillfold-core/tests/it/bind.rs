@@ -199,7 +199,7 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     `zebra` is not there
     `draft` is disabled
     `trap` is not trusted
-    `broken` holds no skill
+    `broken` is not a valid skill
     `secret` may only be started by a person
     ");
     let composed = compose_instructions("", &seen.contents(&loader()).unwrap(), "");

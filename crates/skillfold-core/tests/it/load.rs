@@ -317,7 +317,7 @@ fn required_skills_come_before_those_that_require_them() {
     ";
     insta::assert_snapshot!(required(tree, "a"), @"
     d b c a
-    warning[SF803]: `b` requires `nothing`, which is not there
+    warning[SF803]: `b` requires `nothing`, which does not exist
     ");
     assert_eq!(required(tree, "d"), "d");
 }

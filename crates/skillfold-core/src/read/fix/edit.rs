@@ -1,11 +1,14 @@
-//! Corrections as pieces of text in place of others.
+//! Corrections as replacements of byte ranges.
 
 use std::ops::Range;
 
-/// A correction that is made whole or not at all.
+/// A correction: one or more replacements that are tried together.
+///
+/// Replacements of different edits may overlap, in which case [`apply`] skips some of them. An edit may therefore be
+/// applied in part; the trial in [`fix`](super::fix) discards the result if it reads differently.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edit {
-    pieces: Vec<(Range<usize>, String)>,
+    replacements: Vec<(Range<usize>, String)>,
 }
 
 impl Edit {
@@ -15,23 +18,23 @@ impl Edit {
         edit
     }
 
-    /// Writes `text` in place of the bytes in `range`, too.
+    /// Adds a replacement of the bytes in `range` with `text`.
     pub(super) fn add(&mut self, range: Range<usize>, text: impl Into<String>) {
-        self.pieces.push((range, text.into()));
+        self.replacements.push((range, text.into()));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.replacements.is_empty()
     }
 }
 
-/// Returns the bytes with edits made in them; a piece that reaches into an earlier one is left out.
+/// Applies edits to bytes. A replacement that starts inside an earlier one is skipped.
 pub(super) fn apply<'a>(bytes: &[u8], edits: impl Iterator<Item = &'a Edit>) -> Vec<u8> {
-    let mut pieces: Vec<_> = edits.flat_map(|edit| &edit.pieces).collect();
-    pieces.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut replacements: Vec<_> = edits.flat_map(|edit| &edit.replacements).collect();
+    replacements.sort_by_key(|(range, _)| (range.start, range.end));
     let mut edited = Vec::with_capacity(bytes.len() + 64);
     let mut at = 0;
-    for (range, text) in pieces {
+    for (range, text) in replacements {
         if range.start < at {
             continue;
         }

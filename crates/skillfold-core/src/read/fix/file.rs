@@ -1,25 +1,25 @@
-//! Corrections of the file as a whole: its first bytes, its line ends, its fences.
+//! Corrections to the file as a whole: byte-order mark, line ends, control characters and fences.
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::read::fix::edit::Edit;
 use crate::read::frontmatter::{BYTE_ORDER_MARK, FrontmatterBlock, is_unwanted_control};
 
-/// Returns the corrections of what `findings` say about a file that was cut so.
-pub(super) fn edits(bytes: &[u8], cut: &FrontmatterBlock, findings: &[Diagnostic]) -> Vec<Edit> {
+/// Returns the edits that correct `findings` about the file as a whole.
+pub(super) fn edits(bytes: &[u8], block: &FrontmatterBlock, findings: &[Diagnostic]) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let mut seen = Vec::new();
+    let mut codes = Vec::new();
     for finding in findings {
-        if seen.contains(&finding.code) {
+        if codes.contains(&finding.code) {
             continue;
         }
-        seen.push(finding.code);
+        codes.push(finding.code);
         match finding.code {
             Code::ByteOrderMark => edits.push(Edit::new(0..BYTE_ORDER_MARK.len(), "")),
-            Code::LateFence => edits.push(blank_lines(bytes)),
-            Code::CrlfLines => edits.push(carriage_returns(bytes)),
-            Code::ControlCharacters => edits.push(controls(bytes, cut)),
-            Code::RepairedFence => edits.push(fence(bytes, cut)),
+            Code::LateFence => edits.push(remove_blank_lines(bytes)),
+            Code::CrlfLines => edits.push(remove_carriage_returns(bytes)),
+            Code::ControlCharacters => edits.push(remove_controls(bytes, block)),
+            Code::RepairedFence => edits.push(close_fence(bytes, block)),
             _ => {}
         }
     }
@@ -28,7 +28,7 @@ pub(super) fn edits(bytes: &[u8], cut: &FrontmatterBlock, findings: &[Diagnostic
 }
 
 /// Removes the blank lines before the opening fence.
-fn blank_lines(bytes: &[u8]) -> Edit {
+fn remove_blank_lines(bytes: &[u8]) -> Edit {
     let start = if bytes.starts_with(BYTE_ORDER_MARK) {
         BYTE_ORDER_MARK.len()
     } else {
@@ -41,7 +41,7 @@ fn blank_lines(bytes: &[u8]) -> Edit {
     )
 }
 
-fn carriage_returns(bytes: &[u8]) -> Edit {
+fn remove_carriage_returns(bytes: &[u8]) -> Edit {
     let mut edit = Edit::default();
     for at in memchr::memmem::find_iter(bytes, b"\r\n") {
         edit.add(at..at + 1, "");
@@ -49,16 +49,16 @@ fn carriage_returns(bytes: &[u8]) -> Edit {
     edit
 }
 
-/// Removes the control characters of the frontmatter; a carriage return at the end of a line is none.
-fn controls(bytes: &[u8], cut: &FrontmatterBlock) -> Edit {
+/// Removes the control characters of the frontmatter, except the carriage returns of line ends.
+fn remove_controls(bytes: &[u8], block: &FrontmatterBlock) -> Edit {
     let mut edit = Edit::default();
-    let Ok(block) = str::from_utf8(&bytes[cut.block.clone()]) else {
+    let Ok(text) = str::from_utf8(&bytes[block.range.clone()]) else {
         return edit;
     };
-    for (offset, c) in block.char_indices() {
-        let ends_line = c == '\r' && block[offset + 1..].starts_with('\n');
+    for (offset, c) in text.char_indices() {
+        let ends_line = c == '\r' && text[offset + 1..].starts_with('\n');
         if is_unwanted_control(c) && !ends_line {
-            let start = cut.block.start + offset;
+            let start = block.range.start + offset;
             edit.add(start..start + c.len_utf8(), "");
         }
     }
@@ -66,11 +66,11 @@ fn controls(bytes: &[u8], cut: &FrontmatterBlock) -> Edit {
 }
 
 /// Closes the frontmatter where the reader ended it.
-fn fence(bytes: &[u8], cut: &FrontmatterBlock) -> Edit {
-    let (end, body) = (cut.block.end, cut.body);
-    if body > end {
-        // A fence is there, with text glued to it.
-        return Edit::new(body..body, "\n");
+fn close_fence(bytes: &[u8], block: &FrontmatterBlock) -> Edit {
+    let (end, body_start) = (block.range.end, block.body_start);
+    if body_start > end {
+        // There is a fence with text right after it on the same line.
+        return Edit::new(body_start..body_start, "\n");
     }
     let on_its_own_line = bytes[..end].ends_with(b"\n");
     Edit::new(end..end, if on_its_own_line { "---\n" } else { "\n---\n" })

@@ -1,4 +1,4 @@
-//! Moves extensions under `metadata`, where strict clients accept them.
+//! Moves extension fields under `metadata`, where strict clients accept them.
 
 use std::ops::Range;
 
@@ -9,61 +9,61 @@ use crate::read::fix::text::Block;
 use crate::read::fix::write;
 use crate::read::yaml::{Kind, MappingEntry, Node};
 
-/// The fields that are moved: lists of words, which a text with commas can stand for.
-const MOVED: [&str; 2] = ["tags", "requires"];
+/// The fields that are moved. They are lists of words, which can also be written as comma-separated text.
+const MOVED_FIELDS: [&str; 2] = ["tags", "requires"];
 
-/// Returns the corrections that move a list of words under `metadata`.
+/// Returns the edits that move lists of words under `metadata`.
 pub(super) fn edits(block: &Block<'_>, entries: &[MappingEntry<'_>], limits: &Limits) -> Vec<Edit> {
-    // The last comes first: each is put above what is there already.
-    let fields = (0..entries.len()).rev();
-    fields
-        .filter_map(|at| edit(block, entries, at, limits))
+    // In reverse order, because each field is inserted above those already there.
+    let indices = (0..entries.len()).rev();
+    indices
+        .filter_map(|index| move_edit(block, entries, index, limits))
         .collect()
 }
 
-fn edit(
+fn move_edit(
     block: &Block<'_>,
     entries: &[MappingEntry<'_>],
-    at: usize,
+    index: usize,
     limits: &Limits,
 ) -> Option<Edit> {
-    let entry = &entries[at];
-    let key = MOVED.into_iter().find(|moved| *moved == entry.key)?;
-    let written = write::quoted(&words(&entry.value)?, limits)?;
-    let next = entries.get(at + 1).map(|next| next.key_span.start.line);
-    let (lines, comment) = lines_of(block, entry, next)?;
+    let entry = &entries[index];
+    let key = MOVED_FIELDS.into_iter().find(|moved| *moved == entry.key)?;
+    let value = write::quote(&join_words(&entry.value)?, limits)?;
+    let next_line = entries.get(index + 1).map(|next| next.key_span.start.line);
+    let (lines, comment) = field_lines(block, entry, next_line)?;
     let indent = entry.key_span.start.column as usize - 1;
-    let (place, heading, inner) = match entries.iter().find(|entry| is_metadata(entry)) {
+    let (offset, heading, inner_indent) = match entries.iter().find(|entry| is_metadata(entry)) {
         None => (lines.start, "metadata:\n", indent + 2),
         Some(metadata) => {
-            let (place, inner) = below(block, metadata, key)?;
-            (place, "", inner.unwrap_or(indent + 2))
+            let (offset, inner_indent) = insertion_point(block, metadata, key)?;
+            (offset, "", inner_indent.unwrap_or(indent + 2))
         }
     };
     let mut edit = Edit::new(
-        place..place,
-        format!("{heading}{:inner$}{key}: {written}{comment}\n", ""),
+        offset..offset,
+        format!("{heading}{:inner_indent$}{key}: {value}{comment}\n", ""),
     );
     edit.add(lines, "");
     Some(edit)
 }
 
 fn is_metadata(entry: &MappingEntry<'_>) -> bool {
-    Field::resembling(&entry.key).is_some_and(|(_, field)| field == Field::Metadata)
+    Field::from_similar_key(&entry.key).is_some_and(|(_, field)| field == Field::Metadata)
 }
 
-/// Returns the entries of a list as one text; `None` if they would not be read from it again.
-fn words(node: &Node<'_>) -> Option<String> {
+/// Joins the entries of a list with commas; `None` if they would not be read back from that.
+fn join_words(node: &Node<'_>) -> Option<String> {
     let Kind::List(items) = &node.kind else {
         return None;
     };
-    let words: Option<Vec<&str>> = items.iter().map(word).collect();
+    let words: Option<Vec<&str>> = items.iter().map(single_word).collect();
     words
         .filter(|words| !words.is_empty())
         .map(|words| words.join(", "))
 }
 
-fn word<'a>(node: &'a Node<'_>) -> Option<&'a str> {
+fn single_word<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     match &node.kind {
         Kind::Scalar { text, .. }
             if !text.is_empty() && !text.contains(|c: char| c == ',' || c.is_whitespace()) =>
@@ -74,34 +74,37 @@ fn word<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     }
 }
 
-/// Returns the bytes of a field's lines and the comment behind its value, which may have one only if it is one line.
-fn lines_of<'a>(
+/// Returns the byte range of a field's lines and the comment after its value; `None` for a field of several lines with
+/// comments.
+fn field_lines<'a>(
     block: &Block<'a>,
     entry: &MappingEntry<'_>,
-    next: Option<u32>,
+    next_line: Option<u32>,
 ) -> Option<(Range<usize>, &'a str)> {
     let first = entry.key_span.start.line;
-    let end = next.unwrap_or_else(|| block.end_line());
-    let is_value = |number: &u32| {
+    let end = next_line.unwrap_or_else(|| block.end_line());
+    let has_value = |number: &u32| {
         let text = block.line(*number).trim_start();
         !text.is_empty() && !text.starts_with('#')
     };
-    let last = (first..end).rev().find(is_value)?;
-    // A word has no space in it, so that this can only be a comment.
+    let last = (first..end).rev().find(has_value)?;
+    // The words contain no spaces, so this can only be a comment.
     let comment = |number: u32| {
         block
             .line(number)
             .find(" #")
             .map(|at| &block.line(number)[at..])
     };
-    let has_comments = (first..=last).any(|number| comment(number).is_some() || !is_value(&number));
+    let has_comments =
+        (first..=last).any(|number| comment(number).is_some() || !has_value(&number));
     let comment = comment(first).unwrap_or_default();
     (first == last || !has_comments)
-        .then(|| (block.start_of(first)..block.start_of(last + 1), comment))
+        .then(|| (block.line_start(first)..block.line_start(last + 1), comment))
 }
 
-/// Returns where a field is put under `metadata`, and the indentation that the fields there have.
-fn below(
+/// Returns the offset at which to insert a field under `metadata`, and the indentation of the fields there, if any;
+/// `None` if the field cannot be inserted.
+fn insertion_point(
     block: &Block<'_>,
     metadata: &MappingEntry<'_>,
     key: &str,
@@ -127,5 +130,5 @@ fn below(
         _ if metadata.value.is_null() => None,
         Kind::Scalar { .. } | Kind::List(_) => return None,
     };
-    Some((block.start_of(line + 1), indent))
+    Some((block.line_start(line + 1), indent))
 }

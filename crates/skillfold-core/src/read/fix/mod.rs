@@ -1,7 +1,7 @@
 //! Corrects the text of a `SKILL.md` without changing what the skill says.
 //!
-//! What a correction may do is not left to the care of its author: each is made on trial, the file is read again, and
-//! only what reads the same with fewer findings is kept.
+//! Corrections are not trusted to be correct: each is tried, the file is read again, and the result is kept only if it
+//! reads the same with fewer findings.
 
 mod edit;
 mod file;
@@ -19,27 +19,27 @@ use crate::read::lint::lint;
 use crate::read::parse::{self, FrontmatterReader, Parsed, parse};
 use crate::read::rules::Profile;
 
-/// How often a pass reads the file again to find the corrections that can be kept. Real files need one or two trials;
-/// this bounds what a hostile one with hundreds of broken fields costs.
+/// Maximum trials per set of edits; each trial reads the file again. Real files need one or two. This bounds the cost
+/// of a hostile file with hundreds of broken fields.
 const MAX_TRIALS: usize = 64;
 
-/// What came of correcting a `SKILL.md`.
+/// The result of fixing a `SKILL.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fixed {
-    /// The corrected file; `None` where nothing was changed.
+    /// The corrected file; `None` if nothing was changed.
     pub bytes: Option<Vec<u8>>,
-    /// The findings that are gone, in the order of their place in the file as it was.
+    /// The findings that were fixed, sorted by position in the original file.
     pub fixed: Vec<Diagnostic>,
-    /// The findings that remain, in the order of their place in the corrected file.
+    /// The findings that remain, sorted by position in the corrected file.
     pub left: Vec<Diagnostic>,
 }
 
-/// Corrects what can be corrected of a whole `SKILL.md` without changing what the skill says.
+/// Fixes what can be fixed in a whole `SKILL.md` without changing what the skill says.
 ///
-/// The corrected file gives the same [`Manifest`](crate::Manifest) and the same instructions, has fewer findings by
-/// [`lint`] and none that it did not have. Correcting it again changes nothing. What is not concerned stays byte for
-/// byte: comments, blank lines, the order of fields, the instructions.
+/// The corrected file has the same [`Manifest`](crate::Manifest) and instructions, fewer [`lint`] findings and no new
+/// ones. Fixing it again changes nothing. Everything else stays byte for byte: comments, blank lines, the order of
+/// fields, the instructions. The only exception is a file with CRLF line ends, which gets Unix line ends throughout.
 ///
 /// ```
 /// use skillfold_core::{Profile, fix};
@@ -54,43 +54,43 @@ pub struct Fixed {
 /// assert!(fixed.left.is_empty());
 /// ```
 ///
-/// In [`Profile::Spec`], lists of words in `tags` and `requires` are moved under `metadata` as a text with commas, which
-/// is read as the same list and which strict clients accept; [`Manifest::metadata`](crate::Manifest::metadata) has them
-/// then.
+/// With [`Profile::Spec`], lists of words in `tags` and `requires` are moved under `metadata` as comma-separated text,
+/// which strict clients accept and which is read as the same list. They then also appear in
+/// [`Manifest::metadata`](crate::Manifest::metadata).
 ///
 /// Every trial reads the file again; most files need one or two.
 pub fn fix(bytes: &[u8], folder: &str, profile: Profile) -> Fixed {
-    let skill = FixTarget { folder, profile };
-    let original = skill.read(bytes.to_vec());
-    let mut state = original.clone();
-    // Each pass leaves fewer findings, so that there is a last one; it changes nothing.
-    while let Some(next) = skill.pass(&state) {
-        state = next;
+    let target = FixTarget { folder, profile };
+    let original = target.read(bytes.to_vec());
+    let mut draft = original.clone();
+    // Terminates because each pass leaves fewer findings.
+    while let Some(next) = target.run_pass(&draft) {
+        draft = next;
     }
     Fixed {
-        fixed: gone(&original.findings, &state.findings),
-        bytes: (state.bytes != original.bytes).then_some(state.bytes),
-        left: state.findings,
+        fixed: fixed_findings(&original.findings, &draft.findings),
+        bytes: (draft.bytes != original.bytes).then_some(draft.bytes),
+        left: draft.findings,
     }
 }
 
-/// Returns the findings that another file does not have any more.
-fn gone(before: &[Diagnostic], after: &[Diagnostic]) -> Vec<Diagnostic> {
-    let mut gone = before.to_vec();
+/// Returns the findings of the original file that the corrected file no longer has.
+fn fixed_findings(before: &[Diagnostic], after: &[Diagnostic]) -> Vec<Diagnostic> {
+    let mut fixed = before.to_vec();
     for finding in after {
-        let same = |other: &Diagnostic| other.code == finding.code;
-        let at = gone
+        let has_same_code = |other: &Diagnostic| other.code == finding.code;
+        let index = fixed
             .iter()
-            .position(|other| same(other) && other.message == finding.message)
-            .or_else(|| gone.iter().position(same));
-        if let Some(at) = at {
-            gone.remove(at);
+            .position(|other| has_same_code(other) && other.message == finding.message)
+            .or_else(|| fixed.iter().position(has_same_code));
+        if let Some(index) = index {
+            fixed.remove(index);
         }
     }
-    gone
+    fixed
 }
 
-/// A file on the way, with what was read of it.
+/// A version of the file, with its manifest and findings.
 #[derive(Clone)]
 struct Draft {
     bytes: Vec<u8>,
@@ -99,7 +99,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn has(&self, code: Code) -> bool {
+    fn has_finding(&self, code: Code) -> bool {
         self.findings.iter().any(|finding| finding.code == code)
     }
 
@@ -110,7 +110,7 @@ impl Draft {
             .unwrap_or_default()
     }
 
-    /// Returns the codes of all findings, in order.
+    /// Returns the codes of all findings, sorted.
     fn codes(&self) -> Vec<Code> {
         let mut codes: Vec<_> = self.findings.iter().map(|finding| finding.code).collect();
         codes.sort_unstable();
@@ -118,16 +118,16 @@ impl Draft {
     }
 }
 
-/// How far a corrected file may differ in what it says.
+/// How much the manifest of a corrected file may differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Equivalence {
-    /// The manifest is the same.
-    Whole,
+    /// The manifest must be the same.
+    Exact,
     /// Fields may have moved under `metadata`.
     Moved,
 }
 
-/// What the file is judged by.
+/// The folder name and profile that the file is linted with.
 struct FixTarget<'a> {
     folder: &'a str,
     profile: Profile,
@@ -142,104 +142,117 @@ impl FixTarget<'_> {
         }
     }
 
-    /// Makes the first kind of corrections of which one can be kept; `None` if there is nothing left to correct.
-    fn pass(&self, state: &Draft) -> Option<Draft> {
+    /// Applies the first kind of corrections of which at least one can be kept; `None` if nothing is left to fix.
+    fn run_pass(&self, draft: &Draft) -> Option<Draft> {
         let limits = Limits::default();
-        let FenceSearch::Found(cut) = frontmatter::cut(&state.bytes, Extent::Whole, &limits) else {
+        let FenceSearch::Found(frontmatter) =
+            frontmatter::find_fences(&draft.bytes, Extent::Whole, &limits)
+        else {
             return None;
         };
-        let whole = file::edits(&state.bytes, &cut, &state.findings);
-        if let Some(next) = self.keep(state, &whole, Equivalence::Whole) {
+        let file_edits = file::edits(&draft.bytes, &frontmatter, &draft.findings);
+        if let Some(next) = self.apply_edits(draft, &file_edits, Equivalence::Exact) {
             return Some(next);
         }
-        // Without a manifest there is nothing to compare the fields with.
-        state.parsed.manifest.as_ref()?;
-        let block = Block::of(&state.bytes, &cut)?;
-        let mut edits = text::values(&block, &state.findings, &limits);
+        // Without a manifest there is nothing to compare the result with.
+        draft.parsed.manifest.as_ref()?;
+        let block = Block::new(&draft.bytes, &frontmatter)?;
+        let mut edits = text::value_edits(&block, &draft.findings, &limits);
         let mut moves = Vec::new();
-        parse::with_fields(
-            &state.bytes,
-            cut,
+        parse::read_fields(
+            &draft.bytes,
+            frontmatter,
             FrontmatterReader::Lines,
             &limits,
             |entries, _, _| {
-                edits.extend(text::spellings(&block, entries, &state.findings, &limits));
+                edits.extend(text::spelling_edits(
+                    &block,
+                    entries,
+                    &draft.findings,
+                    &limits,
+                ));
                 if self.profile == Profile::Spec && block.is_yaml(&limits) {
                     moves = metadata::edits(&block, entries, &limits);
                 }
                 None
             },
         );
-        self.keep(state, &edits, Equivalence::Whole)
-            .or_else(|| self.keep(state, &moves, Equivalence::Moved))
+        self.apply_edits(draft, &edits, Equivalence::Exact)
+            .or_else(|| self.apply_edits(draft, &moves, Equivalence::Moved))
     }
 
-    /// Makes as many of the edits as can be kept: all at once, or else each half on its own.
-    fn keep(&self, state: &Draft, edits: &[Edit], sameness: Equivalence) -> Option<Draft> {
+    /// Applies as many of the edits as can be kept: all at once, or else each half separately.
+    fn apply_edits(
+        &self,
+        draft: &Draft,
+        edits: &[Edit],
+        equivalence: Equivalence,
+    ) -> Option<Draft> {
         let mut trial = Trial {
-            skill: self,
-            state,
-            sameness,
+            target: self,
+            draft,
+            equivalence,
             kept: Vec::new(),
             best: None,
-            left: MAX_TRIALS,
+            trials_left: MAX_TRIALS,
         };
-        trial.make(edits);
+        trial.try_edits(edits);
         trial.best
     }
 }
 
+/// Searches for the edits that can be kept, by bisection.
 struct Trial<'a> {
-    skill: &'a FixTarget<'a>,
-    state: &'a Draft,
-    sameness: Equivalence,
+    target: &'a FixTarget<'a>,
+    draft: &'a Draft,
+    equivalence: Equivalence,
     kept: Vec<&'a Edit>,
     best: Option<Draft>,
-    left: usize,
+    trials_left: usize,
 }
 
 impl<'a> Trial<'a> {
-    fn make(&mut self, edits: &'a [Edit]) {
-        if edits.is_empty() || self.left == 0 {
+    fn try_edits(&mut self, edits: &'a [Edit]) {
+        if edits.is_empty() || self.trials_left == 0 {
             return;
         }
-        self.left -= 1;
-        let made = self.kept.iter().copied().chain(edits);
-        let next = self.skill.read(apply(&self.state.bytes, made));
+        self.trials_left -= 1;
+        let candidates = self.kept.iter().copied().chain(edits);
+        let next = self.target.read(apply(&self.draft.bytes, candidates));
         if is_better(
-            self.best.as_ref().unwrap_or(self.state),
+            self.best.as_ref().unwrap_or(self.draft),
             &next,
-            self.sameness,
+            self.equivalence,
         ) {
             self.kept.extend(edits);
             self.best = Some(next);
         } else if edits.len() > 1 {
             let (first, second) = edits.split_at(edits.len() / 2);
-            self.make(first);
-            self.make(second);
+            self.try_edits(first);
+            self.try_edits(second);
         }
     }
 }
 
-/// Returns whether a file says the same as before and has fewer findings, none of them new.
-fn is_better(before: &Draft, after: &Draft, sameness: Equivalence) -> bool {
-    let same_manifest = match (&before.parsed.manifest, &after.parsed.manifest, sameness) {
-        (Some(before), Some(after), Equivalence::Moved) => before.is_same_but_moved(after),
+/// Returns whether a file reads the same as before and has fewer findings, none of them new.
+fn is_better(before: &Draft, after: &Draft, equivalence: Equivalence) -> bool {
+    let same_manifest = match (&before.parsed.manifest, &after.parsed.manifest, equivalence) {
+        (Some(before), Some(after), Equivalence::Moved) => before.is_same_except_moved(after),
         (before, after, _) => before == after,
     };
-    let same_body = if before.has(Code::CrlfLines) && !after.has(Code::CrlfLines) {
-        without_carriage_returns(before.body()) == after.body()
+    let same_body = if before.has_finding(Code::CrlfLines) && !after.has_finding(Code::CrlfLines) {
+        strip_carriage_returns(before.body()) == after.body()
     } else {
         before.body() == after.body()
     };
     same_manifest
         && same_body
         && (before.parsed.repaired || !after.parsed.repaired)
-        && is_part(&after.codes(), &before.codes())
+        && is_strict_subset(&after.codes(), &before.codes())
 }
 
-/// Returns whether all codes of one list are in the other, which has more. Both are in order.
-fn is_part(codes: &[Code], all: &[Code]) -> bool {
+/// Returns whether `codes` is a proper sub-multiset of `all`. Both are sorted.
+fn is_strict_subset(codes: &[Code], all: &[Code]) -> bool {
     let mut all_codes = all.iter();
     codes.len() < all.len()
         && codes
@@ -247,7 +260,8 @@ fn is_part(codes: &[Code], all: &[Code]) -> bool {
             .all(|code| all_codes.any(|other| other == code))
 }
 
-fn without_carriage_returns(bytes: &[u8]) -> Vec<u8> {
+/// Removes the carriage returns before line feeds.
+fn strip_carriage_returns(bytes: &[u8]) -> Vec<u8> {
     let is_kept = |(at, byte): &(usize, &u8)| **byte != b'\r' || bytes.get(at + 1) != Some(&b'\n');
     bytes
         .iter()

@@ -1,4 +1,4 @@
-//! Writes values as YAML that gives back the very text.
+//! Writes values as YAML that reads back as exactly the same text.
 
 use std::fmt::Write;
 
@@ -6,34 +6,34 @@ use crate::limits::Limits;
 use crate::read::repair::BrokenValue;
 use crate::read::yaml::{self, Kind, Node, Quoting};
 
-/// Returns a broken value as YAML; `None` if it cannot be written so that the same is read.
+/// Writes a broken value as YAML; `None` if it cannot be written so that it reads back the same.
 ///
-/// One line becomes a text in quotes, several lines a block scalar of the same lines.
-pub(super) fn value(broken: &BrokenValue, limits: &Limits) -> Option<String> {
+/// A single line becomes quoted text, several lines a block scalar with the same lines.
+pub(super) fn write_value(broken: &BrokenValue, limits: &Limits) -> Option<String> {
     let text = match &broken.value.kind {
         Kind::Scalar { text, .. } => text,
         Kind::List(items) => {
-            let items: Option<Vec<_>> = items.iter().map(|item| item_text(item, limits)).collect();
+            let items: Option<Vec<_>> = items.iter().map(|item| quote_item(item, limits)).collect();
             return items.map(|items| format!("[{}]", items.join(", ")));
         }
         Kind::Map(_) => return None,
     };
-    let reads = |written: &String| reads_as(written, broken.indent, text, limits);
-    blocks(broken, text)
+    let is_exact = |written: &String| reads_as(written, broken.indent, text, limits);
+    block_candidates(broken, text)
         .into_iter()
-        .find(reads)
-        .or_else(|| quoted(text, limits))
+        .find(is_exact)
+        .or_else(|| quote(text, limits))
 }
 
-fn item_text(item: &Node<'_>, limits: &Limits) -> Option<String> {
+fn quote_item(item: &Node<'_>, limits: &Limits) -> Option<String> {
     match &item.kind {
-        Kind::Scalar { text, .. } => quoted(text, limits),
+        Kind::Scalar { text, .. } => quote(text, limits),
         Kind::List(_) | Kind::Map(_) => None,
     }
 }
 
-/// Returns a text on one line and in quotes: those that it does not have itself, if there are any.
-pub(super) fn quoted(text: &str, limits: &Limits) -> Option<String> {
+/// Quotes a text on one line, preferably with quotes that need no escaping.
+pub(super) fn quote(text: &str, limits: &Limits) -> Option<String> {
     let single = || format!("'{}'", text.replace('\'', "''"));
     let plain_double = || format!("\"{text}\"");
     let first = if text.contains('\'') && !text.contains(['"', '\\']) {
@@ -41,13 +41,13 @@ pub(super) fn quoted(text: &str, limits: &Limits) -> Option<String> {
     } else {
         single()
     };
-    [first, escaped(text)]
+    [first, double_quote(text)]
         .into_iter()
         .find(|written| reads_as(written, 0, text, limits))
 }
 
-/// Returns a text in double quotes, with escapes for what cannot stand there.
-fn escaped(text: &str) -> String {
+/// Writes a text in double quotes, with escapes where needed.
+fn double_quote(text: &str) -> String {
     let mut written = String::from("\"");
     for c in text.chars() {
         match c {
@@ -64,9 +64,9 @@ fn escaped(text: &str) -> String {
     written
 }
 
-/// Returns the block scalars that may give back a text: of the lines that it was read from, or of its own lines.
-fn blocks(broken: &BrokenValue, text: &str) -> Vec<String> {
-    let Some(below) = broken.below else {
+/// Returns block scalars that may read back as a text: with the lines it was read from, or with its own lines.
+fn block_candidates(broken: &BrokenValue, text: &str) -> Vec<String> {
+    let Some(below) = broken.below_indent else {
         return Vec::new();
     };
     let indent = if below > broken.indent {
@@ -76,31 +76,31 @@ fn blocks(broken: &BrokenValue, text: &str) -> Vec<String> {
     };
     let mut blocks = Vec::new();
     let lines: Vec<&str> = broken.lines.iter().map(String::as_str).collect();
-    let mut bare = lines.clone();
-    if let Some((first, quote)) = bare
+    let mut unquoted = lines.clone();
+    if let Some((first, quote)) = unquoted
         .first_mut()
-        .and_then(|first| quote_of(first).map(|quote| (first, quote)))
+        .and_then(|first| leading_quote(first).map(|quote| (first, quote)))
     {
         *first = &first[quote.len_utf8()..];
-        if let Some(last) = bare.last_mut() {
+        if let Some(last) = unquoted.last_mut() {
             *last = last.strip_suffix(quote).unwrap_or(last);
         }
-        blocks.push(block(">-", &bare, indent));
+        blocks.push(write_block(">-", &unquoted, indent));
     }
-    blocks.push(block(">-", &lines, indent));
-    blocks.push(block("|-", &lines, indent));
+    blocks.push(write_block(">-", &lines, indent));
+    blocks.push(write_block("|-", &lines, indent));
     if text.contains('\n') {
         let own: Vec<&str> = text.split('\n').collect();
-        blocks.push(block("|-", &own, indent));
+        blocks.push(write_block("|-", &own, indent));
     }
     blocks
 }
 
-fn quote_of(line: &str) -> Option<char> {
+fn leading_quote(line: &str) -> Option<char> {
     line.chars().next().filter(|c| matches!(c, '"' | '\''))
 }
 
-fn block(header: &str, lines: &[&str], indent: usize) -> String {
+fn write_block(header: &str, lines: &[&str], indent: usize) -> String {
     let mut written = header.to_owned();
     for line in lines {
         written.push('\n');
@@ -112,7 +112,7 @@ fn block(header: &str, lines: &[&str], indent: usize) -> String {
     written
 }
 
-/// Returns whether YAML reads the very text from what was written as the value of a field.
+/// Returns whether YAML reads exactly `text` from `written` as the value of a field.
 fn reads_as(written: &str, indent: usize, text: &str, limits: &Limits) -> bool {
     let document = format!("{:indent$}key: {written}\n", "");
     let Ok(root) = yaml::parse(&document, 1, limits) else {

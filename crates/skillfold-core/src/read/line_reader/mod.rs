@@ -1,9 +1,9 @@
-//! Reads the simple blocks that most skills have, line by line, without a YAML parser.
+//! Reads the simple frontmatter of most skills line by line, without a YAML parser.
 //!
-//! The reader returns the very tree that the parser would return, or says that YAML certainly refuses the block, or
-//! declines. It takes `key: value` lines whose value is plain text, simple quotes, words in brackets or a block of text
-//! below, and one level of `key: value` or `- value` lines under a key; a field with any other value it gives to the
-//! parser alone. A fuzz target and a test over real files compare it with the parser.
+//! The reader returns exactly the tree that the parser would return, or reports that YAML certainly refuses the block,
+//! or declines. It handles `key: value` lines whose value is plain text, simply quoted text, words in brackets or a
+//! block scalar, and one level of `key: value` or `- value` lines under a key. A field with any other value is passed
+//! to the parser separately. A fuzz target and a test over real files compare the reader with the parser.
 
 mod scalar;
 
@@ -13,54 +13,54 @@ use std::collections::HashSet;
 use crate::codes::Code;
 use crate::diagnostic::{Position, Span};
 use crate::limits::Limits;
-use crate::read::frontmatter::{count, field_name_length, may_have_controls};
-use crate::read::line_reader::scalar::{has_controls, has_odd_breaks, scan_plain};
+use crate::read::frontmatter::{field_name_length, may_have_controls, saturating_u32};
+use crate::read::line_reader::scalar::{has_controls, has_unicode_breaks, scan_plain};
 use crate::read::yaml::{self, Fault, Kind, MappingEntry, Node, Quoting};
 
-pub(crate) use scalar::value;
+pub(crate) use scalar::read_inline;
 
-/// What the reader makes of a block.
+/// Result of reading a block by lines.
 pub(crate) enum LineReading<'a> {
     /// The tree that the parser would return.
     Tree(Node<'a>),
-    /// YAML certainly refuses the block, for this reason.
+    /// YAML certainly refuses the block.
     Broken(Fault),
-    /// Ask the parser.
+    /// Not decided; use the parser.
     Declined,
 }
 
 /// Reads a block that starts on line `first_line` of its file.
 pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> LineReading<'a> {
-    // A text without a line break at its end differs in the last value of some forms.
+    // Without a final line feed, the parser gives some kinds of last value another text or span.
     if text.len() > limits.frontmatter_bytes || limits.yaml_depth < 2 || !text.ends_with('\n') {
         return LineReading::Declined;
     }
     let mut lines = BlockLines::new(text, first_line);
     let mut entries: Vec<MappingEntry<'a>> = Vec::with_capacity(8);
     let mut keys = 0;
-    let mut seen = KeySet::default();
+    let mut key_set = KeySet::default();
     while let Some(line) = lines.next() {
         if line.text.is_empty() {
             continue;
         }
-        let Some(field) = FieldLine::of(line, 0) else {
+        let Some(field) = FieldLine::parse(line, 0) else {
             return LineReading::Declined;
         };
-        let mut after = lines.clone();
-        let mut read = field.value(&mut after, limits);
+        let mut rest = lines.clone();
+        let mut read = field.read_value(&mut rest, limits);
         if read.is_none() {
-            if let Some(fault) = field.fault() {
+            if let Some(fault) = field.certain_fault() {
                 return LineReading::Broken(fault);
             }
-            after = lines.clone();
-            read = parsed_alone(&field, line, &mut after, limits);
+            rest = lines.clone();
+            read = parse_separately(&field, line, &mut rest, limits);
         }
-        let Some((value, nested)) = read else {
+        let Some((value, nested_keys)) = read else {
             return LineReading::Declined;
         };
-        lines = after;
-        keys += 1 + nested;
-        if keys > limits.yaml_keys || !seen.insert(field.key, &entries) {
+        lines = rest;
+        keys += 1 + nested_keys;
+        if keys > limits.yaml_keys || !key_set.insert(field.key, &entries) {
             return LineReading::Declined;
         }
         entries.push(MappingEntry {
@@ -75,7 +75,7 @@ pub(crate) fn read<'a>(text: &'a str, first_line: u32, limits: &Limits) -> LineR
     LineReading::Tree(Node::map(entries, Position::new(first_line, 1)))
 }
 
-/// The lines that are left; the next one is known.
+/// The remaining lines of a block, with one line of lookahead.
 #[derive(Clone)]
 struct BlockLines<'a> {
     text: &'a str,
@@ -86,7 +86,7 @@ struct BlockLines<'a> {
 struct BlockLine<'a> {
     text: &'a str,
     number: u32,
-    /// Where the line starts in the block.
+    /// Byte offset of the line in the block.
     offset: usize,
 }
 
@@ -117,24 +117,24 @@ impl<'a> BlockLines<'a> {
         Some(line)
     }
 
-    fn next_if(&mut self, wanted: impl FnOnce(&str) -> bool) -> Option<BlockLine<'a>> {
-        self.peek().filter(|line| wanted(line.text))?;
+    fn next_if(&mut self, predicate: impl FnOnce(&str) -> bool) -> Option<BlockLine<'a>> {
+        self.peek().filter(|line| predicate(line.text))?;
         self.next()
     }
 }
 
-/// A line `key: value`.
+/// A `key: value` line.
 struct FieldLine<'a> {
     key: &'a str,
-    /// What stands after the colon and one space; `None` if nothing does.
+    /// The text after the colon and one space; `None` if the line ends at the colon.
     rest: Option<&'a str>,
-    /// Where the key starts.
+    /// Position of the key.
     start: Position,
 }
 
 impl<'a> FieldLine<'a> {
-    /// Takes a line apart whose key stands at `indent`.
-    fn of(line: BlockLine<'a>, indent: usize) -> Option<Self> {
+    /// Parses a line whose key starts at `indent`.
+    fn parse(line: BlockLine<'a>, indent: usize) -> Option<Self> {
         let text = &line.text[indent..];
         let length = field_name_length(text.as_bytes())?;
         let rest = match text[length + 1..].strip_prefix(' ') {
@@ -142,7 +142,7 @@ impl<'a> FieldLine<'a> {
             None if text.len() == length + 1 => None,
             None => return None,
         };
-        let start = Position::new(line.number, count(indent) + 1);
+        let start = Position::new(line.number, saturating_u32(indent) + 1);
         (length <= 64).then(|| Self {
             key: &text[..length],
             rest,
@@ -154,44 +154,44 @@ impl<'a> FieldLine<'a> {
         Span::new(self.start, self.after_key(0))
     }
 
-    /// Returns the place some characters after the key.
+    /// Returns the position `characters` characters after the key.
     fn after_key(&self, characters: usize) -> Position {
         Position::new(
             self.start.line,
-            self.start.column + count(self.key.len() + characters),
+            self.start.column + saturating_u32(self.key.len() + characters),
         )
     }
 
-    /// Reads the value, with the lines below that belong to it, and counts the keys among them.
-    fn value(&self, lines: &mut BlockLines<'a>, limits: &Limits) -> Option<(Node<'a>, usize)> {
+    /// Reads the value together with the lines below that belong to it. Returns it with its number of keys.
+    fn read_value(&self, lines: &mut BlockLines<'a>, limits: &Limits) -> Option<(Node<'a>, usize)> {
         let Some(rest) = self.rest else {
             let mut nested = Nested::None;
             while let Some(line) = lines.next_if(|line| line.starts_with([' ', '-'])) {
-                nested.line(line)?;
-                if nested.len() > limits.yaml_keys {
+                nested.push_line(line)?;
+                if nested.key_count() > limits.yaml_keys {
                     return None;
                 }
             }
-            let keys = nested.len();
-            let nothing = || Node::scalar("", Quoting::Plain, Span::at(self.after_key(0)));
-            return Some((nested.into_node().unwrap_or_else(nothing), keys));
+            let keys = nested.key_count();
+            let empty = || Node::scalar("", Quoting::Plain, Span::at(self.after_key(0)));
+            return Some((nested.into_node().unwrap_or_else(empty), keys));
         };
         if rest.starts_with(['>', '|']) {
-            return block_scalar(rest, lines).map(|node| (node, 0));
+            return read_block_scalar(rest, lines).map(|node| (node, 0));
         }
-        let value = value(rest, self.after_key(2))?;
-        // A line below that is indented goes on with a plain text, and is an error after anything else.
+        let value = read_inline(rest, self.after_key(2))?;
+        // An indented line below continues plain text, and is an error after any other value.
         match lines.peek() {
             Some(line) if line.text.starts_with([' ', '\t']) => {
-                continued(rest, value.span, lines).map(|node| (node, 0))
+                read_continued(rest, value.span, lines).map(|node| (node, 0))
             }
             _ => Some((value, 0)),
         }
     }
 
-    /// Returns why YAML refuses the value, where that is certain.
-    fn fault(&self) -> Option<Fault> {
-        // A carriage return would end the line for the parser, and the value with it.
+    /// Returns why YAML refuses the value, if it certainly does.
+    fn certain_fault(&self) -> Option<Fault> {
+        // The parser would end the line, and the value, at a carriage return.
         let rest = self.rest.filter(|rest| !has_controls(rest.as_bytes()))?;
         let (offset, message) = if let Some(text) = rest.strip_prefix(['>', '|']) {
             let text = text.trim_start_matches(['-', '+']);
@@ -203,7 +203,7 @@ impl<'a> FieldLine<'a> {
         } else {
             let offset = rest.find(": ").filter(|at| !rest[..*at].contains(" #"))?;
             let is_plain =
-                rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && !has_odd_breaks(rest);
+                rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && !has_unicode_breaks(rest);
             is_plain.then_some((offset, "A second `: ` on the line of a field"))?
         };
         let at = self.after_key(2 + rest[..offset].chars().count());
@@ -215,19 +215,19 @@ impl<'a> FieldLine<'a> {
     }
 }
 
-/// Lets the parser read one field whose value is a list, a mapping or a text in quotes, with the indented lines below it.
+/// Runs the parser on a single field whose value is a list, a mapping or quoted text, with the indented lines below it.
 ///
-/// What would have to be reported is declined, and so is what another line could still belong to.
-fn parsed_alone<'a>(
+/// Returns `None` if a finding would have to be reported, or if the line after it could still belong to the field.
+fn parse_separately<'a>(
     field: &FieldLine<'a>,
     line: BlockLine<'a>,
     lines: &mut BlockLines<'a>,
     limits: &Limits,
 ) -> Option<(Node<'a>, usize)> {
-    let is_closed = field
+    let is_delimited = field
         .rest
         .is_none_or(|rest| rest.starts_with(['{', '[', '"', '\'']));
-    if !is_closed {
+    if !is_delimited {
         return None;
     }
     let mut end = line.offset + line.text.len() + 1;
@@ -241,9 +241,9 @@ fn parsed_alone<'a>(
         return None;
     }
     let text = &lines.text[line.offset..end];
-    // Where a block of text ends is decided by the line after it, and other breaks would change the count of lines.
-    let is_open = text.contains(" |") || text.contains(" >") || text.contains('\t');
-    if is_open || may_have_controls(text.as_bytes()) || has_odd_breaks(text) {
+    // The end of a block scalar depends on the line after it, and other line breaks would change the line numbers.
+    let is_open_ended = text.contains(" |") || text.contains(" >") || text.contains('\t');
+    if is_open_ended || may_have_controls(text.as_bytes()) || has_unicode_breaks(text) {
         return None;
     }
     let root = yaml::parse(text, line.number, limits).ok()?;
@@ -254,35 +254,35 @@ fn parsed_alone<'a>(
         _ => return None,
     };
     let mut findings = Vec::new();
-    yaml::report_keys(&value, &mut findings);
+    yaml::report_bad_keys(&value, &mut findings);
     yaml::remove_controls(&mut value, &mut findings);
-    let keys = value.keys();
+    let keys = value.count_keys();
     findings.is_empty().then_some((value, keys))
 }
 
-/// Reads plain text that goes on in the lines below.
-fn continued<'a>(first: &str, mut span: Span, lines: &mut BlockLines<'a>) -> Option<Node<'a>> {
+/// Reads plain text that continues on the lines below.
+fn read_continued<'a>(first: &str, mut span: Span, lines: &mut BlockLines<'a>) -> Option<Node<'a>> {
     let is_plain = !first.starts_with(['"', '\'', '[']);
     let mut text = is_plain.then(|| first.to_owned())?;
     while let Some(line) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
-        let more = line.text.trim_start_matches(' ');
-        let ascii = scan_plain(more.as_bytes())?;
-        if !ascii && has_odd_breaks(more) {
+        let content = line.text.trim_start_matches(' ');
+        let is_ascii = scan_plain(content.as_bytes())?;
+        if !is_ascii && has_unicode_breaks(content) {
             return None;
         }
         text.push(' ');
-        text.push_str(more);
-        span.end = Position::new(line.number, count(line.text.chars().count()) + 1);
+        text.push_str(content);
+        span.end = Position::new(line.number, saturating_u32(line.text.chars().count()) + 1);
     }
-    // What follows a blank line may still belong to the text.
+    // Lines after a blank line may still belong to the text.
     if lines.peek().is_some_and(|line| line.text.is_empty()) {
         return None;
     }
     Some(Node::scalar(text, Quoting::Plain, span))
 }
 
-/// Reads the lines below `>` or `|` that are all indented alike and none of them blank.
-fn block_scalar<'a>(header: &str, lines: &mut BlockLines<'a>) -> Option<Node<'a>> {
+/// Reads a block scalar whose lines all have the same indentation and of which none is blank.
+fn read_block_scalar<'a>(header: &str, lines: &mut BlockLines<'a>) -> Option<Node<'a>> {
     let (separator, end) = match header {
         ">" => (' ', "\n"),
         ">-" => (' ', ""),
@@ -292,16 +292,17 @@ fn block_scalar<'a>(header: &str, lines: &mut BlockLines<'a>) -> Option<Node<'a>
     };
     let first = lines.peek()?;
     let indent = first.text.bytes().take_while(|byte| *byte == b' ').count();
-    let start = Position::new(first.number, count(indent) + 1);
+    let start = Position::new(first.number, saturating_u32(indent) + 1);
     let mut last = first.number;
     let mut text = String::new();
     while let Some(line) = lines.next_if(|line| line.starts_with([' ', '\t'])) {
         let content = line.text.get(indent..)?;
         let bytes = content.as_bytes();
-        let begins =
+        let has_indent =
             line.text.bytes().take(indent).all(|byte| byte == b' ') && bytes.first() != Some(&b' ');
-        let plain = !has_controls(bytes) && !has_odd_breaks(content);
-        if indent == 0 || !begins || !plain || bytes.last().is_none_or(|byte| *byte == b' ') {
+        let is_plain = !has_controls(bytes) && !has_unicode_breaks(content);
+        if indent == 0 || !has_indent || !is_plain || bytes.last().is_none_or(|byte| *byte == b' ')
+        {
             return None;
         }
         if !text.is_empty() {
@@ -324,17 +325,18 @@ fn block_scalar<'a>(header: &str, lines: &mut BlockLines<'a>) -> Option<Node<'a>
     ))
 }
 
-/// The keys of a mapping, where they are many: few are found sooner by looking at each.
+/// The keys of a mapping, for finding duplicates. Only filled for large mappings: a linear search is faster in small
+/// ones.
 #[derive(Default)]
 struct KeySet<'a>(HashSet<&'a str>);
 
 impl<'a> KeySet<'a> {
-    /// Keys that are looked at one by one.
-    const FEW: usize = 32;
+    /// Maximum keys that are searched linearly.
+    const MAX_LINEAR: usize = 32;
 
-    /// Adds a key to those of the entries; returns whether it is new.
+    /// Adds a key to those of `entries`. Returns whether it is new.
     fn insert(&mut self, key: &'a str, entries: &[MappingEntry<'a>]) -> bool {
-        if entries.len() < Self::FEW {
+        if entries.len() < Self::MAX_LINEAR {
             return entries.iter().all(|earlier| earlier.key != key);
         }
         if self.0.is_empty() {
@@ -348,13 +350,13 @@ impl<'a> KeySet<'a> {
     }
 }
 
-/// What stands under a key without a value.
+/// The lines under a key without a value on its own line.
 enum Nested<'a> {
     None,
     Map {
         indent: usize,
         entries: Vec<MappingEntry<'a>>,
-        seen: KeySet<'a>,
+        key_set: KeySet<'a>,
     },
     List {
         indent: usize,
@@ -363,8 +365,8 @@ enum Nested<'a> {
 }
 
 impl<'a> Nested<'a> {
-    /// Takes one more line, or declines.
-    fn line(&mut self, line: BlockLine<'a>) -> Option<()> {
+    /// Adds a line; `None` if the parser is needed.
+    fn push_line(&mut self, line: BlockLine<'a>) -> Option<()> {
         let indent = line.text.bytes().take_while(|byte| *byte == b' ').count();
         if let Self::None = self {
             *self = if line.text[indent..].starts_with("- ") {
@@ -376,7 +378,7 @@ impl<'a> Nested<'a> {
                 Self::Map {
                     indent,
                     entries: Vec::with_capacity(4),
-                    seen: KeySet::default(),
+                    key_set: KeySet::default(),
                 }
             };
         }
@@ -385,13 +387,13 @@ impl<'a> Nested<'a> {
             Self::Map {
                 indent: expected,
                 entries,
-                seen,
+                key_set,
             } => {
-                let field =
-                    (indent > 0 && indent == *expected).then(|| FieldLine::of(line, indent))??;
-                // A key without a value may have lines of its own below it.
-                let value = value(field.rest?, field.after_key(2))?;
-                if !seen.insert(field.key, entries) {
+                let field = (indent > 0 && indent == *expected)
+                    .then(|| FieldLine::parse(line, indent))??;
+                // A key without a value may have nested lines of its own.
+                let value = read_inline(field.rest?, field.after_key(2))?;
+                if !key_set.insert(field.key, entries) {
                     return None;
                 }
                 entries.push(MappingEntry {
@@ -407,13 +409,16 @@ impl<'a> Nested<'a> {
             } => {
                 let text =
                     (indent == *expected).then(|| line.text[indent..].strip_prefix("- "))??;
-                items.push(value(text, Position::new(line.number, count(indent) + 3))?);
+                items.push(read_inline(
+                    text,
+                    Position::new(line.number, saturating_u32(indent) + 3),
+                )?);
                 Some(())
             }
         }
     }
 
-    fn len(&self) -> usize {
+    fn key_count(&self) -> usize {
         match self {
             Self::None | Self::List { .. } => 0,
             Self::Map { entries, .. } => entries.len(),

@@ -1,27 +1,27 @@
-//! Values that stand on one line and certainly mean what they seem to.
+//! Reads one-line values that YAML certainly reads the same way.
 
 use crate::diagnostic::{Position, Span};
-use crate::read::frontmatter::count;
+use crate::read::frontmatter::saturating_u32;
 use crate::read::yaml::{Node, Quoting};
 
-/// Reads a value that stands on one line and starts at `start`.
-pub(crate) fn value(text: &str, start: Position) -> Option<Node<'_>> {
+/// Reads a one-line value that starts at `start`; `None` if the parser is needed.
+pub(crate) fn read_inline(text: &str, start: Position) -> Option<Node<'_>> {
     let quote = *text.as_bytes().first()?;
     if quote == b'[' {
-        return list(text, start);
+        return read_inline_list(text, start);
     }
     let (inner, quoting) = match quote {
         b'"' | b'\'' => (text[1..].strip_suffix(char::from(quote))?, Quoting::Quoted),
         _ => (text, Quoting::Plain),
     };
-    let ascii = match quoting {
+    let is_ascii = match quoting {
         Quoting::Quoted => scan_quoted(inner.as_bytes(), quote)?,
         Quoting::Plain => scan_plain(inner.as_bytes())?,
     };
-    if !ascii && has_odd_breaks(text) {
+    if !is_ascii && has_unicode_breaks(text) {
         return None;
     }
-    let width = if ascii {
+    let width = if is_ascii {
         text.len()
     } else {
         text.chars().count()
@@ -31,13 +31,13 @@ pub(crate) fn value(text: &str, start: Position) -> Option<Node<'_>> {
         quoting,
         Span::new(
             start,
-            Position::new(start.line, start.column + count(width)),
+            Position::new(start.line, start.column + saturating_u32(width)),
         ),
     ))
 }
 
-/// Reads a list of plain words in brackets on one line.
-fn list(text: &str, start: Position) -> Option<Node<'_>> {
+/// Reads a one-line list of plain words in brackets.
+fn read_inline_list(text: &str, start: Position) -> Option<Node<'_>> {
     let inner = text[1..].strip_suffix(']')?;
     let mut items = Vec::with_capacity(4);
     let mut column = start.column + 1;
@@ -49,8 +49,8 @@ fn list(text: &str, start: Position) -> Option<Node<'_>> {
         if !bytes.first()?.is_ascii_alphanumeric() || !bytes.iter().all(is_word) {
             return None;
         }
-        let from = column + count(part.len() - word.len());
-        column += count(part.len()) + 1;
+        let from = column + saturating_u32(part.len() - word.len());
+        column += saturating_u32(part.len()) + 1;
         let span = Span::new(
             Position::new(start.line, from),
             Position::new(start.line, column - 1),
@@ -60,46 +60,46 @@ fn list(text: &str, start: Position) -> Option<Node<'_>> {
     Some(Node::list(items, start))
 }
 
-/// Returns whether a text between quotes is ASCII; `None` unless it means itself.
+/// Returns whether quoted text is ASCII; `None` if it has escapes, quotes or control characters.
 fn scan_quoted(inner: &[u8], quote: u8) -> Option<bool> {
-    let means_itself = !has_controls(inner) && memchr::memchr2(quote, b'\\', inner).is_none();
-    means_itself.then(|| inner.is_ascii())
+    let is_literal = !has_controls(inner) && memchr::memchr2(quote, b'\\', inner).is_none();
+    is_literal.then(|| inner.is_ascii())
 }
 
-/// Returns whether a text is ASCII; `None` unless it is certainly a plain scalar, whole and on its own.
+/// Returns whether a text is ASCII; `None` unless all of it is certainly a single plain scalar.
 pub(super) fn scan_plain(text: &[u8]) -> Option<bool> {
     let (first, last) = (*text.first()?, *text.last()?);
-    let starts_plainly = first.is_ascii_alphanumeric()
+    let is_plain_start = first.is_ascii_alphanumeric()
         || first >= 0x80
         || matches!(first, b'(' | b'/' | b'$' | b'.' | b'^' | b'_' | b'+');
-    if !starts_plainly
+    if !is_plain_start
         || matches!(last, b' ' | b':')
         || text.starts_with(b"...")
         || has_controls(text)
     {
         return None;
     }
-    // The text neither starts with a mark nor ends with a colon, so that every mark has a neighbour.
-    let ends_it = |at: usize| match text[at] {
+    // The text neither starts with `:` or `#` nor ends with `:`, so the neighbours exist.
+    let ends_scalar = |at: usize| match text[at] {
         b':' => text[at + 1] == b' ',
         _ => text[at - 1] == b' ',
     };
-    let whole = !memchr::memchr2_iter(b':', b'#', text).any(ends_it);
-    whole.then(|| text.is_ascii())
+    let is_whole = !memchr::memchr2_iter(b':', b'#', text).any(ends_scalar);
+    is_whole.then(|| text.is_ascii())
 }
 
-/// Returns whether there are control characters of ASCII, tabs included. Without a branch, so that it runs in strides.
+/// Returns whether there are C0 control characters, including tabs. Branch-free, so that the compiler vectorizes it.
 pub(super) fn has_controls(text: &[u8]) -> bool {
     text.iter()
         .fold(0, |found, byte| found | u8::from(*byte < b' '))
         != 0
 }
 
-/// Returns whether a text has characters that some version of YAML takes for a line break or a byte-order mark: U+0085,
-/// U+2028, U+2029 and U+FEFF.
-pub(super) fn has_odd_breaks(text: &str) -> bool {
+/// Returns whether a text contains a character that some version of YAML treats as a line break or byte-order mark:
+/// U+0085, U+2028, U+2029 or U+FEFF.
+pub(super) fn has_unicode_breaks(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // By bytes: most text that is not ASCII has many characters and none of these.
+    // Searching bytes is faster: most non-ASCII text contains none of these characters.
     memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).any(|at| {
         let rest = &bytes[at..];
         rest.starts_with(b"\xc2\x85")

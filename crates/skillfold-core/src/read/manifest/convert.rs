@@ -1,8 +1,8 @@
-//! From the tree of values to the fields of a skill.
+//! Converts the frontmatter tree to a manifest.
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
-use crate::read::field::{Field, find};
+use crate::read::field::{Field, find_entry};
 use crate::read::manifest::optional::Optional;
 use crate::read::manifest::{Manifest, OptionalFields, Triggers};
 use crate::read::value::{Fields, Value};
@@ -10,61 +10,62 @@ use crate::read::yaml::{Kind, MappingEntry, Node};
 
 type List = Box<[Box<str>]>;
 
-/// Converts the fields of a skill that stands in the folder `folder`, and reports what is odd.
+/// Converts the fields of a skill in the folder named `folder`, and reports findings.
 ///
-/// Without a description there is no skill; `end` tells where one is missed.
+/// Returns `None` for a skill without a description or a usable name. `end` returns the position at which missing
+/// fields are reported.
 pub(crate) fn convert(
     entries: &[MappingEntry<'_>],
     folder: &str,
     end: &dyn Fn() -> Position,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Manifest> {
-    let mut sheet = FieldReader {
+    let mut reader = FieldReader {
         name: None,
         description: None,
         details: OptionalFields::default(),
-        seen: 0,
+        fields_given: 0,
         other: Vec::new(),
         findings,
     };
     for (index, entry) in entries.iter().enumerate() {
-        sheet.entry(entry, &entries[..index], entries);
+        reader.read_entry(entry, &entries[..index], entries);
     }
-    if let Some(entry) = find(entries, Field::Metadata) {
-        sheet.metadata(&entry.value);
+    if let Some(entry) = find_entry(entries, Field::Metadata) {
+        reader.read_metadata(&entry.value);
     }
-    sheet.finish(folder, end)
+    reader.finish(folder, end)
 }
 
-/// Returns whether a value is nothing or a text of white space.
+/// Returns whether a value is null or only white space.
 fn is_empty(node: &Node<'_>) -> bool {
     matches!(&node.kind, Kind::Scalar { text, .. } if text.trim().is_empty()) || node.is_null()
 }
 
-/// The fields as far as they are read.
+/// The fields read so far.
 struct FieldReader<'a, 'f> {
     name: Option<(&'a str, Span)>,
     description: Option<&'a str>,
     details: OptionalFields,
-    /// A bit for each field that was given.
-    seen: u32,
+    /// The set of fields that have a value, as [`Field::bit`]s.
+    fields_given: u32,
     other: Vec<(&'a str, Value)>,
     findings: &'f mut Vec<Diagnostic>,
 }
 
 impl<'a> FieldReader<'a, '_> {
-    /// Reads one field of the top level; what is not read is kept.
-    fn entry(
+    /// Reads one top-level field. What is not read is kept in `other`.
+    fn read_entry(
         &mut self,
         entry: &'a MappingEntry<'_>,
         earlier: &[MappingEntry<'_>],
         all: &[MappingEntry<'_>],
     ) {
-        let Some(field) = self.field(entry, all) else {
-            return self.keep(entry);
+        let Some(field) = self.identify_field(entry, all) else {
+            return self.keep_unread(entry);
         };
-        if self.seen & field.bit() != 0 {
-            // The same spelling twice is already reported.
+        if self.fields_given & field.bit() != 0 {
+            // A duplicate with the same spelling is already reported.
             if !earlier.iter().any(|earlier| earlier.key == entry.key) {
                 let message = format!(
                     "Field {} is already given in another spelling",
@@ -76,34 +77,38 @@ impl<'a> FieldReader<'a, '_> {
                     message,
                 ));
             }
-            return self.keep(entry);
+            return self.keep_unread(entry);
         }
         if is_empty(&entry.value) {
             return;
         }
-        self.seen |= field.bit();
-        if let Err(code) = self.read(field, entry) {
+        self.fields_given |= field.bit();
+        if let Err(code) = self.read_field(field, entry) {
             let message = format!("Field {} has an unexpected value", quoted(&entry.key));
             self.findings
                 .push(Diagnostic::new(code, entry.value.span, message));
-            self.keep(entry);
+            self.keep_unread(entry);
         }
     }
 
-    fn keep(&mut self, entry: &'a MappingEntry<'_>) {
+    fn keep_unread(&mut self, entry: &'a MappingEntry<'_>) {
         self.other.push((&entry.key, Value::from(&entry.value)));
     }
 
-    /// Returns the field that an entry is, by its name or by what its name resembles.
-    fn field(&mut self, entry: &MappingEntry<'_>, all: &[MappingEntry<'_>]) -> Option<Field> {
-        if let Some(field) = Field::named(&entry.key) {
+    /// Identifies the field of an entry, by its name or by a similar name.
+    fn identify_field(
+        &mut self,
+        entry: &MappingEntry<'_>,
+        all: &[MappingEntry<'_>],
+    ) -> Option<Field> {
+        if let Some(field) = Field::from_key(&entry.key) {
             return Some(field);
         }
-        let (spelling, field) = Field::resembling(&entry.key)?;
-        // The right spelling wins, wherever it stands.
+        let (spelling, field) = Field::from_similar_key(&entry.key)?;
+        // The correct spelling takes precedence, wherever it is.
         if all
             .iter()
-            .any(|other| Field::named(&other.key) == Some(field))
+            .any(|other| Field::from_key(&other.key) == Some(field))
         {
             return None;
         }
@@ -116,12 +121,12 @@ impl<'a> FieldReader<'a, '_> {
         Some(field)
     }
 
-    /// Reads the value of a field, or says what is wrong with it.
-    fn read(&mut self, field: Field, entry: &'a MappingEntry<'_>) -> Result<(), Code> {
+    /// Reads the value of a field, or returns the code of what is wrong with it.
+    fn read_field(&mut self, field: Field, entry: &'a MappingEntry<'_>) -> Result<(), Code> {
         let value = &entry.value;
         match field {
-            Field::Name => self.name = Some((text(value)?.trim(), value.span)),
-            Field::Description => self.description = Some(text(value)?),
+            Field::Name => self.name = Some((scalar_text(value)?.trim(), value.span)),
+            Field::Description => self.description = Some(scalar_text(value)?),
             Field::Metadata => match &value.kind {
                 Kind::Map(entries) => {
                     self.details.metadata = entries
@@ -136,36 +141,40 @@ impl<'a> FieldReader<'a, '_> {
                 Kind::Scalar { .. } => self.details.scripts = Box::new([Value::from(value)]),
                 Kind::Map(_) => return Err(Code::WrongType),
             },
-            Field::License => self.details.license = Some(text(value)?.into()),
-            Field::Compatibility => self.details.compatibility = Some(text(value)?.into()),
-            _ => self.extension(field, value)?,
+            Field::License => self.details.license = Some(scalar_text(value)?.into()),
+            Field::Compatibility => self.details.compatibility = Some(scalar_text(value)?.into()),
+            _ => self.read_extension(field, value)?,
         }
         Ok(())
     }
 
-    /// Reads a field that the specification does not have and that may also stand under `metadata`.
-    fn extension(&mut self, field: Field, value: &Node<'_>) -> Result<(), Code> {
+    /// Reads a field that may also be given under `metadata`.
+    fn read_extension(&mut self, field: Field, value: &Node<'_>) -> Result<(), Code> {
         match field {
             Field::Version => {
-                let version = text(value)?;
-                if !is_semantic(version) {
+                let version = scalar_text(value)?;
+                if !is_semver(version) {
                     let message = format!("Version {} is not of the form `1.0.0`", quoted(version));
                     self.findings
                         .push(Diagnostic::new(Code::VersionForm, value.span, message));
                 }
                 self.details.version = Some(version.into());
             }
-            Field::Model => self.details.model = Some(text(value)?.into()),
-            Field::BriefDescription => self.details.brief_description = Some(text(value)?.into()),
-            Field::AllowedTools => self.details.allowed_tools = self.list(value, Split::Tools)?,
-            Field::Tags => self.details.tags = self.list(value, Split::Words)?,
-            Field::Requires => self.details.requires = self.list(value, Split::Words)?,
-            Field::Toolsets => self.details.toolsets = self.toolsets(value)?,
-            Field::Triggers => self.details.triggers = Some(self.triggers(value)?),
-            Field::DisableModelInvocation => {
-                self.details.disable_model_invocation = Some(truth(value)?);
+            Field::Model => self.details.model = Some(scalar_text(value)?.into()),
+            Field::BriefDescription => {
+                self.details.brief_description = Some(scalar_text(value)?.into());
             }
-            Field::DefaultEnabled => self.details.default_enabled = Some(truth(value)?),
+            Field::AllowedTools => {
+                self.details.allowed_tools = self.read_list(value, Split::Tools)?;
+            }
+            Field::Tags => self.details.tags = self.read_list(value, Split::Words)?,
+            Field::Requires => self.details.requires = self.read_list(value, Split::Words)?,
+            Field::Toolsets => self.details.toolsets = self.read_toolsets(value)?,
+            Field::Triggers => self.details.triggers = Some(self.read_triggers(value)?),
+            Field::DisableModelInvocation => {
+                self.details.disable_model_invocation = Some(parse_bool(value)?);
+            }
+            Field::DefaultEnabled => self.details.default_enabled = Some(parse_bool(value)?),
             Field::Name
             | Field::Description
             | Field::License
@@ -176,51 +185,51 @@ impl<'a> FieldReader<'a, '_> {
         Ok(())
     }
 
-    /// Reads the extensions that stand under `metadata` and not at the top. They belong to whoever wrote them: what
-    /// does not fit is left there without a word.
-    fn metadata(&mut self, metadata: &'a Node<'_>) {
+    /// Reads the extensions given under `metadata` and not at the top level. Authors may use `metadata` for anything,
+    /// so values of another type are ignored without a finding.
+    fn read_metadata(&mut self, metadata: &'a Node<'_>) {
         let Kind::Map(entries) = &metadata.kind else {
             return;
         };
         for entry in entries {
-            let Some(field) = Field::named(&entry.key) else {
+            let Some(field) = Field::from_key(&entry.key) else {
                 continue;
             };
-            if self.seen & field.bit() != 0 || entry.value.is_null() {
+            if self.fields_given & field.bit() != 0 || entry.value.is_null() {
                 continue;
             }
             let before = self.findings.len();
-            if self.extension(field, &entry.value).is_ok() {
-                self.seen |= field.bit();
+            if self.read_extension(field, &entry.value).is_ok() {
+                self.fields_given |= field.bit();
             }
             self.findings.truncate(before);
         }
     }
 
-    fn list(&mut self, value: &Node<'_>, split: Split) -> Result<List, Code> {
+    fn read_list(&mut self, value: &Node<'_>, split: Split) -> Result<List, Code> {
         let items = match &value.kind {
-            Kind::Scalar { text, .. } => split.apply(text),
-            Kind::List(items) => items.iter().map(item).collect::<Result<_, _>>()?,
+            Kind::Scalar { text, .. } => split.split(text),
+            Kind::List(items) => items.iter().map(item_text).collect::<Result<_, _>>()?,
             Kind::Map(_) => return Err(Code::WrongType),
         };
-        let filled: List = items
+        let non_empty: List = items
             .iter()
             .map(|item| item.trim())
             .filter(|item| !item.is_empty())
             .map(Into::into)
             .collect();
-        if filled.len() < items.len() {
+        if non_empty.len() < items.len() {
             self.findings.push(Diagnostic::new(
                 Code::EmptyEntry,
                 value.span,
                 "List has an empty entry",
             ));
         }
-        Ok(filled)
+        Ok(non_empty)
     }
 
-    fn toolsets(&mut self, value: &Node<'_>) -> Result<List, Code> {
-        let toolsets = self.list(value, Split::Words)?;
+    fn read_toolsets(&mut self, value: &Node<'_>) -> Result<List, Code> {
+        let toolsets = self.read_list(value, Split::Words)?;
         for toolset in &toolsets {
             let well_formed = toolset
                 .rsplit_once(':')
@@ -234,9 +243,9 @@ impl<'a> FieldReader<'a, '_> {
         Ok(toolsets)
     }
 
-    fn triggers(&mut self, value: &Node<'_>) -> Result<Triggers, Code> {
+    fn read_triggers(&mut self, value: &Node<'_>) -> Result<Triggers, Code> {
         let Kind::Map(entries) = &value.kind else {
-            return self.list(value, Split::Commas).map(Triggers::Flat);
+            return self.read_list(value, Split::Commas).map(Triggers::Flat);
         };
         let (mut keywords, mut verbs, mut patterns) =
             (List::default(), List::default(), List::default());
@@ -245,7 +254,7 @@ impl<'a> FieldReader<'a, '_> {
             let (list, split) = match &*entry.key {
                 "keywords" => (&mut keywords, Split::Commas),
                 "verbs" => (&mut verbs, Split::Commas),
-                // A comma may be part of a regular expression.
+                // A regular expression may contain commas.
                 "patterns" => (&mut patterns, Split::Whole),
                 _ => {
                     let message =
@@ -257,10 +266,10 @@ impl<'a> FieldReader<'a, '_> {
                 }
             };
             if !list.is_empty() {
-                // The first value counts; a second one is already reported, and kept.
+                // The first value is used; a duplicate is already reported, and kept.
                 unknown.push((&*entry.key, Value::from(&entry.value)));
             } else if !entry.value.is_null() {
-                *list = self.list(&entry.value, split)?;
+                *list = self.read_list(&entry.value, split)?;
             }
         }
         if !unknown.is_empty() {
@@ -327,27 +336,27 @@ impl<'a> FieldReader<'a, '_> {
     }
 }
 
-/// How a text that stands for a list is taken apart.
+/// How text is split into a list.
 #[derive(Clone, Copy)]
 enum Split {
-    /// At commas, or at white space where there is no comma.
+    /// At commas, or at white space if there are no commas.
     Words,
     /// At commas only.
     Commas,
-    /// At commas and white space that stand outside parentheses.
+    /// At commas and white space outside parentheses.
     Tools,
     /// Not at all.
     Whole,
 }
 
 impl Split {
-    fn apply(self, text: &str) -> Vec<&str> {
+    fn split(self, text: &str) -> Vec<&str> {
         match self {
             Self::Words if !text.contains(',') => text.split_whitespace().collect(),
             Self::Words | Self::Commas => text.split(',').collect(),
             Self::Tools => {
                 let mut depth = 0_usize;
-                let outside = |c: char| {
+                let is_separator = |c: char| {
                     match c {
                         '(' => depth += 1,
                         ')' => depth = depth.saturating_sub(1),
@@ -355,7 +364,7 @@ impl Split {
                     }
                     depth == 0 && (c == ',' || c.is_whitespace())
                 };
-                text.split(outside)
+                text.split(is_separator)
                     .filter(|tool| !tool.is_empty())
                     .collect()
             }
@@ -364,29 +373,33 @@ impl Split {
     }
 }
 
-/// Returns the text of a scalar; what YAML would read as a number or a boolean stays the text that stands there.
-fn text<'a>(node: &'a Node<'_>) -> Result<&'a str, Code> {
+/// Returns the text of a scalar as written, even if YAML would read it as a number or boolean.
+fn scalar_text<'a>(node: &'a Node<'_>) -> Result<&'a str, Code> {
     match &node.kind {
         Kind::Scalar { text, .. } => Ok(text),
         Kind::List(_) | Kind::Map(_) => Err(Code::WrongType),
     }
 }
 
-/// Returns the text of a list's item; nothing is an empty text.
-fn item<'a>(node: &'a Node<'_>) -> Result<&'a str, Code> {
-    if node.is_null() { Ok("") } else { text(node) }
+/// Returns the text of a list item; null is an empty text.
+fn item_text<'a>(node: &'a Node<'_>) -> Result<&'a str, Code> {
+    if node.is_null() {
+        Ok("")
+    } else {
+        scalar_text(node)
+    }
 }
 
-fn truth(node: &Node<'_>) -> Result<bool, Code> {
-    match text(node)?.trim().to_ascii_lowercase().as_str() {
+fn parse_bool(node: &Node<'_>) -> Result<bool, Code> {
+    match scalar_text(node)?.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
         _ => Err(Code::NotABool),
     }
 }
 
-/// Returns whether a text starts with three numbers and dots, as semantic versions do.
-fn is_semantic(version: &str) -> bool {
+/// Returns whether a text starts with three numbers separated by dots, as semantic versions do.
+fn is_semver(version: &str) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<_> = core.split('.').collect();
     parts.len() == 3

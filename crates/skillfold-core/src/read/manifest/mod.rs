@@ -1,4 +1,4 @@
-//! The fields of a skill, converted one by one: an odd field is a finding, never the loss of the skill.
+//! The manifest of a skill. Fields are converted one by one: an odd field costs a finding, never the skill.
 
 mod convert;
 mod optional;
@@ -17,7 +17,7 @@ use optional::Optional;
 pub(crate) use convert::convert;
 pub use tools::ToolCheck;
 
-/// What a skill says about itself: level 1, without the instructions.
+/// The frontmatter of a skill: level 1 of progressive disclosure, without the instructions.
 ///
 /// ```
 /// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Fills in forms. Use for PDF.\ntags: [pdf, forms]\n---\n", "pdf");
@@ -52,17 +52,17 @@ struct OptionalFields {
     other: Fields,
 }
 
-/// What makes a skill fire.
+/// The triggers of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Triggers {
-    /// A flat list: each entry matches as a part of the message.
+    /// A flat list; each entry matches as a substring of the message.
     Flat(Box<[Box<str>]>),
-    /// A mapping: keywords and verbs match whole words, patterns are regular expressions.
+    /// A mapping; keywords and verbs match whole words, patterns are regular expressions.
     Structured {
-        /// Words.
+        /// Keywords.
         keywords: Box<[Box<str>]>,
-        /// Words for actions.
+        /// Verbs.
         verbs: Box<[Box<str>]>,
         /// Regular expressions, not yet compiled.
         patterns: Box<[Box<str>]>,
@@ -70,46 +70,46 @@ pub enum Triggers {
 }
 
 impl Manifest {
-    /// Returns the name: the field `name`, or the folder's name where that is missing or cannot be carried.
+    /// Returns the name: the field `name`, or the folder's name if the field is missing or not a valid [`SkillName`].
     pub fn name(&self) -> &SkillName {
         &self.name
     }
 
-    /// Returns the description, without white space at its ends.
+    /// Returns the trimmed description.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// Returns one line about the skill, at most 80 characters: `brief_description`, else the first sentence of the
+    /// Returns a one-line summary of at most 80 characters: `brief_description`, else the first sentence of the
     /// description, with white space collapsed.
     ///
-    /// A longer line is cut at a word before 77 characters and ends with `...`.
+    /// A longer line is cut after a word within the first 77 characters and ends with `...`.
     pub fn brief(&self) -> Cow<'_, str> {
         match self
             .details()
             .and_then(|details| details.brief_description.as_deref())
         {
-            Some(brief) => one_line(brief),
-            None => one_line(first_sentence(&self.description)),
+            Some(brief) => to_one_line(brief),
+            None => to_one_line(first_sentence(&self.description)),
         }
     }
 
-    /// Returns the field `brief_description` as it was written.
+    /// Returns the field `brief_description` as written.
     pub fn brief_description(&self) -> Option<&str> {
         self.details()?.brief_description.as_deref()
     }
 
-    /// Returns the licence's name or file.
+    /// Returns the name or file of the license.
     pub fn license(&self) -> Option<&str> {
         self.details()?.license.as_deref()
     }
 
-    /// Returns the products, packages and network access that the skill needs, in the author's words.
+    /// Returns the products, packages and network access that the skill needs, as free text.
     pub fn compatibility(&self) -> Option<&str> {
         self.details()?.compatibility.as_deref()
     }
 
-    /// Returns the version as it was written.
+    /// Returns the version as written.
     pub fn version(&self) -> Option<&str> {
         self.details()?.version.as_deref()
     }
@@ -119,45 +119,45 @@ impl Manifest {
         self.details()?.model.as_deref()
     }
 
-    /// Returns the tools that the skill asks to use. They are exposed, not enforced.
+    /// Returns the tools that the skill asks to use. They are reported, not enforced.
     pub fn allowed_tools(&self) -> &[Box<str>] {
         self.details().map_or(&[], |details| &details.allowed_tools)
     }
 
-    /// Returns words for filter and search.
+    /// Returns the tags, for filtering and search.
     pub fn tags(&self) -> &[Box<str>] {
         self.details().map_or(&[], |details| &details.tags)
     }
 
-    /// Returns the ids of skills that should be loaded with this one. A hint; nothing is loaded for it.
+    /// Returns the ids of skills that should be loaded with this one. A hint: nothing is loaded automatically.
     pub fn requires(&self) -> &[Box<str>] {
         self.details().map_or(&[], |details| &details.requires)
     }
 
-    /// Returns toolsets as `path:Name`.
+    /// Returns the toolsets, written as `path:Name`.
     pub fn toolsets(&self) -> &[Box<str>] {
         self.details().map_or(&[], |details| &details.toolsets)
     }
 
-    /// Returns the scripts that the skill lists. Reading never runs them.
+    /// Returns the scripts that the skill lists. They are never run.
     pub fn scripts(&self) -> &[Value] {
         self.details().map_or(&[], |details| &details.scripts)
     }
 
-    /// Returns what makes the skill fire.
+    /// Returns the triggers.
     pub fn triggers(&self) -> Option<&Triggers> {
         self.details()?.triggers.as_ref()
     }
 
-    /// Returns whether only a person may start the skill; `false` unless the skill says so.
+    /// Returns whether only the user may invoke the skill; `false` by default.
     pub fn disable_model_invocation(&self) -> bool {
-        let said = self.details.said();
-        said.disable_model_invocation.unwrap_or(false)
+        let flags = self.details.flags();
+        flags.disable_model_invocation.unwrap_or(false)
     }
 
-    /// Returns whether a bundled skill is on before anyone decides; `true` unless the skill says otherwise.
+    /// Returns whether a bundled skill is enabled unless configured otherwise; `true` by default.
     pub fn default_enabled(&self) -> bool {
-        self.details.said().default_enabled.unwrap_or(true)
+        self.details.flags().default_enabled.unwrap_or(true)
     }
 
     /// Returns the mapping `metadata`, verbatim.
@@ -166,22 +166,23 @@ impl Manifest {
             .map_or(&NO_FIELDS, |details| &details.metadata)
     }
 
-    /// Returns the fields that the engine does not read, verbatim: other clients' fields, second values, odd values.
+    /// Returns the fields that the engine does not read, verbatim: other clients' fields, duplicates, and values of an
+    /// unexpected type.
     pub fn other(&self) -> &Fields {
         self.details().map_or(&NO_FIELDS, |details| &details.other)
     }
 
-    /// Returns whether another manifest says the same, but for extensions that stand under `metadata` in only one.
-    pub(crate) fn is_same_but_moved(&self, other: &Self) -> bool {
+    /// Returns whether two manifests are equal, ignoring engine fields that only one of them has under `metadata`.
+    pub(crate) fn is_same_except_moved(&self, other: &Self) -> bool {
         let with_shared_metadata = |manifest: &Self, other: &Self| {
             let mut manifest = manifest.clone();
             if let Some(details) = manifest.details() {
                 let mut details = details.clone();
                 let shared = details.metadata.iter().filter(|(name, _)| {
-                    Field::named(name).is_none() || other.metadata().get(name).is_some()
+                    Field::from_key(name).is_none() || other.metadata().get(name).is_some()
                 });
                 details.metadata = shared.map(|(name, value)| (name, value.clone())).collect();
-                manifest.details = Optional::Read(Box::new(details));
+                manifest.details = Optional::Parsed(Box::new(details));
             }
             manifest
         };
@@ -195,8 +196,8 @@ impl Manifest {
 
 static NO_FIELDS: std::sync::LazyLock<Fields> = std::sync::LazyLock::new(Fields::default);
 
-const BRIEF_CHARACTERS: usize = 80;
-const BRIEF_CUT: usize = 77;
+const MAX_BRIEF_CHARS: usize = 80;
+const BRIEF_CUT_CHARS: usize = 77;
 
 /// Returns the text up to the end of its first sentence.
 fn first_sentence(text: &str) -> &str {
@@ -210,7 +211,7 @@ fn first_sentence(text: &str) -> &str {
                 chars.peek().is_none_or(|(_, next)| next.is_whitespace())
                     && !is_abbreviation(&text[..end])
             }
-            // A blank line ends a paragraph, and a sentence with it.
+            // A blank line ends the paragraph and its last sentence.
             '\n' => chars.peek().is_some_and(|(_, next)| *next == '\n'),
             _ => false,
         };
@@ -221,33 +222,34 @@ fn first_sentence(text: &str) -> &str {
     text
 }
 
+/// Returns whether a text ends with a common abbreviation.
 fn is_abbreviation(text: &str) -> bool {
     ["e.g.", "i.e.", "etc.", "vs.", "incl.", "approx."]
         .iter()
-        .any(|short| {
-            let before = text.len().saturating_sub(short.len());
-            text.get(before..)
-                .is_some_and(|end| end.eq_ignore_ascii_case(short))
-                && text[..before]
+        .any(|abbreviation| {
+            let start = text.len().saturating_sub(abbreviation.len());
+            text.get(start..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(abbreviation))
+                && text[..start]
                     .chars()
                     .next_back()
                     .is_none_or(|c| !c.is_alphanumeric())
         })
 }
 
-/// Collapses white space and cuts at a word.
-fn one_line(text: &str) -> Cow<'_, str> {
-    let is_odd_space = |c: char| c.is_whitespace() && c != ' ';
-    let collapsed = if text.contains(is_odd_space) || text.contains("  ") || text.trim() != text {
+/// Collapses white space and cuts a long text after a word.
+fn to_one_line(text: &str) -> Cow<'_, str> {
+    let is_other_space = |c: char| c.is_whitespace() && c != ' ';
+    let collapsed = if text.contains(is_other_space) || text.contains("  ") || text.trim() != text {
         Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
     } else {
         Cow::Borrowed(text)
     };
-    if first_chars(&collapsed, BRIEF_CHARACTERS).len() == collapsed.len() {
+    if first_chars(&collapsed, MAX_BRIEF_CHARS).len() == collapsed.len() {
         return collapsed;
     }
-    let start = first_chars(&collapsed, BRIEF_CUT);
-    // The cut may fall just after a word; then the word stays whole.
+    let start = first_chars(&collapsed, BRIEF_CUT_CHARS);
+    // If the cut falls right after a word, keep that word.
     let words = if collapsed[start.len()..].starts_with(' ') {
         start
     } else {
@@ -258,11 +260,11 @@ fn one_line(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_sentence, one_line};
+    use super::{first_sentence, to_one_line};
     use proptest::prelude::*;
 
     #[test]
-    fn first_sentence_ends_at_its_mark() {
+    fn first_sentence_ends_at_punctuation() {
         assert_eq!(first_sentence("Fills in forms. Use it."), "Fills in forms.");
         assert_eq!(
             first_sentence("Reads v1.2 files, e.g. PDF, and more! Yes"),
@@ -275,21 +277,21 @@ mod tests {
 
     #[test]
     fn long_line_is_cut_at_a_word() {
-        let cut = one_line(
+        let cut = to_one_line(
             "The quick brown fox jumps over the lazy dog and then runs away from all of the hounds",
         );
         assert_eq!(
             cut,
             "The quick brown fox jumps over the lazy dog and then runs away from all of..."
         );
-        assert_eq!(one_line(" a\n  b\tc "), "a b c");
-        assert_eq!(one_line(&"x".repeat(81)).len(), 80);
+        assert_eq!(to_one_line(" a\n  b\tc "), "a b c");
+        assert_eq!(to_one_line(&"x".repeat(81)).len(), 80);
     }
 
     proptest! {
         #[test]
         fn brief_is_one_line_of_at_most_80_characters(text in "\\PC{0,200}|[a-z \n.\u{85}\u{2028}\t]{0,200}") {
-            let brief = one_line(first_sentence(&text)).into_owned();
+            let brief = to_one_line(first_sentence(&text)).into_owned();
             prop_assert!(brief.chars().count() <= 80);
             prop_assert!(!brief.contains(|c: char| c.is_whitespace() && c != ' '));
         }

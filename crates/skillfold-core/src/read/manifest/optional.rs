@@ -1,4 +1,4 @@
-//! The optional fields of a skill: as they were read, or as an earlier process left them.
+//! The optional fields of a skill: parsed, or still packed as loaded from the cache.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -6,25 +6,26 @@ use std::sync::OnceLock;
 use crate::read::manifest::OptionalFields;
 use crate::read::pack::{Pack, Packer, Unpacker};
 
-/// The optional fields. Among many skills that are remembered few are ever asked for theirs, so that those stay as bytes
-/// until somebody does.
+/// The optional fields. Of the many skills in the cache few are ever asked for theirs, so cached fields stay packed
+/// until first use.
 #[derive(Clone)]
 pub(super) enum Optional {
     /// The skill has none.
     None,
-    /// The box keeps a skill that has none small.
-    Read(Box<OptionalFields>),
-    Remembered {
-        /// The numbers, then the text.
+    /// Boxed to keep skills without optional fields small.
+    Parsed(Box<OptionalFields>),
+    /// Loaded from the cache, unpacked on first use.
+    Packed {
+        /// The numbers, followed by the text.
         bytes: Box<[u8]>,
-        /// Where the text starts.
-        text_at: u32,
-        said: Flags,
+        /// Offset of the text in `bytes`.
+        text_start: u32,
+        flags: Flags,
         unpacked: OnceLock<Option<Box<OptionalFields>>>,
     },
 }
 
-/// What is asked of every skill, at hand without the rest.
+/// The fields that are checked for every skill, available without unpacking the rest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) disable_model_invocation: Option<bool>,
@@ -36,36 +37,36 @@ impl Optional {
         if details == OptionalFields::default() {
             Self::None
         } else {
-            Self::Read(Box::new(details))
+            Self::Parsed(Box::new(details))
         }
     }
 
     pub(super) fn get(&self) -> Option<&OptionalFields> {
         match self {
             Self::None => None,
-            Self::Read(details) => Some(details),
-            Self::Remembered {
+            Self::Parsed(details) => Some(details),
+            Self::Packed {
                 bytes,
-                text_at,
+                text_start,
                 unpacked,
                 ..
             } => unpacked
-                .get_or_init(|| unpack(bytes, *text_at).map(Box::new))
+                .get_or_init(|| unpack(bytes, *text_start).map(Box::new))
                 .as_deref(),
         }
     }
 
-    pub(super) fn said(&self) -> Flags {
+    pub(super) fn flags(&self) -> Flags {
         match self {
-            Self::None => Flags::of(&OptionalFields::default()),
-            Self::Read(details) => Flags::of(details),
-            Self::Remembered { said, .. } => *said,
+            Self::None => Flags::from_fields(&OptionalFields::default()),
+            Self::Parsed(details) => Flags::from_fields(details),
+            Self::Packed { flags, .. } => *flags,
         }
     }
 }
 
 impl Flags {
-    fn of(details: &OptionalFields) -> Self {
+    fn from_fields(details: &OptionalFields) -> Self {
         Self {
             disable_model_invocation: details.disable_model_invocation,
             default_enabled: details.default_enabled,
@@ -73,8 +74,8 @@ impl Flags {
     }
 }
 
-fn unpack(bytes: &[u8], text_at: u32) -> Option<OptionalFields> {
-    let (numbers, text) = bytes.split_at_checked(usize::try_from(text_at).ok()?)?;
+fn unpack(bytes: &[u8], text_start: u32) -> Option<OptionalFields> {
+    let (numbers, text) = bytes.split_at_checked(usize::try_from(text_start).ok()?)?;
     OptionalFields::unpack(&mut Unpacker::new(numbers, std::str::from_utf8(text).ok()?))
 }
 
@@ -112,7 +113,7 @@ impl Pack for Optional {
             return false.pack(into);
         };
         true.pack(into);
-        self.said().pack(into);
+        self.flags().pack(into);
         let mut packed = Packer::default();
         details.pack(&mut packed);
         into.part(&packed);
@@ -122,12 +123,12 @@ impl Pack for Optional {
         if !bool::unpack(from)? {
             return Some(Self::None);
         }
-        let said = Flags::unpack(from)?;
+        let flags = Flags::unpack(from)?;
         let (numbers, text) = from.part()?;
-        Some(Self::Remembered {
+        Some(Self::Packed {
             bytes: [numbers, text.as_bytes()].concat().into(),
-            text_at: u32::try_from(numbers.len()).ok()?,
-            said,
+            text_start: u32::try_from(numbers.len()).ok()?,
+            flags,
             unpacked: OnceLock::new(),
         })
     }

@@ -1,24 +1,24 @@
-//! The tools that a skill asks to use.
+//! Checks tools against a skill's `allowed-tools`.
 
 use crate::read::manifest::Manifest;
 
-/// Whether a skill's list of tools has a tool.
+/// Whether a skill's list of allowed tools includes a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolCheck<'a> {
-    /// The skill has no list, or an empty one: it asks for nothing, and forbids nothing.
+    /// The skill has no list, or an empty one: it asks for nothing and forbids nothing.
     Unlisted,
     /// The tool is on the list.
     Allowed,
-    /// The tool is on the list for some uses, by these rules: `git:*` of `Bash(git:*)`.
+    /// The tool is on the list for some uses, restricted by these rules: `git:*` for `Bash(git:*)`.
     Conditional(Vec<&'a str>),
     /// There is a list, and the tool is not on it.
     Refused,
 }
 
 impl Manifest {
-    /// Returns whether the skill's `allowed-tools` have a tool. Nothing is enforced by the engine: a host that wants to
-    /// asks here before each call.
+    /// Returns whether the skill's `allowed-tools` include a tool. The engine enforces nothing: a host that wants to
+    /// calls this before each tool call.
     ///
     /// ```
     /// use skillfold_core::{ToolCheck, parse};
@@ -38,13 +38,13 @@ impl Manifest {
         while let Some(allowed) = all.next() {
             let (name, rule) = match allowed.split_once('(') {
                 Some((name, rule)) => (name.trim_end(), Some(rule)),
-                // A rule may stand apart from its tool.
+                // A rule may be separated from its tool by white space.
                 None => match all.next_if(|next| next.starts_with('(')) {
                     Some(rule) => (&**allowed, rule.strip_prefix('(')),
                     None => (&**allowed, None),
                 },
             };
-            if !is_meant(name, tool) {
+            if !matches_tool(name, tool) {
                 continue;
             }
             match rule {
@@ -60,10 +60,10 @@ impl Manifest {
     }
 }
 
-/// Returns whether an entry is for a tool: its name, or the start of it and `*`.
-fn is_meant(name: &str, tool: &str) -> bool {
+/// Returns whether an entry names a tool: exactly, or as a prefix followed by `*`.
+fn matches_tool(name: &str, tool: &str) -> bool {
     match name.strip_suffix('*') {
-        Some(start) => tool.starts_with(start),
+        Some(prefix) => tool.starts_with(prefix),
         None => name == tool,
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use crate::read::parse::parse;
 
     #[test]
-    fn list_of_tools_says_what_a_skill_may_use() {
+    fn tools_are_checked_against_the_list() {
         let check = |list: &str, tool: &str| {
             let file = format!("---\nname: a\ndescription: d\n{list}\n---\n");
             let manifest = parse(file.as_bytes(), "a").manifest.unwrap();

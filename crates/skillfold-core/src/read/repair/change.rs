@@ -1,52 +1,52 @@
-//! What has to change in a block so that YAML reads it as the repair did.
+//! The changes that make YAML read a block as the repair did.
 
 use crate::diagnostic::{Position, Span};
-use crate::read::frontmatter::count;
-use crate::read::repair::line::{FieldHead, RepairLine, indent_below};
+use crate::read::frontmatter::saturating_u32;
+use crate::read::repair::line::{FieldHead, RepairLine, relative_indent};
 use crate::read::repair::scalar;
 use crate::read::yaml::Node;
 
-/// One thing to write otherwise. Lines and columns are those of the file.
+/// One change to the text. Lines and columns are those of the file.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// The indentation of a line becomes so many spaces.
+    /// Indents a line by `indent` spaces.
     Indent { line: u32, indent: usize },
-    /// The colon after a field's name, with what parts it from the value, becomes this.
+    /// Replaces the colon after a field's name, with the white space that follows it.
     Colon { span: Span, text: &'static str },
-    /// The text of a line has escapes that YAML does not know.
+    /// Replaces the text of a line that has escapes unknown to YAML.
     Text { span: Span, text: String },
-    /// A value is not YAML.
+    /// Rewrites a value that is not valid YAML.
     Value(BrokenValue),
 }
 
 /// A value that was read as text, or as a list of texts.
 #[derive(Debug)]
 pub(crate) struct BrokenValue {
-    /// From the value's first character to the end of its last line; comments after that are not part of it.
+    /// From the value's first character to the end of its last line, without trailing comments.
     pub(crate) span: Span,
-    /// Whether nothing parts it from the colon or dash before it.
-    pub(crate) glued: bool,
-    /// The indentation that the field or item has, once it is put right.
+    /// Whether the value on the field's line is empty, so that a space must be written before the new one.
+    pub(crate) needs_space: bool,
+    /// The corrected indentation of the field or item.
     pub(crate) indent: usize,
-    /// The indentation of the lines below, once it is put right; `None` if there are none.
-    pub(crate) below: Option<usize>,
-    /// What was read.
+    /// The corrected indentation of the lines below; `None` if there are none.
+    pub(crate) below_indent: Option<usize>,
+    /// The value as it was read.
     pub(crate) value: Node<'static>,
-    /// The lines it was read from, the one of the field without its name and the mark of a block scalar.
+    /// The lines it was read from, the first one without the field's name and a block scalar's header.
     pub(crate) lines: Vec<String>,
-    /// Comments that stand between the lines and were not read.
+    /// Comments between the lines, which were not read.
     pub(crate) comments: Vec<String>,
 }
 
-/// Where changes are noted. Reading needs none.
+/// Records changes, unless only the value is wanted.
 pub(super) enum ChangeLog {
     Off,
-    /// The changes of each field of the top level.
+    /// The changes to each top-level field.
     On(Vec<Vec<Change>>),
 }
 
 impl ChangeLog {
-    /// Returns the changes of each field that needs some.
+    /// Returns the changes to each field that needs any.
     pub(super) fn into_changes(self) -> Vec<Vec<Change>> {
         match self {
             Self::Off => Vec::new(),
@@ -57,30 +57,32 @@ impl ChangeLog {
         }
     }
 
-    /// Starts the changes of another field of the top level.
+    /// Starts recording the changes to the next top-level field.
     pub(super) fn start_field(&mut self) {
         if let Self::On(fields) = self {
             fields.push(Vec::new());
         }
     }
 
-    /// Notes the indentation of lines that stay as they are but for it: the first is put at `indent`.
-    pub(super) fn indentation(&mut self, lines: &[RepairLine<'_>], indent: usize) {
+    /// Records the indentation of lines that are otherwise unchanged. The first is moved to `indent`, the others with
+    /// it.
+    pub(super) fn record_indentation(&mut self, lines: &[RepairLine<'_>], indent: usize) {
         let Self::On(fields) = self else {
             return;
         };
         let base = lines[0].indent;
         let wanted = |at: usize, line: &RepairLine<'_>| match at {
             0 => indent,
-            _ => indent + indent_below(base, *line),
+            _ => indent + relative_indent(base, *line),
         };
         let changes = lines
             .iter()
             .enumerate()
             .filter(|(at, line)| {
-                let is_free = line.is_blank() || (*at > 0 && line.is_comment(base));
-                // The line of a dash is put right with its item.
-                !line.behind_dash && (line.tabs || (!is_free && line.indent != wanted(*at, line)))
+                let is_exempt = line.is_blank() || (*at > 0 && line.is_comment(base));
+                // The line of a dash is indented with its item.
+                !line.is_after_dash
+                    && (line.has_tabs || (!is_exempt && line.indent != wanted(*at, line)))
             })
             .map(|(at, line)| Change::Indent {
                 line: line.number,
@@ -91,20 +93,20 @@ impl ChangeLog {
         }
     }
 
-    /// Notes the colon of a field whose name is not followed by a colon and a space.
-    pub(super) fn colon(&mut self, line: RepairLine<'_>, head: &FieldHead<'_>) {
+    /// Records the colon of a field that is full-width or lacks the space after it.
+    pub(super) fn record_colon(&mut self, line: RepairLine<'_>, head: &FieldHead<'_>) {
         let at = |column| Position::new(line.number, column);
         self.push(|| {
             let before = line.indent + line.text[..head.colon].chars().count();
             Change::Colon {
-                span: Span::new(at(count(before) + 1), at(head.column)),
+                span: Span::new(at(saturating_u32(before) + 1), at(head.column)),
                 text: if head.rest.is_empty() { ":" } else { ": " },
             }
         });
     }
 
-    /// Notes the lines that have characters which JSON escapes in two halves.
-    pub(super) fn surrogates(&mut self, lines: &[RepairLine<'_>]) {
+    /// Records the lines with escaped surrogate pairs.
+    pub(super) fn record_surrogates(&mut self, lines: &[RepairLine<'_>]) {
         for line in lines {
             if let (Self::On(_), Some(text)) = (&self, scalar::join_surrogates(line.text)) {
                 let span = Span::new(line.start(), line.end());
@@ -113,8 +115,9 @@ impl ChangeLog {
         }
     }
 
-    /// Notes a value that was read from `lines` and is not YAML; its field or item belongs at `indent`.
-    pub(super) fn value(
+    /// Records a value that was read from `lines` and is not valid YAML; `indent` is the corrected indentation of its
+    /// field or item.
+    pub(super) fn record_value(
         &mut self,
         lines: &[RepairLine<'_>],
         head: &FieldHead<'_>,
@@ -130,14 +133,14 @@ impl ChangeLog {
             let comments = below.iter().filter(|line| line.is_comment(base));
             Change::Value(BrokenValue {
                 span: Span::new(node.span.start, end.max(node.span.start)),
-                glued: head.rest.is_empty(),
+                needs_space: head.rest.is_empty(),
                 indent,
-                below: text
+                below_indent: text
                     .clone()
                     .find(|line| !line.is_blank())
-                    .map(|line| indent + indent_below(base, *line)),
+                    .map(|line| indent + relative_indent(base, *line)),
                 value: node.clone(),
-                lines: Some(scalar::without_mark(head.rest))
+                lines: Some(scalar::without_block_header(head.rest))
                     .filter(|first| !first.is_empty())
                     .into_iter()
                     .chain(text.map(|line| line.text))

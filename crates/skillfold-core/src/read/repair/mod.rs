@@ -1,7 +1,7 @@
-//! Reads frontmatter that YAML refuses, field by field, so that a stray colon does not lose a skill.
+//! Reads frontmatter that YAML refuses field by field, so that a stray colon does not cost a skill.
 //!
-//! The block is split into fields by its lines. Each field is read as YAML on its own; only a field that fails is read
-//! as the text that stands there. The original error is reported first, then each repair with its place.
+//! The block is split into fields by its lines. Each field is parsed as YAML separately; only a field that fails is
+//! read as text. The original error is reported first, then each repair with its position.
 
 mod alone;
 mod change;
@@ -12,21 +12,21 @@ mod scalar;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::limits::Limits;
-use crate::read::frontmatter::count;
+use crate::read::frontmatter::saturating_u32;
 use crate::read::repair::change::ChangeLog;
 use crate::read::repair::line::{
-    FieldHead, Form, RepairLine, field_end, field_start, indent_below, is_item,
+    FieldHead, Form, RepairLine, find_field_end, is_list_item, parse_field_start, relative_indent,
 };
 use crate::read::yaml::{self, Fault, Kind, MappingEntry, Node, Quoting};
 
 pub(crate) use change::{BrokenValue, Change};
-pub(crate) use comment::commented_description;
-pub(crate) use scalar::closing_quote;
+pub(crate) use comment::recover_commented_description;
+pub(crate) use scalar::find_closing_quote;
 
-/// How deep broken lists and mappings are followed; below, they are text.
+/// Maximum nesting at which broken lists and mappings are read as such; deeper ones are read as text.
 const MAX_DEPTH: usize = 4;
 
-/// Reads a block that YAML refused with `fault`; `None` if it has no field at all.
+/// Reads a block that YAML refused with `fault`; `None` if it has no fields.
 pub(crate) fn repair(
     text: &str,
     first_line: u32,
@@ -35,92 +35,102 @@ pub(crate) fn repair(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Node<'static>> {
     let original = fault.clone().into_diagnostic();
-    let mut repair = Repair {
+    let mut repairer = Repairer {
         limits,
-        original: fault.at,
+        first_fault: fault.at,
         findings: Vec::new(),
-        fields: 0,
-        notes: ChangeLog::Off,
+        field_count: 0,
+        change_log: ChangeLog::Off,
     };
-    let entries = repair.mapping(&numbered(text, first_line), Level::default());
+    let entries = repairer.read_mapping(&number_lines(text, first_line), Level::default());
     if entries.is_empty() {
         return None;
     }
     findings.push(original);
-    findings.append(&mut repair.findings);
+    findings.append(&mut repairer.findings);
     Some(Node::map(entries, Position::new(first_line, 1)))
 }
 
-/// Returns what has to change so that YAML reads a block as [`repair`] and [`commented_description`] did, by field.
-pub(crate) fn changes(text: &str, first_line: u32, limits: &Limits) -> Vec<Vec<Change>> {
-    let mut notes = ChangeLog::On(Vec::new());
+/// Returns the changes, grouped by top-level field, that make YAML read a block as [`repair`] and
+/// [`recover_commented_description`] did.
+pub(crate) fn find_changes(text: &str, first_line: u32, limits: &Limits) -> Vec<Vec<Change>> {
+    let mut change_log = ChangeLog::On(Vec::new());
     let mut root = match yaml::parse(text, first_line, limits) {
         Ok(root) => root,
         Err(fault) => {
-            let lines = numbered(text, first_line);
+            let lines = number_lines(text, first_line);
             let level = Level {
                 depth: 0,
-                indent: line::least_indent(&lines),
+                indent: line::min_field_indent(&lines),
             };
-            let mut repair = Repair {
+            let mut repairer = Repairer {
                 limits,
-                original: fault.at,
+                first_fault: fault.at,
                 findings: Vec::new(),
-                fields: 0,
-                notes,
+                field_count: 0,
+                change_log,
             };
-            let entries = repair.mapping(&lines, level);
-            notes = repair.notes;
+            let entries = repairer.read_mapping(&lines, level);
+            change_log = repairer.change_log;
             Node::map(entries, Position::new(first_line, 1))
         }
     };
-    if let Some((line, head)) = comment::line(&mut root, text, first_line) {
-        notes.start_field();
-        notes.value(&[line], &head, line.indent, &comment::value(line, &head));
+    if let Some((line, head)) = comment::find_commented_line(&mut root, text, first_line) {
+        change_log.start_field();
+        change_log.record_value(
+            &[line],
+            &head,
+            line.indent,
+            &comment::comment_as_value(line, &head),
+        );
     }
-    notes.into_changes()
+    change_log.into_changes()
 }
 
-fn numbered(text: &str, first_line: u32) -> Vec<RepairLine<'_>> {
+fn number_lines(text: &str, first_line: u32) -> Vec<RepairLine<'_>> {
     text.split('\n')
         .zip(first_line..)
         .map(|(text, number)| RepairLine::new(text, number))
         .collect()
 }
 
-struct Repair<'l> {
+struct Repairer<'l> {
     limits: &'l Limits,
-    /// Where YAML gave up, which is reported once.
-    original: Position,
+    /// Where the YAML parser failed on the whole block; reported only once.
+    first_fault: Position,
     findings: Vec<Diagnostic>,
-    fields: usize,
-    notes: ChangeLog,
+    field_count: usize,
+    change_log: ChangeLog,
 }
 
-/// Where the fields of a mapping or the items of a list stand.
+/// Nesting level of the fields of a mapping or the items of a list.
 #[derive(Clone, Copy, Default)]
 struct Level {
     depth: usize,
-    /// The indentation that they should have.
+    /// The indentation they should have.
     indent: usize,
 }
 
 impl Level {
-    /// Returns the level of what stands `by` characters further in.
-    fn below(self, by: usize) -> Self {
+    /// Returns the next level, indented by `indent` more characters.
+    fn nested(self, indent: usize) -> Self {
         Self {
             depth: self.depth + 1,
-            indent: self.indent + by,
+            indent: self.indent + indent,
         }
     }
 }
 
-impl Repair<'_> {
-    /// Reads lines as the fields of one mapping.
-    fn mapping(&mut self, lines: &[RepairLine<'_>], level: Level) -> Vec<MappingEntry<'static>> {
+impl Repairer<'_> {
+    /// Reads lines as the fields of a mapping.
+    fn read_mapping(
+        &mut self,
+        lines: &[RepairLine<'_>],
+        level: Level,
+    ) -> Vec<MappingEntry<'static>> {
         let Some(base) = lines
             .iter()
-            .find(|line| FieldHead::of(**line).is_some())
+            .find(|line| FieldHead::parse(**line).is_some())
             .map(|line| line.indent)
         else {
             return Vec::new();
@@ -128,16 +138,16 @@ impl Repair<'_> {
         let mut entries = Vec::new();
         let mut at = 0;
         while at < lines.len() {
-            let Some(head) = field_start(lines[at], base, None) else {
-                self.stray(lines[at], level);
+            let Some(head) = parse_field_start(lines[at], base, None) else {
+                self.report_stray(lines[at], level);
                 at += 1;
                 continue;
             };
             if level.depth == 0 {
-                self.notes.start_field();
+                self.change_log.start_field();
             }
-            let next = field_end(lines, at, base, &head);
-            if self.fields >= self.limits.yaml_keys {
+            let next = find_field_end(lines, at, base, &head);
+            if self.field_count >= self.limits.yaml_keys {
                 let message = format!(
                     "More than {} fields; the rest was left out",
                     self.limits.yaml_keys
@@ -149,7 +159,7 @@ impl Repair<'_> {
                 ));
                 break;
             }
-            self.fields += 1;
+            self.field_count += 1;
             if lines[at].indent > base {
                 let message = format!("Field {} is indented unlike the others", quoted(head.key));
                 self.findings.push(Diagnostic::new(
@@ -158,16 +168,16 @@ impl Repair<'_> {
                     message,
                 ));
             }
-            entries.push(self.field(&lines[at..next], &head, level));
+            entries.push(self.read_field(&lines[at..next], &head, level));
             at = next;
         }
         entries
     }
 
     /// Reports a line that belongs to no field.
-    fn stray(&mut self, line: RepairLine<'_>, level: Level) {
-        if line.tabs {
-            self.notes.indentation(&[line], level.indent);
+    fn report_stray(&mut self, line: RepairLine<'_>, level: Level) {
+        if line.has_tabs {
+            self.change_log.record_indentation(&[line], level.indent);
         }
         if !line.is_blank()
             && !line.text.starts_with('#')
@@ -182,8 +192,8 @@ impl Repair<'_> {
         }
     }
 
-    /// Reads the lines of one field: as YAML if possible, else as what stands there.
-    fn field(
+    /// Reads the lines of one field, as YAML if possible.
+    fn read_field(
         &mut self,
         lines: &[RepairLine<'_>],
         head: &FieldHead<'_>,
@@ -194,21 +204,21 @@ impl Repair<'_> {
             first.start(),
             Position::new(
                 first.number,
-                count(first.indent + head.key.chars().count()) + 1,
+                saturating_u32(first.indent + head.key.chars().count()) + 1,
             ),
         );
         if head.form == Form::NoSpace {
             let message = format!("No space after the colon of {}", quoted(head.key));
             self.findings
                 .push(Diagnostic::new(Code::RepairedSpace, key_span, message));
-            self.notes.colon(first, head);
+            self.change_log.record_colon(first, head);
         }
-        let value = match self.as_yaml(lines, head) {
+        let value = match self.read_field_as_yaml(lines, head) {
             Ok(value) => {
-                self.notes.indentation(lines, level.indent);
+                self.change_log.record_indentation(lines, level.indent);
                 value
             }
-            Err(fault) => self.broken(lines, head, &fault, level),
+            Err(fault) => self.read_broken(lines, head, &fault, level),
         };
         MappingEntry {
             key: head.key.to_owned().into(),
@@ -217,15 +227,16 @@ impl Repair<'_> {
         }
     }
 
-    /// Reads a field that is not YAML: nested lines one by one, everything else as text.
-    fn broken(
+    /// Reads the value of a field or item that is not valid YAML: nested lines one by one, everything else as text.
+    fn read_broken(
         &mut self,
         lines: &[RepairLine<'_>],
         head: &FieldHead<'_>,
         fault: &Fault,
         level: Level,
     ) -> Node<'static> {
-        self.notes.indentation(&lines[..1], level.indent);
+        self.change_log
+            .record_indentation(&lines[..1], level.indent);
         let below = &lines[1..];
         let first_below = below
             .iter()
@@ -233,12 +244,12 @@ impl Repair<'_> {
         if let (true, Some(first), true) =
             (head.rest.is_empty(), first_below, level.depth < MAX_DEPTH)
         {
-            let level = level.below(indent_below(lines[0].indent, *first));
-            if is_item(first.text) {
-                return self.list(below, first.indent, level);
+            let level = level.nested(relative_indent(lines[0].indent, *first));
+            if is_list_item(first.text) {
+                return self.read_list(below, first.indent, level);
             }
-            if FieldHead::of(*first).is_some() {
-                let entries = self.mapping(below, level);
+            if FieldHead::parse(*first).is_some() {
+                let entries = self.read_mapping(below, level);
                 return Node::map(entries, first.start());
             }
         }
@@ -249,7 +260,7 @@ impl Repair<'_> {
             .find(|line| !line.is_blank())
             .map_or(start, RepairLine::end);
         let span = Span::new(start, end.max(start));
-        if fault.code != Code::YamlSyntax && fault.at != self.original {
+        if fault.code != Code::YamlSyntax && fault.at != self.first_fault {
             self.findings.push(fault.clone().into_diagnostic());
         }
         let base = lines[0].indent;
@@ -257,7 +268,7 @@ impl Repair<'_> {
             .iter()
             .filter(|line| !line.is_comment(base))
             .map(|line| line.text);
-        let (kind, code) = scalar::read(head.key, head.rest, text);
+        let (value, code) = scalar::read(head.key, head.rest, text);
         let what = quoted(head.key);
         let message = match code {
             Code::RepairedColon => format!("Value of {what} has an unquoted `: `"),
@@ -271,7 +282,7 @@ impl Repair<'_> {
             _ => format!("Value of {what} is not valid YAML: {}", fault.message),
         };
         self.findings.push(Diagnostic::new(code, span, message));
-        let owned = match kind {
+        let kind = match value {
             scalar::RepairedValue::Text(text) => Kind::Scalar {
                 text: text.into(),
                 quoting: Quoting::Quoted,
@@ -283,13 +294,19 @@ impl Repair<'_> {
                     .collect(),
             ),
         };
-        let node = Node { span, kind: owned };
-        self.notes.value(lines, head, level.indent, &node);
+        let node = Node { span, kind };
+        self.change_log
+            .record_value(lines, head, level.indent, &node);
         node
     }
 
-    /// Reads lines as the items of one list.
-    fn list(&mut self, lines: &[RepairLine<'_>], indent: usize, level: Level) -> Node<'static> {
+    /// Reads lines as the items of a list.
+    fn read_list(
+        &mut self,
+        lines: &[RepairLine<'_>],
+        indent: usize,
+        level: Level,
+    ) -> Node<'static> {
         let mut items = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -297,47 +314,48 @@ impl Repair<'_> {
                 + 1
                 + lines[at + 1..]
                     .iter()
-                    .position(|line| line.indent <= indent && is_item(line.text))
+                    .position(|line| line.indent <= indent && is_list_item(line.text))
                     .unwrap_or(lines.len() - at - 1);
             let line = lines[at];
-            if is_item(line.text) {
-                items.push(self.item(&lines[at..next], level));
+            if is_list_item(line.text) {
+                items.push(self.read_item(&lines[at..next], level));
             } else {
-                self.stray(line, level);
+                self.report_stray(line, level);
             }
             at = next;
         }
         Node::list(items, lines[0].start())
     }
 
-    /// Reads the lines of one item of a list: as YAML, as a mapping whose first field stands behind the dash, or as text.
-    fn item(&mut self, lines: &[RepairLine<'_>], level: Level) -> Node<'static> {
-        let fault = match self.item_as_yaml(lines) {
+    /// Reads the lines of one list item: as YAML, as a mapping whose first field follows the dash, or as text.
+    fn read_item(&mut self, lines: &[RepairLine<'_>], level: Level) -> Node<'static> {
+        let fault = match self.read_item_as_yaml(lines) {
             Ok(value) => {
-                self.notes.indentation(lines, level.indent);
+                self.change_log.record_indentation(lines, level.indent);
                 return value;
             }
             Err(fault) => fault,
         };
-        let behind = lines[0].behind_dash();
+        let first = lines[0].without_dash();
         if level.depth < MAX_DEPTH
-            && FieldHead::of(behind).is_some_and(|head| head.form == Form::Proper)
+            && FieldHead::parse(first).is_some_and(|head| head.form == Form::Proper)
         {
-            self.notes.indentation(&lines[..1], level.indent);
-            let level = level.below(behind.indent - lines[0].indent);
-            let lines: Vec<_> = std::iter::once(behind)
+            self.change_log
+                .record_indentation(&lines[..1], level.indent);
+            let level = level.nested(first.indent - lines[0].indent);
+            let lines: Vec<_> = std::iter::once(first)
                 .chain(lines[1..].iter().copied())
                 .collect();
-            let entries = self.mapping(&lines, level);
-            return Node::map(entries, behind.start());
+            let entries = self.read_mapping(&lines, level);
+            return Node::map(entries, first.start());
         }
         let head = FieldHead {
             key: "item",
-            rest: behind.text,
+            rest: first.text,
             colon: 0,
-            column: behind.start().column,
+            column: first.start().column,
             form: Form::Proper,
         };
-        self.broken(lines, &head, &fault, level)
+        self.read_broken(lines, &head, &fault, level)
     }
 }

@@ -1,49 +1,49 @@
-//! Reads one value that is not YAML as the text that its author meant.
+//! Reads a value that is not valid YAML as the text its author intended.
 
 use crate::codes::Code;
 
-/// What a broken value was read as.
+/// A repaired value.
 pub(super) enum RepairedValue {
     Text(String),
     List(Vec<String>),
 }
 
-/// Reads the value of `key` from what stands after the colon and the lines below it.
+/// Reads the value of `key` from the text after the colon and the lines below it.
 ///
-/// The result is never worse than the text: quotes are taken off only where they enclose all of it, and nothing else is
-/// left out but the mark of a block scalar.
+/// No text is lost: quotes are removed only if they enclose all of it or are never closed, and otherwise only the
+/// header of a block scalar is left out.
 pub(super) fn read<'a>(
     key: &str,
     rest: &'a str,
     below: impl Iterator<Item = &'a str>,
 ) -> (RepairedValue, Code) {
     let below: Vec<&str> = below.collect();
-    if let Some((mark, text)) = block_scalar(rest) {
+    if let Some((indicator, text)) = split_block_header(rest) {
         let code = if text.is_empty() {
             Code::ReadAsText
         } else {
             Code::RepairedBlockScalar
         };
-        let text = if mark == '|' {
-            literal(text, &below)
+        let text = if indicator == '|' {
+            join_lines(text, &below)
         } else {
-            fold(text, &below)
+            fold_lines(text, &below)
         };
         return (RepairedValue::Text(text), code);
     }
-    let text = fold(rest, &below);
+    let text = fold_lines(rest, &below);
     let first = rest.chars().next().unwrap_or_default();
     match first {
         '"' | '\'' => (
             RepairedValue::Text(unquote(&text, first)),
             Code::RepairedQuotes,
         ),
-        '[' => match flow_list(&text).filter(|_| !matches!(key, "name" | "description")) {
+        '[' => match read_flow_list(&text).filter(|_| !matches!(key, "name" | "description")) {
             Some(items) => (RepairedValue::List(items), Code::RepairedReserved),
             None => (RepairedValue::Text(text), Code::RepairedReserved),
         },
         '{' => (
-            RepairedValue::Text(literal(rest, &below)),
+            RepairedValue::Text(join_lines(rest, &below)),
             Code::RepairedReserved,
         ),
         ']' | '}' | '@' | '`' | '%' | '*' | '&' | '!' | ',' | '?' | '-' | ':' | '>' | '|' => {
@@ -56,32 +56,29 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns whether YAML certainly refuses a value: text behind the mark of a block scalar, or a colon in plain text.
-pub(super) fn is_refused(rest: &str) -> bool {
-    let plain = rest.starts_with(|c: char| c.is_alphanumeric());
-    let text =
-        block_scalar(rest).is_some_and(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-    text || (plain && !rest.contains(" #") && rest.contains(": "))
+/// Returns whether YAML certainly refuses a value: text after a block scalar's header, or a colon in plain text.
+pub(super) fn is_certainly_invalid(rest: &str) -> bool {
+    let is_plain = rest.starts_with(|c: char| c.is_alphanumeric());
+    let has_text_after_header = split_block_header(rest)
+        .is_some_and(|(_, text)| !text.is_empty() && !text.starts_with('#'));
+    has_text_after_header || (is_plain && !rest.contains(" #") && rest.contains(": "))
 }
 
-/// Returns a value without the mark of a block scalar.
-pub(super) fn without_mark(rest: &str) -> &str {
-    block_scalar(rest).map_or(rest, |(_, text)| text)
+/// Returns a value without the header of a block scalar.
+pub(super) fn without_block_header(rest: &str) -> &str {
+    split_block_header(rest).map_or(rest, |(_, text)| text)
 }
 
-/// Takes the mark of a block scalar off a value; what follows it is text.
-fn block_scalar(rest: &str) -> Option<(char, &str)> {
-    let mark = rest
-        .chars()
-        .next()
-        .filter(|mark| matches!(mark, '>' | '|'))?;
+/// Splits a value into the indicator of a block scalar, `>` or `|`, and the text after its header.
+fn split_block_header(rest: &str) -> Option<(char, &str)> {
+    let indicator = rest.chars().next().filter(|c| matches!(c, '>' | '|'))?;
     let after =
         rest[1..].trim_start_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    (after.is_empty() || after.starts_with(' ')).then(|| (mark, after.trim_start()))
+    (after.is_empty() || after.starts_with(' ')).then(|| (indicator, after.trim_start()))
 }
 
-/// Joins lines as YAML folds them: a space for a line break, a line break for a blank line.
-fn fold(first: &str, below: &[&str]) -> String {
+/// Joins lines as YAML folds them: a line break becomes a space, a blank line a line break.
+fn fold_lines(first: &str, below: &[&str]) -> String {
     let mut text = first.to_owned();
     for line in below {
         match (line.is_empty(), text.ends_with('\n') || text.is_empty()) {
@@ -96,8 +93,8 @@ fn fold(first: &str, below: &[&str]) -> String {
     text.trim().to_owned()
 }
 
-/// Joins lines as they stand.
-fn literal(first: &str, below: &[&str]) -> String {
+/// Joins lines with line breaks.
+fn join_lines(first: &str, below: &[&str]) -> String {
     let mut text = first.to_owned();
     for line in below {
         text.push('\n');
@@ -106,14 +103,14 @@ fn literal(first: &str, below: &[&str]) -> String {
     text.trim().to_owned()
 }
 
-/// Takes the quotes off a text that starts with one, where they enclose all of it or are never closed.
+/// Removes the quotes of a text that starts with one, if they enclose all of it or are never closed.
 fn unquote(text: &str, quote: char) -> String {
     let inner = &text[quote.len_utf8()..];
-    let closing = closing_quote(inner, quote);
+    let closing = find_closing_quote(inner, quote);
     let enclosed = match (inner.strip_suffix(quote), closing) {
-        // A quote in the middle that closes a word means that the first and the last are not a pair.
+        // If a quote in the middle closes a word, the first and last quotes may not be a pair.
         (Some(enclosed), Some(closing))
-            if closes_a_word(inner, closing) && closing + 1 < inner.len() =>
+            if closes_word(inner, closing) && closing + 1 < inner.len() =>
         {
             if has_even_quotes(enclosed, quote) {
                 None
@@ -132,13 +129,13 @@ fn unquote(text: &str, quote: char) -> String {
     }
 }
 
-/// Returns whether the pairs inside add up so that the outer quotes are the ends of two other pairs.
+/// Returns whether the number of inner quotes is even, so that the outer quotes belong to two different pairs.
 fn has_even_quotes(enclosed: &str, quote: char) -> bool {
     enclosed.matches(quote).count().is_multiple_of(2)
 }
 
 /// Returns the offset of the first quote that is not escaped.
-pub(crate) fn closing_quote(inner: &str, quote: char) -> Option<usize> {
+pub(crate) fn find_closing_quote(inner: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     inner.char_indices().find_map(|(offset, c)| {
         let closes = c == quote && !escaped;
@@ -147,14 +144,14 @@ pub(crate) fn closing_quote(inner: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// Returns whether the quote at `offset` stands between a word and a space or mark.
-fn closes_a_word(inner: &str, offset: usize) -> bool {
+/// Returns whether the quote at `offset` follows a word and precedes white space or punctuation.
+fn closes_word(inner: &str, offset: usize) -> bool {
     let before = inner[..offset].chars().next_back();
     let after = inner[offset..].chars().nth(1);
     before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| !c.is_alphanumeric())
 }
 
-/// Replaces the escapes that YAML knows; any other backslash is text.
+/// Replaces the common escapes of YAML; any other backslash is kept as text.
 fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -177,14 +174,14 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// Reads `[a, b]` whose items YAML refuses; `None` if brackets do not enclose all of it once.
-fn flow_list(text: &str) -> Option<Vec<String>> {
+/// Reads a list such as `[a, b]` whose items YAML refuses; `None` if there are nested brackets or braces.
+fn read_flow_list(text: &str) -> Option<Vec<String>> {
     let inner = text.strip_prefix('[')?;
     let inner = inner.strip_suffix(']').unwrap_or(inner);
     if inner.contains(['[', ']', '{', '}']) {
         return None;
     }
-    let items = split_outside(inner).into_iter().map(|item| {
+    let items = split_items(inner).into_iter().map(|item| {
         let first = item.chars().next().unwrap_or_default();
         if matches!(first, '"' | '\'') {
             unquote(item, first)
@@ -195,9 +192,9 @@ fn flow_list(text: &str) -> Option<Vec<String>> {
     Some(items.filter(|item| !item.is_empty()).collect())
 }
 
-/// Splits at commas that stand outside parentheses and quotes.
-fn split_outside(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth, mut quote, mut blank) =
+/// Splits at commas outside parentheses and quotes.
+fn split_items(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quote, mut at_item_start) =
         (Vec::new(), 0, 0_usize, None, true);
     for (offset, c) in text.char_indices() {
         if let Some(open) = quote {
@@ -205,8 +202,8 @@ fn split_outside(text: &str) -> Vec<&str> {
             continue;
         }
         match c {
-            // Only at the start of an item does a quote open one.
-            '"' | '\'' if blank => quote = Some(c),
+            // Quotes only count at the start of an item.
+            '"' | '\'' if at_item_start => quote = Some(c),
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
@@ -215,17 +212,18 @@ fn split_outside(text: &str) -> Vec<&str> {
             }
             _ => {}
         }
-        blank = (blank && c.is_whitespace()) || start == offset + 1;
+        at_item_start = (at_item_start && c.is_whitespace()) || start == offset + 1;
     }
     parts.push(text[start..].trim());
     parts
 }
 
-/// Replaces the two halves of a character that JSON escapes by the character; `None` if there are none.
+/// Replaces surrogate pairs that are escaped as in JSON with the character; `None` if there are none.
 ///
-/// Only quotes have escapes. The caller asks after YAML refused the text, and reads it again.
+/// Does not check whether the escapes are in quotes: the caller only does this after YAML refused the text, and parses
+/// the result again.
 pub(super) fn join_surrogates(text: &str) -> Option<String> {
-    let half = |text: &str| {
+    let parse_escape = |text: &str| {
         text.strip_prefix("\\u")
             .and_then(|rest| rest.get(..4))
             .and_then(|hex| u16::from_str_radix(hex, 16).ok())
@@ -234,7 +232,7 @@ pub(super) fn join_surrogates(text: &str) -> Option<String> {
     while let Some(at) = rest.find("\\u") {
         let (before, escape) = rest.split_at(at);
         joined.push_str(before);
-        let pair = half(escape).zip(escape.get(6..).and_then(half));
+        let pair = parse_escape(escape).zip(escape.get(6..).and_then(parse_escape));
         let c = pair
             .and_then(|(high, low)| char::decode_utf16([high, low]).next()?.ok())
             .filter(|c| c.len_utf16() == 2);
