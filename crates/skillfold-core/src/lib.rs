@@ -1,9 +1,9 @@
-//! The engine of Skillfold: reads agent skills without losing one.
+//! The engine of Skillfold: reads agent skills without losing any.
 //!
-//! A *skill* is a folder with a `SKILL.md`: YAML frontmatter that says what the skill is, then instructions in
-//! Markdown, and files beside it. This crate finds skills in folders or in memory, reads what they say about themselves,
-//! judges them, and loads their instructions and files when they are wanted. It never reads more of a file than it needs,
-//! never runs anything, and never drops a skill without saying why.
+//! A *skill* is a folder with a `SKILL.md`: YAML frontmatter that describes the skill, followed by instructions in
+//! Markdown, and optionally other files. This crate finds skills in folders or in memory, parses and lints their
+//! metadata, and loads their instructions and files on demand. It never reads more of a file than it needs, never runs
+//! anything, and never drops a skill without saying why.
 //!
 //! ```
 //! use skillfold_core::{MemorySource, ReadOptions, discover};
@@ -19,7 +19,7 @@
 //! assert_eq!(pdf.manifest.description(), "Use when: filling in forms");
 //! assert_eq!(pdf.diagnostics[1].to_string(), "warning[SF101]: Value of `description` has an unquoted `: `");
 //!
-//! // What is no skill is listed too, with the place and the way out.
+//! // A file that is not a skill is listed too, with the position of the problem and a hint.
 //! let notes = &found.refused[0];
 //! assert_eq!(notes.diagnostics[0].to_string(), "error[SF001]: Expected `---`, found `# A file without frontmatter`");
 //! assert_eq!(notes.diagnostics[0].span.unwrap().start.to_string(), "1:1");
@@ -27,13 +27,19 @@
 //!
 //! # Flow
 //!
-//! A [`Source`] lists folders and reads files. [`discover`] takes the head of each `SKILL.md` and gives [`Skill`]s with
-//! a [`Manifest`] each; [`parse`] does the same for bytes at hand. A [`Catalog`] is one snapshot of all skills of some
-//! roots. A [`Loader`] reads the [`Instructions`] of a skill, with arguments in their places, and its files; an
-//! [`Envelope`] puts them before a model. An [`Agent`] has some skills from the start, and may see no other. A [`Matcher`]
-//! finds the skills that a message asks for, and a [`Session`] tells a model of them by a [`Policy`], within a [`Budget`].
-//! [`lint`] judges a file by the specification, and [`fix`] corrects what can be corrected. Everything that is odd is a
-//! [`Diagnostic`] with a [`Code`], a place and a way out; an [`Error`] means that something could not be tried.
+//! - A [`Source`] lists folders and reads files.
+//! - [`discover`] reads the head of each `SKILL.md` and returns [`Skill`]s, each with a [`Manifest`]; [`parse`] does the
+//!   same for bytes in memory.
+//! - A [`Catalog`] is a snapshot of all skills of some roots.
+//! - A [`Loader`] reads the [`Instructions`] of a skill, with arguments substituted, and its files; an [`Envelope`] wraps
+//!   them for a model.
+//! - An [`Agent`] starts with some skills, and its [`Visibility`] may hide the others.
+//! - A [`Matcher`] finds the skills that fit a message, and a [`Session`] announces them to a model according to a
+//!   [`Policy`] and within a [`Budget`].
+//! - [`lint`] checks a file against the specification, and [`fix`] repairs what it can.
+//!
+//! Every problem with a skill is a [`Diagnostic`] with a [`Code`], a position and a hint; an [`Error`] means that an
+//! operation failed.
 #![forbid(unsafe_code)]
 
 mod limits;

@@ -1,4 +1,4 @@
-//! Which skills are on.
+//! Which skills are enabled.
 
 use std::collections::BTreeMap;
 
@@ -7,63 +7,63 @@ use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
 use crate::read::discover::Skill;
 
-/// Which skills are on. Without a word all are, but for bundled ones that say `default_enabled: false`.
+/// Which skills are enabled. By default all are, except bundled ones with `default_enabled: false`.
 ///
-/// A pattern is what leads to a skill (`pdf`, the name of its folder, `user:pdf`, `acme:pdf`, its place), all of a scope or
-/// plugin (`bundled:*`), or all (`*`). A bare name is for all skills of that name. The most specific pattern decides; of
-/// two equal ones the later.
+/// A pattern is a name (`pdf`), a folder name, a qualified name (`user:pdf`, `acme:pdf`), an id by location, all skills
+/// of a scope or plugin (`bundled:*`), or all skills (`*`). A bare name applies to every skill of that name. The most
+/// specific pattern decides; setting a pattern again replaces its earlier value.
 ///
 /// ```
 /// use skillfold_core::{Toggle, Enablement};
 ///
-/// let mut choices = Enablement::default();
-/// choices.set("bundled:*", Toggle::Off);
-/// choices.set("pdf", Toggle::On);
+/// let mut enablement = Enablement::default();
+/// enablement.set("bundled:*", Toggle::Off);
+/// enablement.set("pdf", Toggle::On);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enablement {
-    choices: BTreeMap<Box<str>, Toggle>,
+    toggles: BTreeMap<Box<str>, Toggle>,
 }
 
-/// Whether a skill is on.
+/// Whether a skill is enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Toggle {
-    /// It is offered.
+    /// The skill can be used.
     On,
-    /// It is kept and not offered.
+    /// The skill stays in the catalog but cannot be used.
     Off,
 }
 
 impl Enablement {
-    /// Decides for all skills of a pattern.
-    pub fn set(&mut self, pattern: &str, choice: Toggle) {
-        self.choices.insert(pattern_key(pattern).into(), choice);
+    /// Switches all skills that match a pattern on or off.
+    pub fn set(&mut self, pattern: &str, toggle: Toggle) {
+        self.toggles.insert(pattern_key(pattern).into(), toggle);
     }
 
-    /// Returns the patterns that were decided, in their canonical form, in order.
+    /// Returns the patterns that were set, in canonical form and sorted.
     pub fn patterns(&self) -> impl Iterator<Item = (&str, Toggle)> {
-        self.choices
+        self.toggles
             .iter()
-            .map(|(pattern, choice)| (&**pattern, *choice))
+            .map(|(pattern, toggle)| (&**pattern, *toggle))
     }
 
-    /// Returns the pattern that decides for a skill, and its choice.
-    pub(crate) fn decisive(&self, skill: &Skill, root: &Root) -> Option<(&str, Toggle)> {
-        if self.choices.is_empty() {
+    /// Returns the most specific pattern that matches a skill, and its toggle.
+    pub(crate) fn deciding_pattern(&self, skill: &Skill, root: &Root) -> Option<(&str, Toggle)> {
+        if self.toggles.is_empty() {
             return None;
         }
         let (qualifier, scope) = (canonical(root.qualifier()), root.scope());
-        let place = format!("{}/{}", root.label(), skill.folder.path());
-        // A name that could be read as another pattern is matched with its scope only.
+        let location = format!("{}/{}", root.label(), skill.folder.path());
+        // A name that looks like another pattern is matched only with its scope or plugin.
         let is_bare = |name: &&str| !name.contains([':', '*']);
         let name = canonical(skill.manifest.name().as_str());
         let folder = canonical(skill.folder.name());
-        let words = [&*name, &*folder];
-        let with_root = words.iter().map(|word| format!("{qualifier}:{word}"));
-        let with_scope = words.iter().map(|word| format!("{scope}:{word}"));
-        let bare = words.iter().copied().filter(is_bare).map(str::to_owned);
-        let patterns = [format!("{scope}:{}", canonical(&place))]
+        let names = [&*name, &*folder];
+        let with_root = names.iter().map(|name| format!("{qualifier}:{name}"));
+        let with_scope = names.iter().map(|name| format!("{scope}:{name}"));
+        let bare = names.iter().copied().filter(is_bare).map(str::to_owned);
+        let patterns = [format!("{scope}:{}", canonical(&location))]
             .into_iter()
             .chain(with_root)
             .chain(with_scope)
@@ -73,16 +73,16 @@ impl Enablement {
                 format!("{scope}:*"),
                 "*".to_owned(),
             ]);
-        let mut decided = patterns.filter_map(|pattern| {
-            let (pattern, choice) = self.choices.get_key_value(&*pattern)?;
-            Some((&**pattern, *choice))
+        let mut matching = patterns.filter_map(|pattern| {
+            let (pattern, toggle) = self.toggles.get_key_value(&*pattern)?;
+            Some((&**pattern, *toggle))
         });
-        decided.next()
+        matching.next()
     }
 
     pub(crate) fn choice(&self, skill: &Skill, root: &Root) -> Toggle {
-        match self.decisive(skill, root) {
-            Some((_, choice)) => choice,
+        match self.deciding_pattern(skill, root) {
+            Some((_, toggle)) => toggle,
             None if root.scope() == Scope::Bundled && !skill.manifest.default_enabled() => {
                 Toggle::Off
             }
@@ -91,7 +91,7 @@ impl Enablement {
     }
 }
 
-/// Returns a pattern in its canonical form; `personal:` is `user:`.
+/// Returns a pattern in canonical form; `personal:` becomes `user:`.
 fn pattern_key(pattern: &str) -> String {
     let Some((qualifier, name)) = pattern.trim().split_once(':') else {
         return canonical(pattern.trim()).into_owned();

@@ -1,4 +1,4 @@
-//! A skill in its catalog: its id, where it belongs and how it stands.
+//! A skill in its catalog: its id, root and status.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,18 +15,18 @@ use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
 use crate::read::source::SKILL_FILE;
 
-/// Why what is in an untrusted root is not given to anyone.
-pub(crate) const UNTRUSTED: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
+/// Why skills of an untrusted root are withheld from everyone.
+pub(crate) const UNTRUSTED_REASON: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
 
-/// What a word leads to.
+/// The result of looking up an id, a name or a folder name.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Lookup<'a> {
     /// A skill.
     Skill(Entry<'a>),
-    /// A folder that holds no skill; its diagnostics say why.
+    /// A folder whose `SKILL.md` is not a skill; its diagnostics say why.
     Refused(&'a RefusedFolder),
-    /// Nothing.
+    /// No skill and no refused folder.
     Nothing,
 }
 
@@ -34,25 +34,25 @@ pub enum Lookup<'a> {
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     catalog: &'a Catalog,
-    at: u32,
+    index: u32,
 }
 
-/// How a skill stands in its catalog.
+/// Whether a skill can be used, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// It has its name and may be used.
+    /// The skill owns its name and can be used.
     Active,
-    /// Another skill won its name; it may be used by its qualified id.
+    /// Another skill won the name; this one can be used by its qualified id.
     Shadowed,
-    /// It was switched off.
+    /// The skill is disabled.
     Disabled,
-    /// Its root is not trusted; it is shown to people and to no model.
+    /// The skill's root is not trusted: the user can see it, models cannot.
     Untrusted,
 }
 
 impl Status {
-    /// Returns the word for it.
+    /// Returns the status as a lowercase word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -70,31 +70,31 @@ impl fmt::Display for Status {
 }
 
 impl<'a> Entry<'a> {
-    pub(crate) fn new(catalog: &'a Catalog, at: u32) -> Self {
-        Self { catalog, at }
+    pub(crate) fn new(catalog: &'a Catalog, index: u32) -> Self {
+        Self { catalog, index }
     }
 
-    /// Returns the id, which leads to this skill and to no other.
+    /// Returns the id, which is unique in the catalog.
     pub fn id(&self) -> &'a str {
-        self.node().id()
+        self.row().id()
     }
 
-    /// Returns what the skill says about itself.
+    /// Returns the skill's metadata.
     pub fn manifest(&self) -> &'a Manifest {
-        &self.node().skill.manifest
+        &self.row().skill.manifest
     }
 
     /// Returns the skill as it was read.
     pub fn skill(&self) -> &'a Arc<Skill> {
-        &self.node().skill
+        &self.row().skill
     }
 
-    /// Returns the root that the skill belongs to, through which its instructions and files are read.
+    /// Returns the skill's root, through which its instructions and files are read.
     pub fn root(&self) -> &'a Root {
-        &self.catalog.roots[self.node().skill.source]
+        &self.catalog.roots[self.row().skill.source]
     }
 
-    /// Returns where the skill belongs.
+    /// Returns the scope of the skill's root.
     pub fn scope(&self) -> Scope {
         self.root().scope()
     }
@@ -104,29 +104,30 @@ impl<'a> Entry<'a> {
         self.root().plugin_name()
     }
 
-    /// Returns the path of the skill's folder, if its root is a folder of the file system.
+    /// Returns the path of the skill's folder, if its root is on the file system.
     pub fn base_dir(&self) -> Option<PathBuf> {
-        self.root().path_of(&self.node().skill.folder)
+        self.root().path_of(&self.row().skill.folder)
     }
 
-    /// Returns the path of the skill's `SKILL.md`, if its root is a folder of the file system.
+    /// Returns the path of the skill's `SKILL.md`, if its root is on the file system.
     pub fn file(&self) -> Option<PathBuf> {
         Some(self.base_dir()?.join(SKILL_FILE))
     }
 
-    /// Returns the name of the skill's folder, where it differs from the name and leads to the skill.
+    /// Returns the folder name if it differs from the skill's name and resolves to this skill.
     pub fn alias(&self) -> Option<&'a str> {
-        let folder = self.node().skill.folder.name();
-        let leads_here =
-            || self.catalog.tables.find(&self.catalog.roots, folder) == Some(Item::Skill(self.at));
-        (folder != self.node().name() && !folder.is_empty() && leads_here()).then_some(folder)
+        let folder = self.row().skill.folder.name();
+        let resolves_here = || {
+            self.catalog.tables.find(&self.catalog.roots, folder) == Some(Item::Skill(self.index))
+        };
+        (folder != self.row().name() && !folder.is_empty() && resolves_here()).then_some(folder)
     }
 
-    /// Returns how the skill stands: the first of untrusted, disabled, shadowed that is true of it, or active.
+    /// Returns the first status that applies: untrusted, disabled, shadowed, otherwise active.
     pub fn status(&self) -> Status {
         if self.root().trust() == Trust::Untrusted {
             Status::Untrusted
-        } else if self.node().choice == Toggle::Off {
+        } else if self.row().choice == Toggle::Off {
             Status::Disabled
         } else if self.shadowed_by().is_some() {
             Status::Shadowed
@@ -135,46 +136,49 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns whether models are told of the skill: it is [for models](Self::is_for_models) and has its name.
+    /// Returns whether the skill is listed to models: it is [for models](Self::is_for_models) and owns its name.
     pub fn is_visible(&self) -> bool {
         self.status() == Status::Active && self.is_for_models()
     }
 
-    /// Returns whether a model may get anything of the skill: it is trusted and on, and does not say that only a person
-    /// may start it. Everything that answers a model asks this, and [`Catalog::resolve_for_model`] most of all.
+    /// Returns whether a model may access the skill: it is trusted, enabled, and not reserved for the user by
+    /// `disable-model-invocation`. Every path that answers a model checks this, first of all
+    /// [`Catalog::resolve_for_model`].
     ///
-    /// A shadowed skill is for models too: by its qualified id, and in no listing.
+    /// A shadowed skill counts too: a model can use its qualified id, although no listing shows it.
     pub fn is_for_models(&self) -> bool {
         self.refusal().is_none() && !self.manifest().disable_model_invocation()
     }
 
-    /// Returns why nobody gets the skill, not even a person.
+    /// Returns why the skill is withheld from everyone, including the user; `None` if it is not.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         match self.status() {
             Status::Active | Status::Shadowed => None,
-            Status::Disabled => Some("The skill is disabled; add it to `enable` in the settings"),
-            Status::Untrusted => Some(UNTRUSTED),
+            Status::Disabled => {
+                Some("The skill is disabled; add it to `enable` in the settings")
+            }
+            Status::Untrusted => Some(UNTRUSTED_REASON),
         }
     }
 
     /// Returns the skill that won the name, unless it is this one.
     pub fn shadowed_by(&self) -> Option<Self> {
-        let winner = self.node().winner;
-        (winner != self.at).then(|| self.catalog.entry(winner))
+        let winner = self.row().winner;
+        (winner != self.index).then(|| self.catalog.entry(winner))
     }
 
-    /// Returns the skills of the same name that this one won it from.
+    /// Returns the skills that lost the name to this one.
     pub fn shadows(&self) -> impl Iterator<Item = Entry<'a>> {
         let catalog = self.catalog;
-        let losers = self.node().losers.iter();
+        let losers = self.row().losers.iter();
         losers.map(|other| catalog.entry(*other))
     }
 
-    /// Returns what the catalog has to say about the skill, beside what was odd about its file.
+    /// Returns the catalog's diagnostics for the skill. Those of its file are in [`Skill::diagnostics`].
     pub fn notes(&self) -> Vec<Diagnostic> {
         let mut notes = Vec::new();
         let mut note = |code, message: String| notes.push(Diagnostic::new(code, None, message));
-        let (id, name) = (quoted(self.id()), self.node().name());
+        let (id, name) = (quoted(self.id()), self.row().name());
         if let Some(winner) = self.shadowed_by() {
             let message = format!(
                 "Skill {id} is shadowed by {} of {}",
@@ -182,7 +186,7 @@ impl<'a> Entry<'a> {
                 quoted(winner.root().label())
             );
             note(Code::Shadowed, message);
-        } else if let (Some(_), Some(other)) = (&self.node().id, self.catalog.get(name)) {
+        } else if let (Some(_), Some(other)) = (&self.row().id, self.catalog.get(name)) {
             let message = format!(
                 "Name {} belongs to another skill: {}",
                 quoted(name),
@@ -190,13 +194,16 @@ impl<'a> Entry<'a> {
             );
             note(Code::NameLeadsElsewhere, message);
         }
-        let folder = self.node().skill.folder.name();
+        let folder = self.row().skill.folder.name();
         if folder != name
             && self.alias().is_none()
             && self.shadowed_by().is_none()
             && !folder.is_empty()
         {
-            let other = self.catalog.get(folder).filter(|other| other.at != self.at);
+            let other = self
+                .catalog
+                .get(folder)
+                .filter(|other| other.index != self.index);
             if let Some(other) = other {
                 let message = format!(
                     "Folder name {} is the name of another skill: {}",
@@ -213,38 +220,38 @@ impl<'a> Entry<'a> {
             );
             note(Code::Untrusted, message);
         }
-        if self.node().choice == Toggle::Off {
-            note(Code::Disabled, self.why_disabled(&id));
+        if self.row().choice == Toggle::Off {
+            note(Code::Disabled, self.disabled_message(&id));
         }
         notes
     }
 
-    fn why_disabled(&self, id: &str) -> String {
+    fn disabled_message(&self, id: &str) -> String {
         let enablement = &self.catalog.options.enablement;
-        match enablement.decisive(&self.node().skill, self.root()) {
+        match enablement.deciding_pattern(&self.row().skill, self.root()) {
             Some((pattern, _)) => format!("Skill {id} is disabled by {}", quoted(pattern)),
             None => format!("Skill {id} is bundled, and disabled unless you enable it"),
         }
     }
 
-    /// Returns the place of the skill in its snapshot.
+    /// Returns the index of the skill's row in its snapshot.
     pub(crate) fn at(&self) -> u32 {
-        self.at
+        self.index
     }
 
-    /// Returns the snapshot that the skill is of.
+    /// Returns the snapshot that the entry belongs to.
     pub fn catalog(&self) -> &'a Catalog {
         self.catalog
     }
 
-    /// Returns whether an equal revision of the file means equal content.
+    /// Returns whether an equal file revision guarantees equal content.
     pub(crate) fn is_settled(&self) -> bool {
-        let item = Item::Skill(self.at);
+        let item = Item::Skill(self.index);
         self.catalog.unsettled.binary_search(&item).is_err()
     }
 
-    fn node(&self) -> &'a SkillRow {
-        self.catalog.tables.node(self.at)
+    fn row(&self) -> &'a SkillRow {
+        self.catalog.tables.node(self.index)
     }
 }
 
@@ -261,7 +268,7 @@ impl fmt::Debug for Entry<'_> {
 impl PartialEq for Entry<'_> {
     /// Two entries are equal if they are the same skill of the same snapshot.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.catalog.tables, &other.catalog.tables) && self.at == other.at
+        Arc::ptr_eq(&self.catalog.tables, &other.catalog.tables) && self.index == other.index
     }
 }
 

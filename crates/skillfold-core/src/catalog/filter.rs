@@ -1,4 +1,4 @@
-//! A part of the catalog: filtered, and page by page.
+//! Filtering and paging of a catalog.
 
 use regex::{Regex, RegexBuilder};
 
@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::read::source::Cursor;
 use crate::text::fold;
 
-/// Bytes that a compiled name pattern may take. A pattern on names is short; a request may come from a model.
-const PATTERN_BYTES: usize = 1 << 20;
+/// Size limit of a compiled name pattern. Patterns may come from a model, and those for names are short.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// Which skills are wanted, by their metadata alone. Everything that is said must be true of a skill.
+/// Selects skills by metadata. A skill must meet all conditions.
 ///
 /// ```
 /// use skillfold_core::{Filter, Scope};
@@ -32,43 +32,45 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Asks for skills of a scope; said twice, of either.
+    /// Requires a scope. Several calls allow any of their scopes.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scopes.push(scope);
         self
     }
 
-    /// Asks for skills that stand so; said twice, either way.
+    /// Requires a status. Several calls allow any of their statuses.
     #[must_use]
     pub fn status(mut self, status: Status) -> Self {
         self.statuses.push(status);
         self
     }
 
-    /// Asks for names that a regular expression matches. Patterns take linear time; one that is wrong or too large is an
-    /// error.
+    /// Requires the name to match a regular expression. Matching takes linear time; an invalid or too large pattern is
+    /// an error.
     pub fn name(mut self, pattern: &str) -> Result<Self, Error> {
-        let compiled = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build();
+        let compiled = RegexBuilder::new(pattern)
+            .size_limit(MAX_PATTERN_BYTES)
+            .build();
         self.name = Some(compiled.map_err(|error| Error::invalid(pattern, reason(&error)))?);
         Ok(self)
     }
 
-    /// Asks for descriptions that have all of some words, as parts of the text and without regard to case.
+    /// Requires the description to contain all of the words, as substrings and ignoring case.
     #[must_use]
     pub fn words(mut self, words: &str) -> Self {
         self.words.extend(words.split_whitespace().map(fold));
         self
     }
 
-    /// Asks for a tag, without regard to case.
+    /// Requires a tag, ignoring case.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
         self.tags.push(fold(tag.trim()));
         self
     }
 
-    /// Asks for a text that is part of the id or of a tag, without regard to case; an empty one asks for nothing.
+    /// Requires the id or a tag to contain the text, ignoring case; an empty text matches everything.
     #[must_use]
     pub fn query(mut self, text: &str) -> Self {
         let text = canonical(text.trim());
@@ -76,7 +78,7 @@ impl Filter {
         self
     }
 
-    /// Returns whether everything that is asked for is true of a skill.
+    /// Returns whether a skill meets all conditions.
     pub fn matches(&self, entry: &Entry<'_>) -> bool {
         let manifest = entry.manifest();
         let has_tag = |tag: &String| manifest.tags().iter().any(|own| fold(own) == *tag);
@@ -103,7 +105,7 @@ impl Filter {
     }
 }
 
-/// Returns the last line of what the compiler says, which is the reason; the others repeat the pattern.
+/// Returns the last line of the error, which is the reason; the other lines repeat the pattern.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
@@ -121,19 +123,19 @@ pub struct Page<'a> {
 }
 
 impl Catalog {
-    /// Returns at most `limit` skills that a filter matches, from after `cursor` on. A cursor is an id, and stays good in a
-    /// later snapshot.
+    /// Returns at most `limit` skills that match the filter, starting after `cursor`. A cursor is an id and stays valid
+    /// in later snapshots.
     ///
-    /// Without a filter a page costs the same in a catalog of any size; a filter is asked of each skill until the page is
-    /// full.
+    /// Without a filter, the cost of a page does not depend on the size of the catalog; a filter is applied to each
+    /// skill until the page is full.
     pub fn page(&self, filter: &Filter, cursor: Option<&Cursor>, limit: usize) -> Page<'_> {
         let by_id = self.tables.by_id();
         let start = cursor.map_or(0, |cursor| {
-            by_id.partition_point(|at| self.entry(*at).id() <= cursor.as_str())
+            by_id.partition_point(|index| self.entry(*index).id() <= cursor.as_str())
         });
         let mut matching = by_id[start..]
             .iter()
-            .map(|at| self.entry(*at))
+            .map(|index| self.entry(*index))
             .filter(|entry| filter.matches(entry));
         let entries: Vec<Entry<'_>> = matching.by_ref().take(limit.max(1)).collect();
         let next = matching

@@ -1,4 +1,4 @@
-//! What each skill says of itself, in a number: enough to tell what changed between two snapshots.
+//! Fingerprints of skill descriptions, to tell what changed between two snapshots.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,19 +6,18 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 
-/// What the skills of a snapshot that a model may see say of themselves. A clone costs nothing, and all that look at one
-/// snapshot share it.
+/// Description fingerprints of the skills in a snapshot that a model may see. Clones are cheap and share the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DescriptionFingerprints(Arc<[DescriptionFingerprint]>);
 
-/// What one skill says of itself.
+/// The id of one skill and a hash of its description.
 #[derive(Debug, PartialEq, Eq)]
 struct DescriptionFingerprint {
     id: Box<str>,
-    said: u64,
+    hash: u64,
 }
 
-/// What changed since marks were taken.
+/// How a newer snapshot differs from recorded fingerprints.
 #[derive(Debug, Default)]
 pub(crate) struct Difference<'a> {
     pub(crate) added: Vec<Entry<'a>>,
@@ -28,39 +27,42 @@ pub(crate) struct Difference<'a> {
 
 impl DescriptionFingerprints {
     pub(super) fn new(catalog: &Catalog) -> Self {
-        let marks = catalog.visible().map(|entry| DescriptionFingerprint {
+        let fingerprints = catalog.visible().map(|entry| DescriptionFingerprint {
             id: entry.id().into(),
-            said: said(&entry),
+            hash: hash_description(&entry),
         });
-        Self(marks.collect())
+        Self(fingerprints.collect())
     }
 
-    /// Returns what changed up to a newer snapshot.
+    /// Compares these fingerprints with a newer snapshot.
     pub(crate) fn difference<'a>(&self, newer: &'a Catalog) -> Difference<'a> {
         let mut difference = Difference::default();
         let now = newer.marks();
         if Arc::ptr_eq(&self.0, &now.0) {
             return difference;
         }
-        let mut old: HashMap<&str, u64> =
-            self.0.iter().map(|mark| (&*mark.id, mark.said)).collect();
-        for mark in &*now.0 {
-            let list = match old.remove(&*mark.id) {
+        let mut old: HashMap<&str, u64> = self
+            .0
+            .iter()
+            .map(|skill| (&*skill.id, skill.hash))
+            .collect();
+        for skill in &*now.0 {
+            let list = match old.remove(&*skill.id) {
                 None => &mut difference.added,
-                Some(before) if before != mark.said => &mut difference.changed,
+                Some(before) if before != skill.hash => &mut difference.changed,
                 Some(_) => continue,
             };
-            list.extend(newer.get(&mark.id));
+            list.extend(newer.get(&skill.id));
         }
-        let gone = self.0.iter().filter(|mark| old.contains_key(&*mark.id));
-        difference.gone = gone.map(|mark| mark.id.clone()).collect();
+        let gone = self.0.iter().filter(|skill| old.contains_key(&*skill.id));
+        difference.gone = gone.map(|skill| skill.id.clone()).collect();
         difference
     }
 }
 
-/// Returns a number that stands for what a skill says of itself in a listing.
-fn said(entry: &Entry<'_>) -> u64 {
-    // FNV-1a: nobody gains by two descriptions with one number.
+/// Hashes the texts of a skill that a listing shows: its description and its brief.
+fn hash_description(entry: &Entry<'_>) -> u64 {
+    // FNV-1a is enough: an attacker gains nothing from a collision.
     let (mut hash, prime) = (0xcbf2_9ce4_8422_2325_u64, 0x0000_0100_0000_01b3);
     let manifest = entry.manifest();
     let brief = manifest.brief();

@@ -1,9 +1,9 @@
-//! What cannot be known now stays as it was: a skill whose file is being written, and what cannot be read right now.
+//! Keeps the last good state of skills whose file is being written or temporarily unreadable.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::catalog::refresh::{PreviousScan, moved, moved_refused};
+use crate::catalog::refresh::{PreviousScan, refused_with_source, skill_with_source};
 use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::Item;
@@ -12,17 +12,17 @@ use crate::diagnostic::Diagnostic;
 use crate::read::discover::{Discovery, FoundFolder, Skill, SourceFinding};
 use crate::read::source::{Finding, Folder, Revision};
 
-/// Returns whether a file that held a skill looks as if somebody is in the middle of writing it: it holds none now, or its
-/// frontmatter has no end, and it changed a moment ago.
-pub(super) fn is_being_written(was: &Skill, found: &FoundFolder, now_ns: i64) -> bool {
-    let is_open = |diagnostics: &[Diagnostic]| {
+/// Returns whether the file of a known skill looks half written: it changed a moment ago, and it is no longer a skill
+/// or its frontmatter has lost its closing fence.
+pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now_ns: i64) -> bool {
+    let is_unclosed = |diagnostics: &[Diagnostic]| {
         let mut codes = diagnostics.iter().map(|diagnostic| diagnostic.code);
         codes.any(|code| code == Code::RepairedFence)
     };
     match found {
         FoundFolder::Skill(skill) => {
-            is_open(&skill.diagnostics)
-                && !is_open(&was.diagnostics)
+            is_unclosed(&skill.diagnostics)
+                && !is_unclosed(&previous.diagnostics)
                 && skill.revision.is_recent(now_ns)
         }
         FoundFolder::Refused(refused) => refused
@@ -31,25 +31,25 @@ pub(super) fn is_being_written(was: &Skill, found: &FoundFolder, now_ns: i64) ->
     }
 }
 
-/// Puts skills as they were in place of files that are being written, and says so.
+/// Replaces files that are being written with the skills they held before, and reports a finding for each.
 pub(super) fn keep_half_written(
     old: &Catalog,
     known: &PreviousScan<'_>,
     found: &mut Discovery,
     now_ns: i64,
 ) {
-    let mut held: Vec<Arc<Skill>> = Vec::new();
+    let mut kept: Vec<Arc<Skill>> = Vec::new();
     let mut keep = |found: &FoundFolder| {
-        let was = known.skill_at(old, found.source(), found.folder());
-        match was {
-            Some(was) if is_being_written(&was, found, now_ns) => {
-                held.push(was);
+        let previous = known.old_skill(old, found.source(), found.folder());
+        match previous {
+            Some(previous) if is_being_written(&previous, found, now_ns) => {
+                kept.push(previous);
                 false
             }
             _ => true,
         }
     };
-    // Most files are neither recent nor broken; only those are looked up that are.
+    // Look up only recent files with problems; most files are neither recent nor broken.
     found.refused.retain(|refused| {
         let is_recent = refused
             .revision
@@ -57,10 +57,10 @@ pub(super) fn keep_half_written(
         !is_recent || keep(&FoundFolder::Refused(Arc::clone(refused)))
     });
     found.skills.retain(|skill| {
-        let is_odd = !skill.diagnostics.is_empty() && skill.revision.is_recent(now_ns);
-        !is_odd || keep(&FoundFolder::Skill(Arc::clone(skill)))
+        let is_suspect = !skill.diagnostics.is_empty() && skill.revision.is_recent(now_ns);
+        !is_suspect || keep(&FoundFolder::Skill(Arc::clone(skill)))
     });
-    for skill in held {
+    for skill in kept {
         let path = skill.folder.path();
         let what = "`SKILL.md` is being written; keeping the previous version:";
         let finding = SourceFinding {
@@ -70,89 +70,92 @@ pub(super) fn keep_half_written(
         let findings = &mut found.findings;
         let at = findings.partition_point(|other| other.source <= finding.source);
         findings.insert(at, finding);
-        let place = (skill.source, &skill.folder);
+        let location = (skill.source, &skill.folder);
         let skills = &mut found.skills;
-        let at = skills.partition_point(|other| (other.source, &other.folder) < place);
+        let at = skills.partition_point(|other| (other.source, &other.folder) < location);
         skills.insert(at, skill);
     }
 }
 
-/// The places that cannot be read right now.
-pub(super) struct Unavailable<'a>(HashSet<(usize, &'a str)>);
+/// The source index and path of everything that was temporarily unreadable.
+pub(super) struct UnavailablePaths<'a>(HashSet<(usize, &'a str)>);
 
-impl<'a> Unavailable<'a> {
-    pub(super) fn of(findings: &'a [SourceFinding]) -> Self {
-        let places = findings
+impl<'a> UnavailablePaths<'a> {
+    pub(super) fn from_findings(findings: &'a [SourceFinding]) -> Self {
+        let paths = findings
             .iter()
-            .filter(|of| of.finding.diagnostic.code == Code::Unavailable)
-            .map(|of| (of.source, &*of.finding.path));
-        Self(places.collect())
+            .filter(|found| found.finding.diagnostic.code == Code::Unavailable)
+            .map(|found| (found.source, &*found.finding.path));
+        Self(paths.collect())
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether a folder is one of the places, or below one.
-    pub(super) fn has(&self, source: usize, folder: &Folder) -> bool {
+    /// Returns whether a folder is one of the paths, or below one.
+    pub(super) fn covers(&self, source: usize, folder: &Folder) -> bool {
         let path = folder.path();
         let ends = path.match_indices('/').map(|(at, _)| at);
-        let mut ways = [0, path.len()].into_iter().chain(ends);
-        ways.any(|end| self.0.contains(&(source, &path[..end])))
+        let mut ends = [0, path.len()].into_iter().chain(ends);
+        ends.any(|end| self.0.contains(&(source, &path[..end])))
     }
 }
 
-/// Adds what was known where nothing could be read just now, so that a fault that passes takes nothing away.
+/// Adds the known skills and refused folders of paths that were temporarily unreadable, so that a transient fault does
+/// not remove them.
 pub(super) fn keep_unavailable(old: &Catalog, roots: &[Root], found: &mut Discovery) {
     let findings = std::mem::take(&mut found.findings);
-    let unavailable = Unavailable::of(&findings);
+    let unavailable = UnavailablePaths::from_findings(&findings);
     if !unavailable.is_empty() {
         let mut kept = Discovery::default();
         for (source, root) in roots.iter().enumerate() {
-            let was = old.roots.iter().position(|old| old.is_same_place(root));
-            let Some(was) = was else {
+            let old_source = old.roots.iter().position(|old| old.is_same_root(root));
+            let Some(old_source) = old_source else {
                 continue;
             };
-            for item in old.items_of(was) {
+            for item in old.items_in_root(old_source) {
                 let folder = old.tables.place(*item).1;
-                if !unavailable.has(source, folder) || has_place(found, source, folder) {
+                if !unavailable.covers(source, folder) || contains_folder(found, source, folder) {
                     continue;
                 }
                 match item {
-                    Item::Skill(at) => {
-                        let skill = &old.tables.node(*at).skill;
-                        kept.skills.push(moved(skill, was, source));
+                    Item::Skill(index) => {
+                        let skill = &old.tables.node(*index).skill;
+                        kept.skills
+                            .push(skill_with_source(skill, old_source, source));
                     }
-                    Item::Refused(at) => {
-                        let refused = old.tables.refused_at(*at);
-                        kept.refused.push(moved_refused(refused, was, source));
+                    Item::Refused(index) => {
+                        let refused = old.tables.refused_at(*index);
+                        kept.refused
+                            .push(refused_with_source(refused, old_source, source));
                     }
                 }
             }
         }
-        leave_out_twice(old, roots, &kept, found);
+        drop_duplicates(old, roots, &kept, found);
         found.skills.append(&mut kept.skills);
         found.refused.append(&mut kept.refused);
-        found.put_in_order();
+        found.sort();
     }
     found.findings = findings;
 }
 
-fn has_place(found: &Discovery, source: usize, folder: &Folder) -> bool {
-    let place = (source, folder.path());
+fn contains_folder(found: &Discovery, source: usize, folder: &Folder) -> bool {
+    let location = (source, folder.path());
     let skills = &found.skills;
     let refused = &found.refused;
     skills
-        .binary_search_by(|other| (other.source, other.folder.path()).cmp(&place))
+        .binary_search_by(|other| (other.source, other.folder.path()).cmp(&location))
         .is_ok()
         || refused
-            .binary_search_by(|other| (other.source, other.folder.path()).cmp(&place))
+            .binary_search_by(|other| (other.source, other.folder.path()).cmp(&location))
             .is_ok()
 }
 
-/// Takes out what is new and has the file of something that was kept: a link to it, or its new place. Which of the two it
-/// is, is known when both can be read.
-fn leave_out_twice(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut Discovery) {
+/// Drops new items that share a file with a kept one: either a link to it or its new location. A later scan that can
+/// read both will tell which.
+fn drop_duplicates(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut Discovery) {
     let file = |revision: &Revision| (revision.device, revision.inode);
     let skills = kept.skills.iter().map(|skill| Some(skill.revision));
     let refused = kept.refused.iter().map(|refused| refused.revision);
@@ -163,11 +166,11 @@ fn leave_out_twice(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut 
         .map(|revision| file(&revision))
         .collect();
     let is_new = |source: usize, folder: &Folder| {
-        let was = old
+        let old_source = old
             .roots
             .iter()
-            .position(|old| old.is_same_place(&roots[source]));
-        was.is_none_or(|was| old.tables.find_place(was, folder).is_err())
+            .position(|old| old.is_same_root(&roots[source]));
+        old_source.is_none_or(|old_source| old.tables.find_place(old_source, folder).is_err())
     };
     found.skills.retain(|skill| {
         !files.contains(&file(&skill.revision)) || !is_new(skill.source, &skill.folder)

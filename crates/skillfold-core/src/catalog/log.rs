@@ -1,4 +1,4 @@
-//! What is logged of finding skills: numbers, names, and what is not as it should be.
+//! Structured logging of discovery and refresh.
 
 use crate::catalog::refresh::Refreshed;
 use crate::catalog::scan_cache::CacheReport;
@@ -6,11 +6,11 @@ use crate::catalog::snapshot::Catalog;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, visible};
 
-/// Folders and files that are named one by one; the rest is in the numbers.
-const NAMED: usize = 100;
+/// Maximum folders and files that are logged individually.
+const MAX_LOGGED: usize = 100;
 
-/// Says what was found.
-pub(super) fn found(catalog: &Catalog) {
+/// Logs the totals of a discovery, its refused folders and its oversize skills.
+pub(super) fn log_discovery(catalog: &Catalog) {
     tracing::info!(
         skills = catalog.len(),
         refused = catalog.refused().len(),
@@ -18,14 +18,14 @@ pub(super) fn found(catalog: &Catalog) {
         "skills found"
     );
     if tracing::enabled!(tracing::Level::WARN) {
-        name_refused(catalog);
-        name_oversize(catalog);
+        log_refused(catalog);
+        log_oversize(catalog);
     }
 }
 
-/// Says what was remembered.
-pub(super) fn recalled(roots: &[CacheReport]) {
-    let sum = |of: fn(&CacheReport) -> usize| roots.iter().map(of).sum::<usize>();
+/// Logs how the scan caches of the roots were used.
+pub(super) fn log_cache_use(roots: &[CacheReport]) {
+    let sum = |count: fn(&CacheReport) -> usize| roots.iter().map(count).sum::<usize>();
     tracing::info!(
         kept = sum(|root| root.kept),
         read = sum(|root| root.read),
@@ -34,8 +34,8 @@ pub(super) fn recalled(roots: &[CacheReport]) {
     );
 }
 
-/// Says what changed.
-pub(super) fn changed(refreshed: &Refreshed) {
+/// Logs the changes of a refresh.
+pub(super) fn log_changes(refreshed: &Refreshed) {
     let changes = &refreshed.changes;
     if changes.is_empty() {
         tracing::debug!(skills = refreshed.catalog.len(), "no skill changed");
@@ -49,28 +49,28 @@ pub(super) fn changed(refreshed: &Refreshed) {
         refused = changes.refused.len(),
         "skills changed"
     );
-    for folder in changes.refused.iter().take(NAMED) {
+    for folder in changes.refused.iter().take(MAX_LOGGED) {
         tracing::warn!(folder = &*visible(folder), "folder has no valid SKILL.md");
     }
 }
 
-/// Names the folders that hold no skill, and why.
-fn name_refused(catalog: &Catalog) {
-    for refused in catalog.refused().iter().take(NAMED) {
-        // A message may quote the file; a code and a place do not.
-        let why = refused.diagnostics.first();
-        let at = why.and_then(|why| why.span).map(|span| span.start);
+/// Logs the refused folders, with the code and position of the first diagnostic.
+fn log_refused(catalog: &Catalog) {
+    for refused in catalog.refused().iter().take(MAX_LOGGED) {
+        // A message may quote the file; a code and a position do not.
+        let reason = refused.diagnostics.first();
+        let start = reason.and_then(|reason| reason.span).map(|span| span.start);
         tracing::warn!(
             folder = &*visible(refused.folder.path()),
-            code = why.map(|why| why.code.number()),
-            at = at.map(|at| at.to_string()),
+            code = reason.map(|reason| reason.code.number()),
+            at = start.map(|start| start.to_string()),
             "folder has no valid SKILL.md"
         );
     }
 }
 
-/// Names the skills that are larger than an agent should load at once.
-fn name_oversize(catalog: &Catalog) {
+/// Logs the skills that are larger than an agent should load at once.
+fn log_oversize(catalog: &Catalog) {
     let is_oversize = |found: &&Diagnostic| found.code == Code::Oversize;
     let oversize = catalog.entries().filter(|entry| {
         entry
@@ -79,8 +79,8 @@ fn name_oversize(catalog: &Catalog) {
             .iter()
             .any(|found| is_oversize(&found))
     });
-    // The rest is in no number of its own; `doctor` has them all.
-    for entry in oversize.take(NAMED) {
+    // No total is logged; `doctor` lists them all.
+    for entry in oversize.take(MAX_LOGGED) {
         tracing::warn!(
             skill = &*visible(entry.id()),
             bytes = entry.skill().revision.size,

@@ -1,6 +1,6 @@
-//! Skills into a snapshot: who wins a name, what is on, and how each is found.
+//! Builds a snapshot of all skills: which one wins a name, which are enabled, and how each is looked up.
 //!
-//! Reading order is dependency order.
+//! Modules are listed in dependency order.
 
 pub(crate) mod key;
 pub(crate) mod scope;

@@ -1,4 +1,4 @@
-//! A new snapshot from the old one: only what changed is read.
+//! Rescans all roots from an old snapshot, reading only the files that changed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::catalog::last_good::{keep_half_written, keep_unavailable};
 use crate::catalog::log;
-use crate::catalog::root::{Root, arranged};
+use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::{Item, Tables};
 use crate::read::discover::{
@@ -16,34 +16,34 @@ use crate::read::discover::{
 };
 use crate::read::source::{Folder, ListedFolder, Revision, Source};
 
-/// A new snapshot, and how it differs from the one before.
+/// A new snapshot, and how it differs from the previous one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refreshed {
     /// The new snapshot.
     pub catalog: Catalog,
-    /// How it differs.
+    /// The differences.
     pub changes: Changes,
 }
 
-/// How two snapshots differ: ids, in order.
+/// How two snapshots differ, as sorted ids and folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// Skills that are new.
+    /// Ids that are new.
     pub added: Vec<Box<str>>,
-    /// Skills that are gone.
+    /// Ids that are gone.
     pub removed: Vec<Box<str>>,
-    /// Skills that another file, another text or another standing is behind.
+    /// Ids whose file, content or status changed.
     pub changed: Vec<Box<str>>,
-    /// Folders that hold no skill and did not hold the same text before, as they are shown.
+    /// Refused folders that are new or whose file changed, as displayed.
     pub refused: Vec<Box<str>>,
-    /// Folders that held no skill and are gone or hold one now, as they are shown.
+    /// Formerly refused folders that are gone or hold a skill now, as displayed.
     pub cleared: Vec<Box<str>>,
 }
 
 impl Changes {
-    /// Returns whether nothing differs.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         let Self {
             added,
@@ -59,139 +59,155 @@ impl Changes {
 }
 
 impl Catalog {
-    /// Finds all skills again, from the roots as they are now, and reads only files whose revision is another than in
-    /// this snapshot, or was not settled; `now_ns` is the time before anything is read, in nanoseconds since 1970.
+    /// Rescans the roots, and reads only files whose revision differs from this snapshot or was not settled; `now_ns`
+    /// is the time before anything is read, in nanoseconds since 1970.
     ///
-    /// A root is known again by its label. Where nothing differs, the new snapshot shares all of this one. Where something
-    /// cannot be read just now, what was known of it stays, and [`is_stale`](Self::is_stale) says so.
-    pub fn refresh(&self, roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Refreshed {
+    /// Roots are matched by label, qualifier and location. If nothing changed, the new snapshot shares the data of this
+    /// one. What is temporarily unreadable keeps its known state, and [`is_stale`](Self::is_stale) reports it.
+    pub fn refresh(&self, roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Refreshed {
         let _span = tracing::debug_span!("refresh", roots = roots.len()).entered();
-        let refreshed = self.refreshed(roots, rules, now_ns);
-        log::changed(&refreshed);
+        let refreshed = self.rescan(roots, options, now_ns);
+        log::log_changes(&refreshed);
         refreshed
     }
 
-    fn refreshed(&self, roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Refreshed {
-        let roots = arranged(roots);
+    fn rescan(&self, roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Refreshed {
+        let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let mut known = PreviousScan::new(self, &roots, &rules);
-        let mut found = discover_with(&sources, &rules.read, &mut known);
+        let mut known = PreviousScan::new(self, &roots, &options);
+        let mut found = discover_with(&sources, &options.read, &mut known);
         keep_unavailable(self, &roots, &mut found);
         keep_half_written(self, &known, &mut found, now_ns);
-        keep_equal(self, &mut found);
-        let is_alike = self.options.precedence == rules.precedence
-            && self.options.enablement == rules.enablement
+        reuse_equal(self, &mut found);
+        let is_equivalent = self.options.precedence == options.precedence
+            && self.options.enablement == options.enablement
             && self.roots.len() == roots.len()
-            && self.roots.iter().zip(&roots).all(|(a, b)| a.is_alike(b));
-        if is_alike && is_same(&self.tables, &found) {
-            let mut catalog = self.again(roots.into(), found.findings, now_ns);
-            catalog.options = Arc::new(rules);
+            && self
+                .roots
+                .iter()
+                .zip(&roots)
+                .all(|(a, b)| a.is_equivalent(b));
+        if is_equivalent && is_identical(&self.tables, &found) {
+            let mut catalog = self.with_findings(roots.into(), found.findings, now_ns);
+            catalog.options = Arc::new(options);
             let changes = Changes::default();
             return Refreshed { catalog, changes };
         }
-        let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
-        let changes = changes(self, &catalog);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        let changes = diff(self, &catalog);
         Refreshed { catalog, changes }
     }
 }
 
-/// What the old snapshot knows.
+/// The old snapshot as a cache for the next scan.
 pub(super) struct PreviousScan<'a> {
     old: &'a Catalog,
-    /// For each root now: the root it was, and the places of that.
-    root_of: Vec<Option<(usize, Range<usize>)>>,
-    /// For each root now: the place that is expected next.
+    /// For each new root: the index of the same old root and the range of its items.
+    old_roots: Vec<Option<(usize, Range<usize>)>>,
+    /// For each new root: the old item that is expected next.
     next: Vec<usize>,
 }
 
 impl<'a> PreviousScan<'a> {
-    pub(super) fn new(old: &'a Catalog, roots: &[Root], rules: &CatalogOptions) -> Self {
-        let places = old.tables.places();
-        let range_of = |at: usize| {
-            let end_of = |at: usize| places.partition_point(|item| old.tables.place(*item).0 < at);
-            end_of(at)..end_of(at + 1)
+    pub(super) fn new(old: &'a Catalog, roots: &[Root], options: &CatalogOptions) -> Self {
+        let items = old.tables.places();
+        let range_of = |root: usize| {
+            let start_of =
+                |root: usize| items.partition_point(|item| old.tables.place(*item).0 < root);
+            start_of(root)..start_of(root + 1)
         };
         let root_of = roots.iter().map(|root| {
-            let at = old.roots.iter().position(|old| old.is_same_place(root))?;
-            (old.options.read == rules.read).then(|| (at, range_of(at)))
+            let old_root = old.roots.iter().position(|old| old.is_same_root(root))?;
+            (old.options.read == options.read).then(|| (old_root, range_of(old_root)))
         });
         let root_of: Vec<_> = root_of.collect();
         let next = root_of
             .iter()
-            .map(|known| known.as_ref().map_or(0, |(_, places)| places.start))
+            .map(|known| known.as_ref().map_or(0, |(_, items)| items.start))
             .collect();
-        Self { old, root_of, next }
+        Self {
+            old,
+            old_roots: root_of,
+            next,
+        }
     }
 
-    /// Returns the skill that stood in a folder, as one of the root of now.
-    pub(super) fn skill_at(
+    /// Returns the old skill of a folder, with its source index updated to the new root.
+    pub(super) fn old_skill(
         &self,
         old: &Catalog,
         root: usize,
         folder: &Folder,
     ) -> Option<Arc<Skill>> {
-        let (was, _) = self.root_of.get(root)?.as_ref()?;
-        let at = old.tables.find_place(*was, folder).ok()?;
+        let (old_root, _) = self.old_roots.get(root)?.as_ref()?;
+        let at = old.tables.find_place(*old_root, folder).ok()?;
         match old.tables.places()[at] {
-            Item::Skill(at) => Some(moved(&old.tables.node(at).skill, *was, root)),
+            Item::Skill(index) => {
+                let skill = &old.tables.node(index).skill;
+                Some(skill_with_source(skill, *old_root, root))
+            }
             Item::Refused(_) => None,
         }
     }
 
-    /// Returns what stood in a folder. Folders come nearly in order, so that the next place is looked at first.
-    fn place(&mut self, root: usize, listed: &ListedFolder) -> Option<(usize, Item)> {
-        let (was, range) = self.root_of.get(root)?.as_ref()?;
+    /// Returns the old root and item of a folder. Folders come almost in order, so the expected item is tried first.
+    fn find_item(&mut self, root: usize, listed: &ListedFolder) -> Option<(usize, Item)> {
+        let (old_root, range) = self.old_roots.get(root)?.as_ref()?;
         let tables = &self.old.tables;
-        let places = &tables.places()[range.clone()];
+        let items = &tables.places()[range.clone()];
         let folder = |item: &Item| tables.place(*item).1;
         let next = self.next[root] - range.start;
-        let at = match places.get(next) {
+        let at = match items.get(next) {
             Some(item) if *folder(item) == listed.folder => next,
-            _ => places
+            _ => items
                 .binary_search_by(|item| folder(item).cmp(&listed.folder))
                 .ok()?,
         };
         self.next[root] = range.start + at + 1;
-        Some((*was, places[at]))
+        Some((*old_root, items[at]))
     }
 }
 
 impl ScanCache for PreviousScan<'_> {
-    fn knows(&self, source: usize) -> bool {
-        let known = self.root_of.get(source).and_then(Option::as_ref);
-        known.is_some_and(|(_, places)| !places.is_empty())
+    fn has_entries(&self, source: usize) -> bool {
+        let known = self.old_roots.get(source).and_then(Option::as_ref);
+        known.is_some_and(|(_, items)| !items.is_empty())
     }
 
-    fn expected(&self) -> usize {
-        let known = self.root_of.iter().flatten();
-        known.map(|(_, places)| places.len()).sum()
+    fn len(&self) -> usize {
+        let known = self.old_roots.iter().flatten();
+        known.map(|(_, items)| items.len()).sum()
     }
 
-    fn unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
-        let (was, item) = self.place(source, listed)?;
+    fn find_unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
+        let (old_source, item) = self.find_item(source, listed)?;
         if self.old.unsettled.binary_search(&item).is_ok() {
             return None;
         }
         let tables = &self.old.tables;
         let is_equal = |revision: Option<Revision>| revision == Some(listed.revision);
         match item {
-            Item::Skill(at) => {
-                let skill = &tables.node(at).skill;
+            Item::Skill(index) => {
+                let skill = &tables.node(index).skill;
                 is_equal(Some(skill.revision))
-                    .then(|| FoundFolder::Skill(moved(skill, was, source)))
+                    .then(|| FoundFolder::Skill(skill_with_source(skill, old_source, source)))
             }
-            Item::Refused(at) => {
-                let refused = tables.refused_at(at);
+            Item::Refused(index) => {
+                let refused = tables.refused_at(index);
                 is_equal(refused.revision)
-                    .then(|| FoundFolder::Refused(moved_refused(refused, was, source)))
+                    .then(|| FoundFolder::Refused(refused_with_source(refused, old_source, source)))
             }
         }
     }
 }
 
-/// Returns a skill of a root that may have another place among the roots now.
-pub(super) fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill> {
-    if was == source {
+/// Returns a skill with its source index updated; shares it if the index is the same.
+pub(super) fn skill_with_source(
+    skill: &Arc<Skill>,
+    old_source: usize,
+    source: usize,
+) -> Arc<Skill> {
+    if old_source == source {
         return Arc::clone(skill);
     }
     Arc::new(Skill {
@@ -200,13 +216,13 @@ pub(super) fn moved(skill: &Arc<Skill>, was: usize, source: usize) -> Arc<Skill>
     })
 }
 
-/// The same for a folder that holds no skill.
-pub(super) fn moved_refused(
+/// Returns a refused folder with its source index updated; shares it if the index is the same.
+pub(super) fn refused_with_source(
     refused: &Arc<RefusedFolder>,
-    was: usize,
+    old_source: usize,
     source: usize,
 ) -> Arc<RefusedFolder> {
-    if was == source {
+    if old_source == source {
         return Arc::clone(refused);
     }
     Arc::new(RefusedFolder {
@@ -215,25 +231,26 @@ pub(super) fn moved_refused(
     })
 }
 
-/// Puts the old skill or refusal in place of one that was read again and is the same.
-fn keep_equal(old: &Catalog, found: &mut Discovery) {
+/// Replaces items that were reread and are equal with the old ones, so that the snapshots share them.
+fn reuse_equal(old: &Catalog, found: &mut Discovery) {
     for item in old.unsettled.iter() {
-        let place = old.tables.place(*item);
+        let location = old.tables.place(*item);
         match item {
-            Item::Skill(at) => {
-                let known = &old.tables.node(*at).skill;
+            Item::Skill(index) => {
+                let known = &old.tables.node(*index).skill;
                 let skills = &mut found.skills;
-                if let Ok(at) = skills.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
+                if let Ok(at) =
+                    skills.binary_search_by(|new| (new.source, &new.folder).cmp(&location))
                     && skills[at] == *known
                 {
                     skills[at] = Arc::clone(known);
                 }
             }
-            Item::Refused(at) => {
-                let known = old.tables.refused_at(*at);
+            Item::Refused(index) => {
+                let known = old.tables.refused_at(*index);
                 let refused = &mut found.refused;
                 if let Ok(at) =
-                    refused.binary_search_by(|new| (new.source, &new.folder).cmp(&place))
+                    refused.binary_search_by(|new| (new.source, &new.folder).cmp(&location))
                     && refused[at] == *known
                 {
                     refused[at] = Arc::clone(known);
@@ -243,31 +260,31 @@ fn keep_equal(old: &Catalog, found: &mut Discovery) {
     }
 }
 
-/// Returns whether exactly the same was found as before.
-fn is_same(old: &Tables, found: &Discovery) -> bool {
+/// Returns whether the scan found exactly the old items.
+fn is_identical(old: &Tables, found: &Discovery) -> bool {
     let (mut skills, mut refused) = (found.skills.iter(), found.refused.iter());
     let all_known = old.places().iter().all(|item| match item {
-        Item::Skill(at) => {
-            let known = &old.node(*at).skill;
+        Item::Skill(index) => {
+            let known = &old.node(*index).skill;
             skills.next().is_some_and(|new| Arc::ptr_eq(new, known))
         }
-        Item::Refused(at) => {
-            let known = old.refused_at(*at);
+        Item::Refused(index) => {
+            let known = old.refused_at(*index);
             refused.next().is_some_and(|new| Arc::ptr_eq(new, known))
         }
     });
     all_known && skills.next().is_none() && refused.next().is_none()
 }
 
-/// Compares two snapshots, id by id.
-fn changes(old: &Catalog, new: &Catalog) -> Changes {
-    let mut changes = changes_between(old.entries(), new.entries());
-    compare_refused((old, old.refused()), (new, new.refused()), &mut changes);
+/// Compares two snapshots.
+fn diff(old: &Catalog, new: &Catalog) -> Changes {
+    let mut changes = diff_entries(old.entries(), new.entries());
+    diff_refused((old, old.refused()), (new, new.refused()), &mut changes);
     changes
 }
 
-/// Compares skills of two snapshots, both ordered by id.
-pub(super) fn changes_between<'o, 'n>(
+/// Compares the skills of two snapshots. Both iterators must be ordered by id.
+pub(super) fn diff_entries<'o, 'n>(
     before: impl Iterator<Item = Entry<'o>>,
     after: impl Iterator<Item = Entry<'n>>,
 ) -> Changes {
@@ -280,9 +297,9 @@ pub(super) fn changes_between<'o, 'n>(
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => old.id().cmp(new.id()),
         };
-        let gone = before.next_if(|_| order != Ordering::Greater);
-        let come = after.next_if(|_| order != Ordering::Less);
-        match (gone, come) {
+        let old = before.next_if(|_| order != Ordering::Greater);
+        let new = after.next_if(|_| order != Ordering::Less);
+        match (old, new) {
             (Some(old), Some(new)) if !is_unchanged(&old, &new) => {
                 changes.changed.push(new.id().into());
             }
@@ -294,30 +311,30 @@ pub(super) fn changes_between<'o, 'n>(
     changes
 }
 
-/// Compares refused folders of two snapshots.
-pub(super) fn compare_refused(
-    (old, gone): (&Catalog, &[Arc<RefusedFolder>]),
-    (new, come): (&Catalog, &[Arc<RefusedFolder>]),
+/// Compares the refused folders of two snapshots.
+pub(super) fn diff_refused(
+    (old, before): (&Catalog, &[Arc<RefusedFolder>]),
+    (new, after): (&Catalog, &[Arc<RefusedFolder>]),
     changes: &mut Changes,
 ) {
-    let place = |catalog: &Catalog, refused: &RefusedFolder| {
+    let location = |catalog: &Catalog, refused: &RefusedFolder| {
         let label = catalog.roots[refused.source].label();
         (Box::<str>::from(label), refused.folder.to_string())
     };
-    let mut known: HashMap<_, _> = gone
+    let mut known: HashMap<_, _> = before
         .iter()
-        .map(|refused| (place(old, refused), refused))
+        .map(|refused| (location(old, refused), refused))
         .collect();
-    for refused in come {
-        let is_known = known.remove(&place(new, refused)).is_some_and(|known| {
+    for refused in after {
+        let is_known = known.remove(&location(new, refused)).is_some_and(|known| {
             known.revision == refused.revision && known.diagnostics == refused.diagnostics
         });
         if !is_known {
             changes.refused.push(refused.folder.to_string().into());
         }
     }
-    let gone = known.into_keys().map(|(_, folder)| folder.into());
-    changes.cleared.extend(gone);
+    let cleared = known.into_keys().map(|(_, folder)| folder.into());
+    changes.cleared.extend(cleared);
     changes.cleared.sort();
 }
 
@@ -327,6 +344,6 @@ fn is_unchanged(old: &Entry<'_>, new: &Entry<'_>) -> bool {
         old.folder == new.folder && old.revision == new.revision && old.manifest == new.manifest
     };
     old.status() == new.status()
-        && old.root().is_same_place(new.root())
+        && old.root().is_same_root(new.root())
         && (Arc::ptr_eq(old.skill(), new.skill()) || is_same_file())
 }

@@ -1,18 +1,20 @@
-//! The skill that was asked for, or an error that says what was meant or what is wrong.
+//! Resolves ids for users and models. Errors suggest similar ids or say what is wrong.
 
-use crate::catalog::entry::{Entry, Lookup, UNTRUSTED};
+use crate::catalog::entry::{Entry, Lookup, UNTRUSTED_REASON};
 use crate::catalog::nearest::nearest;
 use crate::catalog::root::Trust;
 use crate::catalog::snapshot::Catalog;
 use crate::diagnostic::{visible, whole};
 use crate::error::Error;
 
-/// Ids that the answer to an unknown one names.
+/// Maximum ids to suggest for an unknown one.
 pub(crate) const MEANT: usize = 3;
 
 impl Catalog {
-    /// Returns the skill that an id, a name or a folder's name leads to; the error names the nearest ids, or says what is
-    /// wrong with a folder that was refused. It is for people: [`resolve_for_model`](Self::resolve_for_model) is for what a model asks.
+    /// Resolves an id, a name or a folder name, whatever the skill's status. The error suggests the nearest ids, or
+    /// says what is wrong with a refused folder.
+    ///
+    /// This is for the user; answer models with [`resolve_for_model`](Self::resolve_for_model).
     pub fn resolve_or_suggest(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.resolve(id) {
             Lookup::Skill(entry) => Ok(entry),
@@ -24,11 +26,11 @@ impl Catalog {
         }
     }
 
-    /// Returns the skill that an id leads to, if a model may get it. Whatever answers a model resolves ids with this.
+    /// Resolves an id if a model may get the skill. Everything that answers a model must resolve ids with this.
     ///
-    /// The error is the same for a skill that only a person may start, that is switched off, untrusted or broken, and for
-    /// an id that leads to nothing: a model does not learn which skills it may not get. The nearest ids are of skills that
-    /// models are told of. People learn the reason from [`resolve_for_person`](Self::resolve_for_person).
+    /// The error is the same for an unknown id and for a skill that is reserved for the user, switched off, untrusted
+    /// or broken, so a model cannot find out which skills are withheld. Only ids that are listed to models are
+    /// suggested. The user learns the reason from [`resolve_for_person`](Self::resolve_for_person).
     ///
     /// ```
     /// use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope};
@@ -41,27 +43,26 @@ impl Catalog {
     /// assert!(catalog.resolve_for_person("deploy").is_ok());
     /// ```
     pub fn resolve_for_model(&self, id: &str) -> Result<Entry<'_>, Error> {
-        self.usable_among(id, |_| true, || nearest_of(id, self.visible()))
+        self.usable_among(id, |_| true, || nearest_ids(id, self.visible()))
     }
 
-    /// Returns the skill that an id leads to, if it is among some. The error is the same for one that is not among them and
-    /// for an id that leads to nothing, and names the nearest of them.
+    /// Resolves an id if the skill satisfies `is_among`. The error is the same for a skill that does not and for an
+    /// unknown id, and suggests the nearest ids that do.
     pub fn resolve_among<'a>(
         &'a self,
         id: &str,
         is_among: impl Fn(&Entry<'a>) -> bool,
     ) -> Result<Entry<'a>, Error> {
         let found = self.get(id).filter(&is_among);
-        found.ok_or_else(|| Error::no_skill(id, nearest_of(id, self.entries().filter(&is_among))))
+        found.ok_or_else(|| Error::no_skill(id, nearest_ids(id, self.entries().filter(&is_among))))
     }
 
-    /// Returns the skill that an id leads to, if a model may get it that may see only some; `meant` are ids that may have
-    /// been meant.
+    /// Resolves an id for a model that may see only some skills; `suggestions` supplies the ids for the error.
     pub(crate) fn usable_among<'a>(
         &'a self,
         id: &str,
         may_see: impl Fn(&Entry<'a>) -> bool,
-        meant: impl FnOnce() -> Vec<&'a str>,
+        suggestions: impl FnOnce() -> Vec<&'a str>,
     ) -> Result<Entry<'a>, Error> {
         let found = self.get(id);
         if let Some(entry) = found.filter(|entry| entry.is_for_models() && may_see(entry)) {
@@ -74,30 +75,30 @@ impl Catalog {
                 "refused a skill to a model"
             );
         }
-        Err(Error::no_skill(id, meant()))
+        Err(Error::no_skill(id, suggestions()))
     }
 
-    /// Returns the skill that an id leads to, if a person may start it or read its files: it is trusted and on. The error
-    /// says why not, and is not for a model.
+    /// Resolves an id if the user may start the skill or read its files: it is trusted and enabled. The error says why
+    /// not; never show it to a model.
     pub fn resolve_for_person(&self, id: &str) -> Result<Entry<'_>, Error> {
         match self.resolve(id) {
             Lookup::Skill(entry) => match entry.refusal() {
                 None => Ok(entry),
-                // By the id that was asked for: its own may be a message.
+                // Quote the requested id: the skill's own id is attacker-controlled text.
                 Some(rule) => Err(Error::refused(id, rule)),
             },
             Lookup::Refused(refused) if self.roots[refused.source].trust() == Trust::Untrusted => {
-                Err(Error::refused(id, UNTRUSTED))
+                Err(Error::refused(id, UNTRUSTED_REASON))
             }
             Lookup::Refused(_) => self.resolve_or_suggest(id),
             Lookup::Nothing => {
                 let usable = self.entries().filter(|entry| entry.refusal().is_none());
-                Err(Error::no_skill(id, nearest_of(id, usable)))
+                Err(Error::no_skill(id, nearest_ids(id, usable)))
             }
         }
     }
 }
 
-fn nearest_of<'a>(id: &str, entries: impl Iterator<Item = Entry<'a>>) -> Vec<&'a str> {
+fn nearest_ids<'a>(id: &str, entries: impl Iterator<Item = Entry<'a>>) -> Vec<&'a str> {
     nearest(id, entries.map(|entry| entry.id()), MEANT)
 }

@@ -1,4 +1,4 @@
-//! A source of skills with its place in the catalog.
+//! A source of skills and its role in the catalog.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
 use crate::read::source::{Folder, Source};
 
-/// Whether what a root holds may be given to a model.
+/// Whether a model may get the skills of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// A host or a person named it.
+    /// The host or the user configured it.
     Trusted,
-    /// It came with a folder that no person has said to trust; its skills are shown to the person and to no model.
+    /// It belongs to a project that the user has not trusted: the user can see its skills, models cannot.
     Untrusted,
 }
 
-/// The name of a plugin, which qualifies the ids of its skills: one line, no `:`, `/` or `*`, and not the word for a
-/// scope.
+/// The name of a plugin, which qualifies the ids of its skills: one line, without `:`, `/` or `*`, and not the name of
+/// a [`Scope`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PluginName(Box<str>);
 
@@ -53,7 +53,7 @@ impl fmt::Display for PluginName {
     }
 }
 
-/// A source of skills, and where its skills belong.
+/// A source of skills with its label, scope and trust.
 #[derive(Clone, Debug)]
 pub struct Root {
     source: Arc<dyn Source>,
@@ -64,7 +64,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Creates a root that a host names, and so trusts. The label is what people see, such as its path.
+    /// Creates a trusted root. The label is what the user sees, such as the root's path.
     pub fn new(scope: Scope, label: impl Into<Box<str>>, source: impl Source + 'static) -> Self {
         Self {
             source: Arc::new(source),
@@ -87,61 +87,61 @@ impl Root {
         }
     }
 
-    /// Says whether what the root holds may be given to a model.
+    /// Sets whether a model may get the skills of the root.
     #[must_use]
     pub fn with_trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// Returns the source, through which everything of the root is read.
+    /// Returns the source, through which all files of the root are read.
     pub fn source(&self) -> &dyn Source {
         &*self.source
     }
 
-    /// Returns what people see, such as the root's path.
+    /// Returns the label that the user sees, such as the root's path.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Returns where the root's skills belong.
+    /// Returns the scope of the root's skills.
     pub fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Returns the plugin that the root is of.
+    /// Returns the plugin that the root belongs to.
     pub fn plugin_name(&self) -> Option<&PluginName> {
         self.plugin.as_ref()
     }
 
-    /// Returns whether what the root holds may be given to a model.
+    /// Returns whether a model may get the skills of the root.
     pub fn trust(&self) -> Trust {
         self.trust
     }
 
-    /// Returns the word that qualifies the ids of the root's skills: the plugin's name, or the word for the scope.
+    /// Returns the qualifier in the ids of the root's skills: the plugin's name, or the scope.
     pub fn qualifier(&self) -> &str {
         self.plugin
             .as_ref()
             .map_or(self.scope.as_str(), PluginName::as_str)
     }
 
-    /// Returns the path of a folder of the root, if the root is a folder of the file system.
+    /// Returns the path of a folder in the root, if the root is on the file system.
     pub fn path_of(&self, folder: &Folder) -> Option<PathBuf> {
         let root = self.source.location()?;
         Some(join(root, folder.path()))
     }
 
-    /// Returns whether two roots are one, opened twice.
-    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+    /// Returns whether both are the same root, possibly opened twice.
+    pub(crate) fn is_same_root(&self, other: &Self) -> bool {
         self.label == other.label
             && self.qualifier() == other.qualifier()
             && self.source.location() == other.source.location()
     }
 
-    /// Returns whether skills of two roots are treated alike.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        self.is_same_place(other) && self.scope == other.scope && self.trust == other.trust
+    /// Returns whether both are the same root with the same scope and trust.
+    pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
+        self.is_same_root(other) && self.scope == other.scope && self.trust == other.trust
     }
 }
 
@@ -153,15 +153,14 @@ fn join(root: &Path, folder: &str) -> PathBuf {
     }
 }
 
-/// Puts roots in the order in which they are searched, and gives each a label of its own: the second of one label gets a
-/// number.
+/// Sorts roots into search order and makes their labels unique by appending `~2`, `~3` and so on.
 ///
-/// Trusted roots come first. A folder that is reached twice belongs to the first; a link in a project that nobody trusts
-/// must not make the person's skill the project's.
-pub(crate) fn arranged(mut roots: Vec<Root>) -> Vec<Root> {
+/// Trusted roots come first. A folder reachable from two roots belongs to the first, so a link in an untrusted project
+/// cannot claim one of the user's skills.
+pub(crate) fn sort_and_label(mut roots: Vec<Root>) -> Vec<Root> {
     roots.sort_by_key(|root| root.trust == Trust::Untrusted);
-    for at in 1..roots.len() {
-        let (before, rest) = roots.split_at_mut(at);
+    for index in 1..roots.len() {
+        let (before, rest) = roots.split_at_mut(index);
         let root = &mut rest[0];
         let mut number = 2;
         let label = root.label.clone();
@@ -175,7 +174,7 @@ pub(crate) fn arranged(mut roots: Vec<Root>) -> Vec<Root> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PluginName, Root, arranged};
+    use super::{PluginName, Root, sort_and_label};
     use crate::catalog::scope::Scope;
     use crate::read::source::MemorySource;
 
@@ -190,7 +189,7 @@ mod tests {
     #[test]
     fn roots_of_one_label_are_told_apart() {
         let root = || Root::new(Scope::User, "a", MemorySource::default());
-        let roots = arranged(vec![root(), root(), root()]);
+        let roots = sort_and_label(vec![root(), root(), root()]);
         let labels: Vec<_> = roots.iter().map(Root::label).collect();
         assert_eq!(labels, ["a", "a~2", "a~3"]);
     }

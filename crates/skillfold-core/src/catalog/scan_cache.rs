@@ -1,10 +1,10 @@
-//! What was found in a root, as bytes that a later process starts from: files that did not change since are not read.
+//! Serialized scans: a later process starts from the bytes and does not read unchanged files.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::catalog::log;
-use crate::catalog::root::{Root, arranged};
+use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::Item;
 use crate::read::discover::{
@@ -14,13 +14,13 @@ use crate::read::manifest::Manifest;
 use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::source::{ListedFolder, Revision, Source};
 
-/// The form of the records. It goes up when they are written in another way, or when files are read in another way.
-const FORM: u32 = 2;
+/// Version of the format. Increment it when records are written differently, or when files are parsed differently.
+const FORMAT_VERSION: u32 = 2;
 
-/// Bytes of an entry of the table of records: where its numbers start and where its text does.
-const ENTRY: usize = 8;
+/// Size of an entry in the record table: the offsets of its numbers and of its text, 4 bytes each.
+const ENTRY_BYTES: usize = 8;
 
-/// What was found in one root by an earlier process, as [`Catalog::to_scan_bytes`] gave it.
+/// The scan of one root by an earlier process, as serialized by [`Catalog::to_scan_bytes`].
 ///
 /// ```
 /// use skillfold_core::{Catalog, FsSource, CachedScan, Root, CatalogOptions, Scope};
@@ -32,10 +32,10 @@ const ENTRY: usize = 8;
 /// # let now = i64::MAX;
 /// let roots = || Ok::<_, skillfold_core::Error>(vec![Root::new(Scope::User, "mine", FsSource::open(path)?)]);
 /// let catalog = Catalog::discover(roots()?, CatalogOptions::default(), now);
-/// let bytes = catalog.to_scan_bytes(0).expect("a folder can be remembered");
+/// let bytes = catalog.to_scan_bytes(0).expect("the path is UTF-8");
 ///
-/// let remembered = CachedScan::new(&bytes, &CatalogOptions::default().read).expect("the rules are the same");
-/// let again = Catalog::discover_cached(roots()?, CatalogOptions::default(), now, &[remembered]);
+/// let scan = CachedScan::new(&bytes, &CatalogOptions::default().read).expect("the options are the same");
+/// let again = Catalog::discover_cached(roots()?, CatalogOptions::default(), now, &[scan]);
 /// assert_eq!(again.roots[0].kept, 1);
 /// assert_eq!(again.catalog.get("pdf").unwrap().manifest(), catalog.get("pdf").unwrap().manifest());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -49,18 +49,23 @@ pub struct CachedScan<'a> {
 }
 
 impl<'a> CachedScan<'a> {
-    /// Takes bytes of an earlier process, or nothing where they are not whole, or come from another version or other rules.
+    /// Parses the bytes of an earlier process. Returns `None` if they are incomplete, or were written by another
+    /// version or with other options.
     ///
-    /// Bytes that somebody else made give other skills, and never a panic: a cache has to be the host's own.
-    pub fn new(bytes: &'a [u8], reading: &ReadOptions) -> Option<Self> {
+    /// Forged bytes never panic, but can yield arbitrary skills: only the host may be able to write the cache.
+    pub fn new(bytes: &'a [u8], options: &ReadOptions) -> Option<Self> {
         let mut rest = bytes;
-        let mark = part(&mut rest)?;
-        if mark != Self::options_key(reading).as_bytes() {
+        let key = read_part(&mut rest)?;
+        if key != Self::options_key(options).as_bytes() {
             return None;
         }
-        let root = std::str::from_utf8(part(&mut rest)?).ok()?;
-        let (entries, numbers, text) = (part(&mut rest)?, part(&mut rest)?, part(&mut rest)?);
-        if !rest.is_empty() || !entries.len().is_multiple_of(ENTRY) {
+        let root = std::str::from_utf8(read_part(&mut rest)?).ok()?;
+        let (entries, numbers, text) = (
+            read_part(&mut rest)?,
+            read_part(&mut rest)?,
+            read_part(&mut rest)?,
+        );
+        if !rest.is_empty() || !entries.len().is_multiple_of(ENTRY_BYTES) {
             return None;
         }
         let text = std::str::from_utf8(text).ok()?;
@@ -72,38 +77,38 @@ impl<'a> CachedScan<'a> {
         })
     }
 
-    /// Returns what tells bytes of one version and one way of reading from those of another.
-    pub fn options_key(reading: &ReadOptions) -> String {
-        format!("{} {FORM} {reading:?}", env!("CARGO_PKG_VERSION"))
+    /// Returns a key of the version, the format and the options. Bytes with another key are not used.
+    pub fn options_key(options: &ReadOptions) -> String {
+        format!("{} {FORMAT_VERSION} {options:?}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Returns the [lasting name](Source::lasting_name) of the root.
+    /// Returns the [persistent name](Source::lasting_name) of the root.
     pub fn root(&self) -> &'a str {
         self.root
     }
 
-    /// Returns how many folders are remembered.
+    /// Returns the number of cached folders.
     pub fn len(&self) -> usize {
-        self.entries.len() / ENTRY
+        self.entries.len() / ENTRY_BYTES
     }
 
-    /// Returns whether nothing is remembered.
+    /// Returns whether no folder is cached.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns what follows the folder of a record, and the folder.
-    fn record(&self, at: usize) -> Option<(&'a str, Unpacker<'a>)> {
-        let entry = self.entries.get(at * ENTRY..)?;
+    /// Returns the folder of a record, and an unpacker for the fields after it.
+    fn record(&self, index: usize) -> Option<(&'a str, Unpacker<'a>)> {
+        let entry = self.entries.get(index * ENTRY_BYTES..)?;
         let (numbers_at, rest) = entry.split_first_chunk::<4>()?;
         let (text_at, _) = rest.split_first_chunk::<4>()?;
-        let place = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).ok();
-        let numbers = self.numbers.get(place(numbers_at)?..)?;
-        let mut from = Unpacker::new(numbers, self.text.get(place(text_at)?..)?);
-        Some((from.text()?, from))
+        let offset = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).ok();
+        let numbers = self.numbers.get(offset(numbers_at)?..)?;
+        let mut fields = Unpacker::new(numbers, self.text.get(offset(text_at)?..)?);
+        Some((fields.text()?, fields))
     }
 
-    /// Returns the place of a folder among the records, which are in order.
+    /// Returns the index of a folder's record by binary search.
     fn find(&self, folder: &str) -> Option<usize> {
         let (mut start, mut end) = (0, self.len());
         while start < end {
@@ -118,55 +123,56 @@ impl<'a> CachedScan<'a> {
     }
 }
 
-/// A snapshot that was made from what was remembered.
+/// A snapshot that was built with the help of cached scans.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CachedDiscovery {
-    /// The snapshot: the same that [`Catalog::discover`] makes.
+    /// The snapshot, equal to that of [`Catalog::discover`].
     pub catalog: Catalog,
-    /// What became of each root's memory, in the order of the catalog's roots.
+    /// How each root's cached scan was used, in the order of the catalog's roots.
     pub roots: Vec<CacheReport>,
 }
 
-/// What became of the memory of a root.
+/// How a root's cached scan was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheReport {
-    /// Folders whose file is as it was, and was not read.
+    /// Folders whose file is unchanged and was not read.
     pub kept: usize,
     /// Folders whose file was read.
     pub read: usize,
-    /// Those of them that can be remembered from now on; of the others the file changed a moment ago.
+    /// Folders that were read and can be cached now; the files of the others changed too recently.
     pub new: usize,
-    /// Folders that were remembered and are gone, or other ones now.
+    /// Cached folders that are gone or changed.
     pub gone: usize,
 }
 
 impl Catalog {
-    /// Finds all skills of some roots as [`discover`](Self::discover) does, and reads only files that are not remembered as
-    /// they are now. A root is known again by its [lasting name](Source::lasting_name).
+    /// Finds all skills of some roots as [`discover`](Self::discover) does, but does not read files that are unchanged
+    /// since their cached scan. Roots are matched by [persistent name](Source::lasting_name).
     pub fn discover_cached(
         roots: Vec<Root>,
-        rules: CatalogOptions,
+        options: CatalogOptions,
         now_ns: i64,
-        remembered: &[CachedScan<'_>],
+        scans: &[CachedScan<'_>],
     ) -> CachedDiscovery {
         let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
-        let roots = arranged(roots);
+        let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let mut recalling = CachedRoots::new(&sources, remembered);
-        let found = discover_with(&sources, &rules.read, &mut recalling);
-        let recalls = recalling.roots;
-        let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
-        let recalls = (0..).zip(recalls).map(|(root, recalling)| {
-            let kept = recalling.as_ref().map_or(0, |root| root.kept);
-            let known = recalling.map_or(0, |root| root.remembered.len());
-            let items = catalog.items_of(root);
+        let mut cache = CachedRoots::new(&sources, scans);
+        let found = discover_with(&sources, &options.read, &mut cache);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        let reports = (0..).zip(cache.roots).map(|(root, cached)| {
+            let kept = cached.as_ref().map_or(0, |cached| cached.kept);
+            let known = cached.map_or(0, |cached| cached.scan.len());
+            let items = catalog.items_in_root(root);
             let read = items.len().saturating_sub(kept);
-            let is_lasting = |item: &&Item| catalog.lasting_revision(**item).is_some();
-            let new = match read {
-                0 => 0,
-                _ => items.iter().filter(is_lasting).count().saturating_sub(kept),
+            let can_be_cached = |item: &&Item| catalog.persistent_revision(**item).is_some();
+            let new = if read == 0 {
+                0
+            } else {
+                let cacheable = items.iter().filter(can_be_cached).count();
+                cacheable.saturating_sub(kept)
             };
             CacheReport {
                 kept,
@@ -175,21 +181,21 @@ impl Catalog {
                 gone: known.saturating_sub(kept),
             }
         });
-        let roots: Vec<CacheReport> = recalls.collect();
-        log::found(&catalog);
-        log::recalled(&roots);
+        let roots: Vec<CacheReport> = reports.collect();
+        log::log_discovery(&catalog);
+        log::log_cache_use(&roots);
         CachedDiscovery { catalog, roots }
     }
 
-    /// Returns what was found in a root as bytes from which a later process can [start](Self::discover_cached); nothing where
-    /// the root has no [lasting name](Source::lasting_name). What is not settled yet is left out: it is read again.
+    /// Serializes the scan of a root, for a later process to [start from](Self::discover_cached). Returns `None` if the
+    /// root has no [persistent name](Source::lasting_name). Unsettled items are left out, so they will be read again.
     pub fn to_scan_bytes(&self, root: usize) -> Option<Vec<u8>> {
         let name = self.roots.get(root)?.source().lasting_name()?;
         let mut entries: Vec<u8> = Vec::new();
         let mut packer = Packer::default();
-        for item in self.items_of(root) {
+        for item in self.items_in_root(root) {
             let folder = self.tables.place(*item).1.path();
-            let Some(revision) = self.lasting_revision(*item) else {
+            let Some(revision) = self.persistent_revision(*item) else {
                 continue;
             };
             for length in [packer.numbers.len(), packer.text.len()] {
@@ -202,10 +208,10 @@ impl Catalog {
                 Item::Refused(at) => pack_refused(self.tables.refused_at(*at), &mut packer),
             }
         }
-        let mark = CachedScan::options_key(&self.options.read);
+        let key = CachedScan::options_key(&self.options.read);
         let text = packer.text.as_bytes();
         let parts = [
-            mark.as_bytes(),
+            key.as_bytes(),
             name.as_bytes(),
             &entries,
             &packer.numbers,
@@ -219,28 +225,29 @@ impl Catalog {
         Some(bytes)
     }
 
-    /// Returns the state of a folder's file, if it means the same to another process.
-    fn lasting_revision(&self, item: Item) -> Option<Revision> {
+    /// Returns the revision of an item's file, if another process may rely on it.
+    fn persistent_revision(&self, item: Item) -> Option<Revision> {
         let revision = match item {
             Item::Skill(at) => Some(self.tables.node(at).skill.revision),
             Item::Refused(at) => self.tables.refused_at(at).revision,
         };
-        // The root as a skill has its name from elsewhere.
+        // A skill at the root gets its name from the path of the root, which is not part of the record.
         let is_root = self.tables.place(item).1.path().is_empty();
         let is_unsettled = self.unsettled.binary_search(&item).is_ok();
-        revision.filter(|revision| is_lasting(revision) && !is_root && !is_unsettled)
+        revision.filter(|revision| is_persistent(revision) && !is_root && !is_unsettled)
     }
 
     /// Returns the skills and refused folders of a root, ordered by folder.
-    pub(super) fn items_of(&self, root: usize) -> &[Item] {
-        let places = self.tables.places();
-        let end_of = |root: usize| places.partition_point(|item| self.tables.place(*item).0 < root);
-        &places[end_of(root)..end_of(root + 1)]
+    pub(super) fn items_in_root(&self, root: usize) -> &[Item] {
+        let items = self.tables.places();
+        let start_of =
+            |root: usize| items.partition_point(|item| self.tables.place(*item).0 < root);
+        &items[start_of(root)..start_of(root + 1)]
     }
 }
 
-/// Takes a part of the bytes, which stands after its length.
-fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+/// Splits a length-prefixed part off the bytes.
+fn read_part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, after) = rest.split_first_chunk::<8>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
     let (part, after) = after.split_at_checked(length)?;
@@ -248,113 +255,117 @@ fn part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(part)
 }
 
-/// Returns whether a revision means the same to another process: one without an inode is too easily that of another file.
-fn is_lasting(revision: &Revision) -> bool {
+/// Returns whether another process may rely on a revision. Without an inode, another file may easily have the same one.
+fn is_persistent(revision: &Revision) -> bool {
     revision.inode != 0
 }
 
-/// The first byte after the revision.
-const SKILL: u8 = 0;
-const REFUSED: u8 = 1;
+/// The byte after the revision, which tells the kind of record.
+const SKILL_TAG: u8 = 0;
+const REFUSED_TAG: u8 = 1;
 
-fn pack_skill(skill: &Skill, into: &mut Packer) {
-    into.byte(SKILL);
-    into.number(skill.body_start);
-    skill.repaired.pack(into);
-    skill.manifest.pack(into);
-    skill.diagnostics.pack(into);
+fn pack_skill(skill: &Skill, packer: &mut Packer) {
+    packer.byte(SKILL_TAG);
+    packer.number(skill.body_start);
+    skill.repaired.pack(packer);
+    skill.manifest.pack(packer);
+    skill.diagnostics.pack(packer);
 }
 
-fn pack_refused(refused: &RefusedFolder, into: &mut Packer) {
-    into.byte(REFUSED);
-    refused.diagnostics.pack(into);
+fn pack_refused(refused: &RefusedFolder, packer: &mut Packer) {
+    packer.byte(REFUSED_TAG);
+    refused.diagnostics.pack(packer);
 }
 
-/// Returns what stood in a folder, if its file is as it was.
-fn unpack(source: usize, listed: &ListedFolder, from: &mut Unpacker<'_>) -> Option<FoundFolder> {
+/// Unpacks the record of a folder. Returns `None` if its file changed.
+fn unpack_folder(
+    source: usize,
+    listed: &ListedFolder,
+    fields: &mut Unpacker<'_>,
+) -> Option<FoundFolder> {
     let revision = listed.revision;
-    if Revision::unpack(from)? != revision || !is_lasting(&revision) {
+    if Revision::unpack(fields)? != revision || !is_persistent(&revision) {
         return None;
     }
     let folder = || listed.folder.clone();
-    match from.byte()? {
-        SKILL => {
-            let body_start = from.number()?;
-            let repaired = bool::unpack(from)?;
+    match fields.byte()? {
+        SKILL_TAG => {
+            let body_start = fields.number()?;
+            let repaired = bool::unpack(fields)?;
             Some(FoundFolder::Skill(Arc::new(Skill {
-                manifest: Manifest::unpack(from)?,
+                manifest: Manifest::unpack(fields)?,
                 source,
                 folder: folder(),
                 revision,
                 body_start,
                 repaired,
-                diagnostics: Pack::unpack(from)?,
+                diagnostics: Pack::unpack(fields)?,
             })))
         }
-        REFUSED => Some(FoundFolder::Refused(Arc::new(RefusedFolder {
+        REFUSED_TAG => Some(FoundFolder::Refused(Arc::new(RefusedFolder {
             source,
             folder: folder(),
             revision: Some(revision),
-            diagnostics: Pack::unpack(from)?,
+            diagnostics: Pack::unpack(fields)?,
         }))),
         _ => None,
     }
 }
 
-/// What is remembered of each root now.
+/// The cached scan of each root, if there is one.
 struct CachedRoots<'a> {
     roots: Vec<Option<CachedRoot<'a>>>,
 }
 
 struct CachedRoot<'a> {
-    remembered: CachedScan<'a>,
-    /// The record that is expected next.
+    scan: CachedScan<'a>,
+    /// The index of the record that is expected next.
     next: usize,
     kept: usize,
 }
 
 impl<'a> CachedRoots<'a> {
-    fn new(sources: &[&dyn Source], remembered: &[CachedScan<'a>]) -> Self {
-        let of = |source: &&dyn Source| {
+    fn new(sources: &[&dyn Source], scans: &[CachedScan<'a>]) -> Self {
+        let cached_root = |source: &&dyn Source| {
             let name = source.lasting_name()?;
-            let remembered = *remembered.iter().find(|one| one.root == name)?;
+            let scan = *scans.iter().find(|scan| scan.root == name)?;
             Some(CachedRoot {
-                remembered,
+                scan,
                 next: 0,
                 kept: 0,
             })
         };
         Self {
-            roots: sources.iter().map(of).collect(),
+            roots: sources.iter().map(cached_root).collect(),
         }
     }
 }
 
 impl ScanCache for CachedRoots<'_> {
-    fn knows(&self, source: usize) -> bool {
+    fn has_entries(&self, source: usize) -> bool {
         let known = self.roots.get(source).and_then(Option::as_ref);
-        known.is_some_and(|root| !root.remembered.is_empty())
+        known.is_some_and(|root| !root.scan.is_empty())
     }
 
-    fn expected(&self) -> usize {
+    fn len(&self) -> usize {
         let roots = self.roots.iter().flatten();
-        roots.map(|root| root.remembered.len()).sum()
+        roots.map(|root| root.scan.len()).sum()
     }
 
-    fn unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
+    fn find_unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder> {
         let root = self.roots.get_mut(source)?.as_mut()?;
         let folder = listed.folder.path();
-        // Folders come nearly in order, so that the next record is mostly the one.
-        let next = root.remembered.record(root.next);
-        let (at, mut from) = match next {
-            Some((name, from)) if name == folder => (root.next, from),
+        // Folders come almost in order, so the next record is usually the right one.
+        let next = root.scan.record(root.next);
+        let (index, mut fields) = match next {
+            Some((name, fields)) if name == folder => (root.next, fields),
             _ => {
-                let at = root.remembered.find(folder)?;
-                (at, root.remembered.record(at)?.1)
+                let index = root.scan.find(folder)?;
+                (index, root.scan.record(index)?.1)
             }
         };
-        root.next = at + 1;
-        let found = unpack(source, listed, &mut from)?;
+        root.next = index + 1;
+        let found = unpack_folder(source, listed, &mut fields)?;
         root.kept += 1;
         Some(found)
     }

@@ -1,17 +1,17 @@
-//! Where a skill belongs, and who wins a name.
+//! Scopes of skills, and their precedence when names collide.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a root of skills belongs.
+/// Who a root of skills belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Scope {
-    /// The project that is worked on.
+    /// The current project.
     Project,
-    /// The person, in all projects.
+    /// The user, across all projects.
     User,
-    /// A plugin that the person installed.
+    /// A plugin that the user installed.
     Plugin,
     /// The host program.
     Bundled,
@@ -21,7 +21,7 @@ impl Scope {
     /// All scopes, in the order of the default precedence.
     pub const ALL: [Self; 4] = [Self::Project, Self::User, Self::Plugin, Self::Bundled];
 
-    /// Returns the word for the scope, which also qualifies ids: `user:pdf`.
+    /// Returns the scope's name, which also qualifies ids: `user:pdf`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",
@@ -41,7 +41,7 @@ impl fmt::Display for Scope {
 impl FromStr for Scope {
     type Err = InvalidScope;
 
-    /// Reads the word for a scope; `personal` is another word for `user`.
+    /// Parses a scope's name; `personal` is an alias of `user`.
     fn from_str(text: &str) -> Result<Self, InvalidScope> {
         match text {
             "personal" => Ok(Self::User),
@@ -53,7 +53,7 @@ impl FromStr for Scope {
     }
 }
 
-/// A word that names no scope.
+/// The error of parsing a name that is not a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidScope(());
 
@@ -66,12 +66,12 @@ impl fmt::Display for InvalidScope {
 
 impl std::error::Error for InvalidScope {}
 
-/// The order of scopes in which skills of one name win it. Inside a scope the root that is named first wins.
+/// The order in which scopes win a name that several skills share. Within a scope, the first root wins.
 ///
 /// ```
 /// use skillfold_core::{Precedence, Scope};
 ///
-/// // Clients disagree, so it is a choice.
+/// // Clients disagree, so the order is configurable.
 /// assert_eq!(Precedence::default().scopes()[0], Scope::Project);
 /// assert_eq!(Precedence::preset("claude-code").unwrap().scopes()[0], Scope::User);
 /// assert_eq!(Precedence::new(&[Scope::Bundled]).to_string(), "bundled > project > user > plugin");
@@ -80,19 +80,19 @@ impl std::error::Error for InvalidScope {}
 pub struct Precedence([Scope; 4]);
 
 impl Precedence {
-    /// The orders that clients use, by the client's name.
+    /// The orders that known clients use, by client name.
     ///
-    /// Codex has none: it lists every skill of a name, and a mention must be unambiguous.
+    /// Codex has no preset: it lists every skill of a name, and a mention must be unambiguous.
     pub const PRESETS: [(&'static str, Self); 6] = [
         ("default", DEFAULT),
         ("agent-harness", PLUGIN_FIRST),
-        ("claude-code", PERSON_FIRST),
+        ("claude-code", USER_FIRST),
         ("gemini-cli", DEFAULT),
         ("goose", DEFAULT),
         ("openclaw", PLUGIN_LAST),
     ];
 
-    /// Creates an order that starts with some scopes; the others follow in the order of the default.
+    /// Creates an order that starts with the given scopes; the others follow in default order.
     pub fn new(first: &[Scope]) -> Self {
         let rest = DEFAULT.0;
         let mut order = first.iter().chain(&rest).copied();
@@ -109,13 +109,13 @@ impl Precedence {
         Self(scopes)
     }
 
-    /// Returns the order that a client uses.
+    /// Returns the preset of a client.
     pub fn preset(client: &str) -> Option<Self> {
         let (_, order) = Self::PRESETS.iter().find(|(name, _)| *name == client)?;
         Some(*order)
     }
 
-    /// Returns the scopes, the one that wins first.
+    /// Returns the scopes, highest precedence first.
     pub fn scopes(&self) -> [Scope; 4] {
         self.0
     }
@@ -123,13 +123,13 @@ impl Precedence {
     pub(crate) fn rank(self, scope: Scope) -> usize {
         self.0
             .iter()
-            .position(|one| *one == scope)
+            .position(|other| *other == scope)
             .unwrap_or(self.0.len())
     }
 }
 
 const DEFAULT: Precedence = Precedence(Scope::ALL);
-const PERSON_FIRST: Precedence =
+const USER_FIRST: Precedence =
     Precedence([Scope::User, Scope::Project, Scope::Plugin, Scope::Bundled]);
 const PLUGIN_FIRST: Precedence =
     Precedence([Scope::Plugin, Scope::Project, Scope::User, Scope::Bundled]);

@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::enablement::Enablement;
 use crate::catalog::entry::{Entry, Lookup};
 use crate::catalog::fingerprint::DescriptionFingerprints;
-use crate::catalog::last_good::Unavailable;
+use crate::catalog::last_good::UnavailablePaths;
 use crate::catalog::log;
-use crate::catalog::root::{Root, arranged};
+use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
-use crate::catalog::unescape::unescaped;
+use crate::catalog::unescape::unescape;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::{
@@ -20,7 +20,7 @@ use crate::read::discover::{
 };
 use crate::read::source::{Revision, Source};
 
-/// How a catalog is made.
+/// Options for building a catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -29,21 +29,20 @@ use crate::read::source::{Revision, Source};
 pub struct CatalogOptions {
     /// How skills are found and read.
     pub read: ReadOptions,
-    /// Which scope wins a name.
+    /// Which scope wins a shared name.
     pub precedence: Precedence,
-    /// Which skills are on.
+    /// Which skills are enabled.
     pub enablement: Enablement,
 }
 
-/// One immutable snapshot of all skills of some roots, ordered by id.
+/// An immutable snapshot of all skills of some roots, ordered by id.
 ///
-/// A clone is the same snapshot and costs nothing. It holds metadata only: instructions and files are read through the
-/// root that a skill belongs to.
+/// Clones are cheap and share the snapshot. It holds only metadata; instructions and files are read through a skill's
+/// root.
 ///
-/// Every skill has an id that leads to it and to no other: its name, or, where another skill won the name, the name
-/// qualified by scope or plugin (`user:pdf`, `acme:pdf`), or by its place where that is not enough
-/// (`project:.claude/skills/pdf`). A name is looked up without regard to case, and `_` is `-`. The name of a skill's
-/// folder leads to it too, unless it is the name of another.
+/// Every skill has a unique id: its name or, if another skill won the name, the name qualified by scope or plugin
+/// (`user:pdf`, `acme:pdf`), or by its location where that is ambiguous (`project:.claude/skills/pdf`). Lookups ignore
+/// case and treat `_` as `-`. A folder name resolves to its skill too, unless it is the name of another skill.
 ///
 /// ```
 /// use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope, Status};
@@ -63,39 +62,39 @@ pub struct Catalog {
     pub(crate) options: Arc<CatalogOptions>,
     pub(crate) tables: Arc<Tables>,
     findings: Arc<[SourceFinding]>,
-    /// What has to be compared by content when it is looked at again, in order.
+    /// Items to reread on the next scan even if their revision is equal, sorted.
     pub(crate) unsettled: Arc<[Item]>,
-    /// Whether links were followed, so that one folder may be found by two paths.
+    /// Whether links were followed, so one folder may be reachable by two paths.
     pub(crate) has_links: bool,
-    /// Which snapshot this is, of all that were made.
+    /// Unique per snapshot in this process.
     serial: u64,
-    /// What the visible skills say of themselves, from when it is asked for the first time.
-    marks: Arc<OnceLock<DescriptionFingerprints>>,
+    /// Fingerprints of the visible skills, computed on first use.
+    fingerprints: Arc<OnceLock<DescriptionFingerprints>>,
 }
 
 impl Catalog {
     /// Finds all skills of some roots; `now_ns` is the time before anything is read, in nanoseconds since 1970.
     ///
-    /// Nothing stops it: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
-    pub fn discover(roots: Vec<Root>, rules: CatalogOptions, now_ns: i64) -> Self {
+    /// Never fails: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
+    pub fn discover(roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Self {
         let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
-        let roots = arranged(roots);
+        let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let found = discover(&sources, &rules.read);
-        let catalog = Self::of(found, roots.into(), Arc::new(rules), now_ns);
-        log::found(&catalog);
+        let found = discover(&sources, &options.read);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        log::log_discovery(&catalog);
         catalog
     }
 
-    /// Arranges what was found.
-    pub(crate) fn of(
+    /// Builds a snapshot from the result of a scan.
+    pub(crate) fn from_discovery(
         mut found: Discovery,
         roots: Arc<[Root]>,
-        rules: Arc<CatalogOptions>,
+        options: Arc<CatalogOptions>,
         now_ns: i64,
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
-        // Most often all are settled, and it is known while they are at hand.
+        // Usually everything is settled. Checking it here, while the items are in cache, skips the loop below.
         let skills = found.skills.iter().map(|skill| {
             let Skill {
                 folder, revision, ..
@@ -108,89 +107,94 @@ impl Catalog {
             } = &**refused;
             (folder, *revision, &*refused.diagnostics)
         });
-        let unavailable = Unavailable::of(&findings);
+        let unavailable = UnavailablePaths::from_findings(&findings);
         let mut are_settled = unavailable.is_empty();
-        let mut has_links = has_links_in(&roots);
+        let mut has_links = any_followed_links(&roots);
         for (folder, revision, diagnostics) in skills.chain(refused) {
             are_settled &= is_settled(revision, diagnostics, now_ns);
             has_links |= folder.is_linked();
         }
-        let tables = Tables::new(found, &roots, rules.precedence, &rules.enablement);
+        let tables = Tables::new(found, &roots, options.precedence, &options.enablement);
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
-            let places = tables.places().iter().copied();
-            // What was kept is as it was when it was read, which was before now.
+            let items = tables.places().iter().copied();
+            // A kept item was read before `now_ns`, so its age proves nothing.
             let is_kept = |item: Item| {
                 let (source, folder) = tables.place(item);
-                unavailable.has(source, folder)
+                unavailable.covers(source, folder)
             };
             unsettled.extend(
-                places.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now_ns)),
+                items.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now_ns)),
             );
             unsettled.sort_unstable();
         }
         Self {
             roots,
-            options: rules,
+            options,
             tables: Arc::new(tables),
             findings: findings.into(),
             unsettled: unsettled.into(),
             has_links,
             serial: next_serial(),
-            marks: Arc::default(),
+            fingerprints: Arc::default(),
         }
     }
 
-    /// Returns the same skills, found again.
-    pub(crate) fn again(
+    /// Returns a new snapshot of the same skills, after a rescan with other findings.
+    pub(crate) fn with_findings(
         &self,
         roots: Arc<[Root]>,
         findings: Vec<SourceFinding>,
         now_ns: i64,
     ) -> Self {
-        let unavailable = Unavailable::of(&findings);
+        let unavailable = UnavailablePaths::from_findings(&findings);
         let is_kept = |item: Item| {
             let (source, folder) = self.tables.place(item);
-            unavailable.has(source, folder)
+            unavailable.covers(source, folder)
         };
         let unsettled = self.unsettled.iter().copied();
         let unsettled = unsettled
             .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now_ns))
             .collect();
         Self {
-            has_links: self.has_links || has_links_in(&roots),
+            has_links: self.has_links || any_followed_links(&roots),
             roots,
             options: Arc::clone(&self.options),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled,
             serial: next_serial(),
-            marks: Arc::clone(&self.marks),
+            fingerprints: Arc::clone(&self.fingerprints),
         }
     }
 
-    /// Returns the same skills, some of which were looked at again.
-    pub(super) fn same_skills(&self, looked_at: &[Item], others: Vec<Item>, now_ns: i64) -> Self {
+    /// Returns a new snapshot of the same skills, some of which were rechecked.
+    pub(super) fn with_rechecked(
+        &self,
+        rechecked: &[Item],
+        others: Vec<Item>,
+        now_ns: i64,
+    ) -> Self {
         Self {
-            unsettled: unsettled(&self.tables, looked_at, others, now_ns),
+            unsettled: merge_unsettled(&self.tables, rechecked, others, now_ns),
             serial: next_serial(),
             ..self.clone()
         }
     }
 
-    /// Returns other skills of the same roots, some of which were looked at just now.
+    /// Returns a new snapshot of the same roots with other tables; `rechecked` items were read just now.
     pub(super) fn with_tables(
         &self,
         tables: Tables,
-        looked_at: &[Item],
+        rechecked: &[Item],
         others: Vec<Item>,
         now_ns: i64,
     ) -> Self {
         Self {
-            unsettled: unsettled(&tables, looked_at, others, now_ns),
+            unsettled: merge_unsettled(&tables, rechecked, others, now_ns),
             tables: Arc::new(tables),
             serial: next_serial(),
-            marks: Arc::default(),
+            fingerprints: Arc::default(),
             ..self.clone()
         }
     }
@@ -207,15 +211,15 @@ impl Catalog {
 
     /// Returns the skills, ordered by id.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
-        self.tables.by_id().iter().map(|at| self.entry(*at))
+        self.tables.by_id().iter().map(|index| self.entry(*index))
     }
 
-    /// Returns the skills that a model may see, ordered by id: the active ones that not only a person may start.
+    /// Returns the skills that a model may see, ordered by id: the active ones that are not reserved for the user.
     pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
         self.entries().filter(Entry::is_visible)
     }
 
-    /// Returns the skill that an id, a name or a folder's name leads to, in constant time.
+    /// Returns the skill with an id, a name or a folder name, in constant time.
     pub fn get(&self, id: &str) -> Option<Entry<'_>> {
         match self.resolve(id) {
             Lookup::Skill(entry) => Some(entry),
@@ -223,31 +227,31 @@ impl Catalog {
         }
     }
 
-    /// Returns what an id, a name or a folder's name leads to, in constant time: a skill, or a folder that was refused. An
-    /// id may be written as listings print it, with odd characters escaped.
+    /// Looks up an id, a name or a folder name in constant time: a skill or a refused folder. An id may be escaped the
+    /// way listings print it.
     pub fn resolve(&self, id: &str) -> Lookup<'_> {
         let find = |id: &str| self.tables.find(&self.roots, id);
-        match find(id).or_else(|| find(&unescaped(id)?)) {
-            Some(Item::Skill(at)) => Lookup::Skill(self.entry(at)),
-            Some(Item::Refused(at)) => Lookup::Refused(self.tables.refused_at(at)),
+        match find(id).or_else(|| find(&unescape(id)?)) {
+            Some(Item::Skill(index)) => Lookup::Skill(self.entry(index)),
+            Some(Item::Refused(index)) => Lookup::Refused(self.tables.refused_at(index)),
             None => Lookup::Nothing,
         }
     }
 
-    /// Returns the folders that hold a `SKILL.md` and no skill, ordered by root and folder.
+    /// Returns the folders whose `SKILL.md` is not a skill, ordered by root and folder.
     pub fn refused(&self) -> &[Arc<RefusedFolder>] {
         self.tables.refused()
     }
 
-    /// Returns what was passed over in each root, and why.
+    /// Returns what was skipped in each root, and why.
     pub fn findings(&self) -> &[SourceFinding] {
         &self.findings
     }
 
-    /// Returns whether something of a root cannot be read right now: what was known of it stays until it can be.
+    /// Returns whether part of a root was temporarily unreadable. Its last known state is kept until it can be read.
     pub fn is_stale(&self, root: usize) -> bool {
-        let is_unavailable = |of: &SourceFinding| {
-            of.source == root && of.finding.diagnostic.code == Code::Unavailable
+        let is_unavailable = |found: &SourceFinding| {
+            found.source == root && found.finding.diagnostic.code == Code::Unavailable
         };
         self.findings.iter().any(is_unavailable)
     }
@@ -257,24 +261,24 @@ impl Catalog {
         &self.roots
     }
 
-    /// Returns how the catalog was made.
+    /// Returns the options that the catalog was built with.
     pub fn options(&self) -> &CatalogOptions {
         &self.options
     }
 
-    /// Returns which snapshot this is; no other that was made has the number, and a clone has the same.
+    /// Returns the number of the snapshot, which is unique in this process; clones share it.
     pub(crate) fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Returns what the skills that a model may see say of themselves.
+    /// Returns the description fingerprints of the skills that a model may see.
     pub(crate) fn marks(&self) -> &DescriptionFingerprints {
-        self.marks
+        self.fingerprints
             .get_or_init(|| DescriptionFingerprints::new(self))
     }
 
-    pub(crate) fn entry(&self, at: u32) -> Entry<'_> {
-        Entry::new(self, at)
+    pub(crate) fn entry(&self, index: u32) -> Entry<'_> {
+        Entry::new(self, index)
     }
 }
 
@@ -289,8 +293,8 @@ impl fmt::Debug for Catalog {
     }
 }
 
-/// Returns whether the search of a root went over a link.
-fn has_links_in(roots: &[Root]) -> bool {
+/// Returns whether the last walk of any root followed a link.
+fn any_followed_links(roots: &[Root]) -> bool {
     roots.iter().any(|root| root.source().went_over_links())
 }
 
@@ -299,34 +303,34 @@ fn next_serial() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Returns whether an equal revision will mean equal content.
+/// Returns whether an equal revision will guarantee equal content.
 fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now_ns: i64) -> bool {
     let is_changing = |finding: &Diagnostic| finding.code == Code::Changing;
     revision.is_some_and(|revision| revision.is_settled(now_ns))
         && !diagnostics.iter().any(is_changing)
 }
 
-/// Returns what has to be compared by content: of what was looked at just now what is not settled, and others.
-fn unsettled(
+/// Returns the unsettled items: `others`, and those of `rechecked` that are still not settled.
+fn merge_unsettled(
     tables: &Tables,
-    looked_at: &[Item],
+    rechecked: &[Item],
     mut others: Vec<Item>,
     now_ns: i64,
 ) -> Arc<[Item]> {
-    let looked_at = looked_at.iter().copied();
-    others.extend(looked_at.filter(|item| !is_item_settled(tables, *item, now_ns)));
+    let rechecked = rechecked.iter().copied();
+    others.extend(rechecked.filter(|item| !is_item_settled(tables, *item, now_ns)));
     others.sort_unstable();
     others.into()
 }
 
 fn is_item_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
     match item {
-        Item::Skill(at) => {
-            let skill = &tables.node(at).skill;
+        Item::Skill(index) => {
+            let skill = &tables.node(index).skill;
             is_settled(Some(skill.revision), &skill.diagnostics, now_ns)
         }
-        Item::Refused(at) => {
-            let refused = tables.refused_at(at);
+        Item::Refused(index) => {
+            let refused = tables.refused_at(index);
             is_settled(refused.revision, &refused.diagnostics, now_ns)
         }
     }

@@ -1,16 +1,15 @@
-//! Ids as listings print them.
+//! Restores ids that a listing printed with escapes.
 
-/// Returns an id that a listing printed with odd characters escaped (`&amp;`, `&#x3C;`, `\u{60}`) as it was; nothing if no
-/// character is escaped.
-pub(crate) fn unescaped(printed: &str) -> Option<String> {
+/// Unescapes an id that a listing printed (`&amp;`, `&#x3C;`, `\u{60}`). Returns `None` if it contains no escape.
+pub(crate) fn unescape(printed: &str) -> Option<String> {
     let mut id = String::with_capacity(printed.len());
     let (mut rest, mut has_escapes) = (printed, false);
     while let Some(at) = rest.find(['&', '\\']) {
         id.push_str(&rest[..at]);
         rest = &rest[at..];
-        let escaped = character(rest);
+        let escaped = parse_escape(rest);
         has_escapes |= escaped.is_some();
-        // A mark that escapes nothing stands for itself.
+        // `&` or `\` that starts no escape stands for itself.
         let (c, length) = escaped.unwrap_or((char::from(rest.as_bytes()[0]), 1));
         id.push(c);
         rest = &rest[length..];
@@ -19,8 +18,8 @@ pub(crate) fn unescaped(printed: &str) -> Option<String> {
     has_escapes.then_some(id)
 }
 
-/// Returns the character that a text starts with in escaped form, and the bytes that it takes there.
-fn character(text: &str) -> Option<(char, usize)> {
+/// Returns the character of the escape that a text starts with, and the escape's length in bytes.
+fn parse_escape(text: &str) -> Option<(char, usize)> {
     let named = [
         ("&amp;", '&'),
         ("&lt;", '<'),
@@ -44,11 +43,11 @@ fn character(text: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::unescaped;
+    use super::unescape;
 
     #[test]
     fn escaped_characters_are_read_back_and_nothing_else_changes() {
-        let read = |printed: &str| unescaped(printed).unwrap_or_else(|| "as it is".to_owned());
+        let read = |printed: &str| unescape(printed).unwrap_or_else(|| "as it is".to_owned());
         assert_eq!(read("a&amp;b"), "a&b");
         assert_eq!(read("&lt;x&gt; &quot;y&apos;"), "<x> \"y'");
         assert_eq!(read("a\\u{60}b\\u{2a}"), "a`b*");
@@ -57,7 +56,7 @@ mod tests {
         for plain in [
             "", "pdf", "a & b", "&#x;", "&#xD800;", "\\u{", "\\u{zz}", "&amp",
         ] {
-            assert_eq!(unescaped(plain), None, "{plain}");
+            assert_eq!(unescape(plain), None, "{plain}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Finds all skills of some sources: the head of each file is read, the body never.
+//! Finds all skills of some sources. Reads the head of each `SKILL.md`, never the body.
 
 use std::hash::RandomState;
 use std::sync::Arc;
@@ -16,28 +16,28 @@ use crate::read::source::{
     Stability, WalkOptions,
 };
 
-/// How skills are read.
+/// Options for finding and reading skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
 pub struct ReadOptions {
-    /// How sources are searched, and the caps.
+    /// How sources are searched, and the limits.
     pub walk: WalkOptions,
-    /// Which reader looks at a frontmatter block first.
+    /// Which reader parses a frontmatter block first.
     pub reader: FrontmatterReader,
 }
 
-/// What was found.
+/// The result of searching some sources.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Discovery {
     /// The skills, ordered by source and folder.
     pub skills: Vec<Arc<Skill>>,
-    /// The folders that hold a `SKILL.md` and no skill, ordered likewise.
+    /// The folders whose `SKILL.md` is not a skill, ordered by source and folder.
     pub refused: Vec<Arc<RefusedFolder>>,
-    /// What was passed over in each source, and why.
+    /// What was skipped in each source, and why.
     pub findings: Vec<SourceFinding>,
 }
 
@@ -45,125 +45,126 @@ pub struct Discovery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skill {
-    /// What the skill says about itself.
+    /// The metadata from the frontmatter.
     pub manifest: Manifest,
-    /// The index of its source among those that were searched.
+    /// The index of its source in the list that was searched.
     pub source: usize,
     /// Its folder inside the source.
     pub folder: Folder,
-    /// The state of the file that was read.
+    /// The revision of the file that was read.
     pub revision: Revision,
     /// The offset of the first byte of the instructions.
     pub body_start: u64,
     /// Whether the frontmatter was repaired.
     pub repaired: bool,
-    /// What was odd about the file.
+    /// The diagnostics of the file.
     pub diagnostics: Box<[Diagnostic]>,
 }
 
 impl Skill {
-    /// Returns the length of the instructions in bytes, by the size of the file that was read.
+    /// Returns the length of the instructions in bytes, from the size of the file.
     pub fn body_bytes(&self) -> u64 {
         self.revision.size.saturating_sub(self.body_start)
     }
 }
 
-/// A folder that holds a `SKILL.md` and no skill.
+/// A folder whose `SKILL.md` is not a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusedFolder {
-    /// The index of its source among those that were searched.
+    /// The index of its source in the list that was searched.
     pub source: usize,
     /// The folder inside the source.
     pub folder: Folder,
-    /// The state of the file, if it could be read.
+    /// The revision of the file, if it could be read.
     pub revision: Option<Revision>,
-    /// Why it is no skill.
+    /// Why it is not a skill.
     pub diagnostics: Box<[Diagnostic]>,
 }
 
-/// Something that was found about a path of one of the sources.
+/// A finding about a path in one of the sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceFinding {
-    /// The index of the source among those that were searched.
+    /// The index of the source in the list that was searched.
     pub source: usize,
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
 }
 
 /// Finds all skills of `sources`.
 ///
-/// One folder is one skill, by the first source and path that lead to it. Nothing stops the search: what cannot be
-/// read is in the findings, and a broken skill never hides a good one.
-pub fn discover(sources: &[&dyn Source], reading: &ReadOptions) -> Discovery {
-    discover_with(sources, reading, &mut NoCache)
+/// A folder that is reachable several ways is one skill, known by the first source and path that lead to it. The search
+/// never fails: what cannot be read is in the findings, and a broken skill never hides a good one.
+pub fn discover(sources: &[&dyn Source], options: &ReadOptions) -> Discovery {
+    discover_with(sources, options, &mut NoCache)
 }
 
-/// Finds all skills of `sources`, and reads again only what `earlier` does not know.
+/// Finds all skills of `sources`, and reads only the files that `cache` does not know.
 pub(crate) fn discover_with(
     sources: &[&dyn Source],
-    reading: &ReadOptions,
-    earlier: &mut dyn ScanCache,
+    options: &ReadOptions,
+    cache: &mut dyn ScanCache,
 ) -> Discovery {
-    let mut search = Discoverer::new(reading, earlier);
-    search.make_room();
+    let mut discoverer = Discoverer::new(options, cache);
+    discoverer.reserve();
     for (index, source) in sources.iter().enumerate() {
-        search.source(index, *source);
-        search.end_source(index);
+        discoverer.search_source(index, *source);
+        discoverer.finish_source(index);
     }
-    let mut found = search.found;
+    let mut found = discoverer.found;
     found.skills.shrink_to_fit();
-    found.put_in_order();
+    found.sort();
     found
 }
 
-/// Finds the skills of one folder of a source and below, and reads again only what `earlier` does not know. Returns nothing
-/// where only a search of all can tell.
+/// Finds the skills at and below one folder of a source, and reads only the files that `cache` does not know. Returns
+/// `None` if only a full search can tell.
 pub(crate) fn discover_at(
     (index, source): (usize, &dyn Source),
     path: &str,
-    reading: &ReadOptions,
-    earlier: &mut dyn ScanCache,
+    options: &ReadOptions,
+    cache: &mut dyn ScanCache,
 ) -> Option<Discovery> {
-    let mut search = Discoverer::new(reading, earlier);
+    let mut discoverer = Discoverer::new(options, cache);
     let mut buffer = Vec::new();
-    let findings = source.survey_at(&reading.walk, path, &mut |listed| {
-        search.listed(index, source, listed, &mut buffer);
+    let findings = source.survey_at(&options.walk, path, &mut |listed| {
+        discoverer.visit_listed(index, source, listed, &mut buffer);
     })?;
     for finding in findings {
-        search.finding(index, finding);
+        discoverer.report(index, finding);
     }
-    search.end_source(index);
-    let mut found = search.found;
-    found.put_in_order();
+    discoverer.finish_source(index);
+    let mut found = discoverer.found;
+    found.sort();
     Some(found)
 }
 
 impl Discovery {
-    pub(crate) fn put_in_order(&mut self) {
-        // The walk leaves a few long stretches in order, which a stable sort only has to merge.
-        let by_place = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
+    /// Sorts skills and refused folders by source and folder.
+    pub(crate) fn sort(&mut self) {
+        // The walk yields a few long sorted runs, which a stable sort only has to merge.
+        let by_location = |a: (usize, &Folder), b: (usize, &Folder)| a.cmp(&b);
         self.skills
-            .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+            .sort_by(|a, b| by_location((a.source, &a.folder), (b.source, &b.folder)));
         self.refused
-            .sort_by(|a, b| by_place((a.source, &a.folder), (b.source, &b.folder)));
+            .sort_by(|a, b| by_location((a.source, &a.folder), (b.source, &b.folder)));
     }
 }
 
-/// What an earlier search found.
+/// The results of an earlier scan.
 pub(crate) trait ScanCache {
-    /// Returns whether anything of a source may be known, so that looking before reading is worth it.
-    fn knows(&self, source: usize) -> bool;
+    /// Returns whether anything of a source is cached, so that checking revisions before reading pays off.
+    fn has_entries(&self, source: usize) -> bool;
 
-    /// Returns how many folders were known, of all sources together.
-    fn expected(&self) -> usize;
+    /// Returns the number of cached folders of all sources.
+    fn len(&self) -> usize;
 
-    /// Returns what a folder holds, if it cannot have changed since.
-    fn unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder>;
+    /// Returns the cached content of a folder, if it cannot have changed since.
+    fn find_unchanged(&mut self, source: usize, listed: &ListedFolder) -> Option<FoundFolder>;
 }
 
-/// What a folder holds.
+/// A skill or a refused folder.
 #[derive(Clone, Debug)]
 pub(crate) enum FoundFolder {
     Skill(Arc<Skill>),
@@ -186,128 +187,131 @@ impl FoundFolder {
     }
 }
 
-/// What is known of a folder's file.
+/// The content of a folder's file: from the cache, or parsed.
 enum FolderContent {
     Known(FoundFolder),
     Read(Parsed, FileState),
 }
 
-/// There was no earlier search.
+/// The empty cache.
 struct NoCache;
 
 impl ScanCache for NoCache {
-    fn knows(&self, _: usize) -> bool {
+    fn has_entries(&self, _: usize) -> bool {
         false
     }
 
-    fn expected(&self) -> usize {
+    fn len(&self) -> usize {
         0
     }
 
-    fn unchanged(&mut self, _: usize, _: &ListedFolder) -> Option<FoundFolder> {
+    fn find_unchanged(&mut self, _: usize, _: &ListedFolder) -> Option<FoundFolder> {
         None
     }
 }
 
 struct Discoverer<'a> {
-    reading: &'a ReadOptions,
-    earlier: &'a mut dyn ScanCache,
+    options: &'a ReadOptions,
+    cache: &'a mut dyn ScanCache,
     found: Discovery,
-    /// What each folder is, and where it was found first.
+    /// The identity of each folder, and its index in `found`.
     identities: Vec<(FolderIdentity, FoundIndex)>,
-    /// The same by its hash. It holds numbers alone, so that it stays at hand among many.
-    known: HashTable<u32>,
+    /// Indices into `identities` by hash. Storing only numbers keeps the table small enough for the CPU cache.
+    by_identity: HashTable<u32>,
     hasher: RandomState,
-    /// Findings of this source that were reported, and that were only counted.
+    /// The number of findings of the current source that were reported, and that were only counted.
     reported: usize,
     unreported: usize,
 }
 
-/// An index into what was found.
+/// An index into a [`Discovery`].
 #[derive(Clone, Copy)]
 enum FoundIndex {
     Skill(u32),
     Refused(u32),
-    /// It vanished while it was read, or cannot be read right now.
-    Nowhere,
+    /// The file vanished while it was read, or was temporarily unreadable.
+    Unread,
 }
 
 impl<'a> Discoverer<'a> {
-    fn new(reading: &'a ReadOptions, earlier: &'a mut dyn ScanCache) -> Self {
+    fn new(options: &'a ReadOptions, cache: &'a mut dyn ScanCache) -> Self {
         Self {
-            reading,
-            earlier,
+            options,
+            cache,
             found: Discovery::default(),
             identities: Vec::new(),
-            known: HashTable::new(),
+            by_identity: HashTable::new(),
             hasher: RandomState::new(),
             reported: 0,
             unreported: 0,
         }
     }
 
-    /// Makes room for as much as was there before.
-    fn make_room(&mut self) {
-        let expected = self.earlier.expected();
+    /// Reserves capacity for as many folders as the cache has.
+    fn reserve(&mut self) {
+        let expected = self.cache.len();
         self.found.skills.reserve(expected);
         self.identities.reserve(expected);
         let (identities, hasher) = (&self.identities, &self.hasher);
         let hash = |at: &u32| identities[*at as usize].0.hash(hasher);
-        self.known.reserve(expected, hash);
+        self.by_identity.reserve(expected, hash);
     }
 
-    fn source(&mut self, index: usize, source: &dyn Source) {
-        let walk = &self.reading.walk;
+    fn search_source(&mut self, index: usize, source: &dyn Source) {
+        let walk = &self.options.walk;
         let head_bytes = walk.limits.head_bytes.max(1);
-        let findings = if self.earlier.knows(index) {
+        let findings = if self.cache.has_entries(index) {
             let mut buffer = Vec::new();
             source.survey(walk, &mut |listed| {
-                self.listed(index, source, listed, &mut buffer);
+                self.visit_listed(index, source, listed, &mut buffer);
             })
         } else {
             source.scan(walk, head_bytes, &mut |scanned| {
-                self.scanned(index, source, scanned);
+                self.visit_scanned(index, source, scanned);
             })
         };
         match findings {
             Ok(findings) => findings
                 .into_iter()
-                .for_each(|finding| self.finding(index, finding)),
+                .for_each(|finding| self.report(index, finding)),
             Err(error) => {
                 let (code, when) = if error.is_transient() {
                     (Code::Unavailable, " just now")
                 } else {
                     (Code::FolderUnreadable, "")
                 };
-                let what = format!("Source could not be listed{when} ({}):", chain(&error));
-                self.finding(index, Finding::new(code, "", &what));
+                let what = format!(
+                    "Source could not be listed{when} ({}):",
+                    describe_error(&error)
+                );
+                self.report(index, Finding::new(code, "", &what));
             }
         }
     }
 
-    /// Takes a folder that was listed, and reads its file unless it is known.
-    fn listed(
+    /// Adds a listed folder, and reads its file unless the cache has it.
+    fn visit_listed(
         &mut self,
         index: usize,
         source: &dyn Source,
         listed: ListedFolder,
         buffer: &mut Vec<u8>,
     ) {
-        if let Some(found) = self.earlier.unchanged(index, &listed) {
-            return self.take(index, listed, |_, _| Ok(FolderContent::Known(found)));
+        if let Some(found) = self.cache.find_unchanged(index, &listed) {
+            return self.add_folder(index, listed, |_, _| Ok(FolderContent::Known(found)));
         }
-        let head_bytes = self.reading.walk.limits.head_bytes.max(1);
-        self.take(index, listed, |search, folder| {
+        let head_bytes = self.options.walk.limits.head_bytes.max(1);
+        self.add_folder(index, listed, |discoverer, folder| {
             buffer.clear();
             let state = source.head(folder, head_bytes, buffer)?;
-            let (parsed, state) = search.read(source, folder, buffer, state)?;
+            let (parsed, state) = discoverer.parse_file(source, folder, buffer, state)?;
             Ok(FolderContent::Read(parsed, state))
         });
     }
 
-    /// Reports a finding about a source, or counts it if there are too many.
-    fn finding(&mut self, source: usize, finding: Finding) {
-        if self.reported < self.reading.walk.limits.findings
+    /// Reports a finding about a source. Over the limit, informational findings are only counted.
+    fn report(&mut self, source: usize, finding: Finding) {
+        if self.reported < self.options.walk.limits.findings
             || finding.diagnostic.severity != Severity::Info
         {
             self.reported += 1;
@@ -317,8 +321,8 @@ impl<'a> Discoverer<'a> {
         }
     }
 
-    /// Ends the findings about a source with the number of those that were only counted.
-    fn end_source(&mut self, source: usize) {
+    /// Adds a final finding with the number of those that were only counted.
+    fn finish_source(&mut self, source: usize) {
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
             let diagnostic = Diagnostic::new(Code::MoreFindings, None, message);
@@ -333,20 +337,20 @@ impl<'a> Discoverer<'a> {
         (self.reported, self.unreported) = (0, 0);
     }
 
-    fn scanned(&mut self, index: usize, source: &dyn Source, scanned: ScannedFolder<'_>) {
+    fn visit_scanned(&mut self, index: usize, source: &dyn Source, scanned: ScannedFolder<'_>) {
         let ScannedFolder {
             listed,
             state,
             head,
         } = scanned;
-        self.take(index, listed, |search, folder| {
-            let read = state.and_then(|state| search.read(source, folder, head, state));
+        self.add_folder(index, listed, |discoverer, folder| {
+            let read = state.and_then(|state| discoverer.parse_file(source, folder, head, state));
             read.map(|(parsed, state)| FolderContent::Read(parsed, state))
         });
     }
 
-    /// Takes what a folder holds, unless the folder is already known by another path.
-    fn take(
+    /// Adds the content of a folder, unless the folder is already known by another path.
+    fn add_folder(
         &mut self,
         index: usize,
         listed: ListedFolder,
@@ -359,37 +363,40 @@ impl<'a> Discoverer<'a> {
             .as_ref()
             .map(|identity| identity.hash(&self.hasher));
         let known = hash.zip(identity.as_ref()).and_then(|(hash, identity)| {
-            let is_it = |at: &u32| self.identities[*at as usize].0 == *identity;
-            self.known.find(hash, is_it)
+            let is_equal = |at: &u32| self.identities[*at as usize].0 == *identity;
+            self.by_identity.find(hash, is_equal)
         });
         if let Some(at) = known {
             let first = match &self.identities[*at as usize].1 {
                 FoundIndex::Skill(at) => &self.found.skills[*at as usize].folder,
                 FoundIndex::Refused(at) => &self.found.refused[*at as usize].folder,
-                FoundIndex::Nowhere => &folder,
+                FoundIndex::Unread => &folder,
             };
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
-            return self.finding(index, Finding::new(Code::SameFolder, folder.path(), &what));
+            return self.report(index, Finding::new(Code::SameFolder, folder.path(), &what));
         }
-        let place = match read(self, &folder) {
-            Ok(FolderContent::Known(found)) => self.found(found),
+        let found_index = match read(self, &folder) {
+            Ok(FolderContent::Known(found)) => self.push(found),
             Ok(FolderContent::Read(parsed, state)) => {
-                self.found(found(index, folder, parsed, state))
+                self.push(found(index, folder, parsed, state))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
-                self.finding(index, Finding::new(Code::Vanished, folder.path(), what));
-                FoundIndex::Nowhere
+                self.report(index, Finding::new(Code::Vanished, folder.path(), what));
+                FoundIndex::Unread
             }
             Err(error) if error.is_transient() => {
-                let what = format!("`SKILL.md` cannot be read right now ({}):", chain(&error));
-                self.finding(index, Finding::new(Code::Unavailable, folder.path(), &what));
-                FoundIndex::Nowhere
+                let what = format!(
+                    "`SKILL.md` cannot be read right now ({}):",
+                    describe_error(&error)
+                );
+                self.report(index, Finding::new(Code::Unavailable, folder.path(), &what));
+                FoundIndex::Unread
             }
             Err(error) => {
-                let message = format!("`SKILL.md` could not be read: {}", chain(&error));
+                let message = format!("`SKILL.md` could not be read: {}", describe_error(&error));
                 let unreadable = Diagnostic::new(Code::SkillFileUnreadable, None, message);
-                self.found(FoundFolder::Refused(Arc::new(RefusedFolder {
+                self.push(FoundFolder::Refused(Arc::new(RefusedFolder {
                     source: index,
                     folder,
                     revision: None,
@@ -398,37 +405,38 @@ impl<'a> Discoverer<'a> {
             }
         };
         if let Some((hash, identity)) = hash.zip(identity) {
-            self.identities.push((identity, place));
+            self.identities.push((identity, found_index));
             let (identities, hasher) = (&self.identities, &self.hasher);
             let hash_of = |at: &u32| identities[*at as usize].0.hash(hasher);
-            self.known.insert_unique(hash, last(identities), hash_of);
+            self.by_identity
+                .insert_unique(hash, last_index(identities), hash_of);
         }
     }
 
-    fn found(&mut self, found: FoundFolder) -> FoundIndex {
+    fn push(&mut self, found: FoundFolder) -> FoundIndex {
         match found {
             FoundFolder::Skill(skill) => {
                 self.found.skills.push(skill);
-                FoundIndex::Skill(last(&self.found.skills))
+                FoundIndex::Skill(last_index(&self.found.skills))
             }
             FoundFolder::Refused(refused) => {
                 self.found.refused.push(refused);
-                FoundIndex::Refused(last(&self.found.refused))
+                FoundIndex::Refused(last_index(&self.found.refused))
             }
         }
     }
 
-    /// Reads the head of a file, and more of it where the frontmatter is longer than the head.
-    fn read(
+    /// Parses the head of a file, and reads more of it if the frontmatter is longer than the head.
+    fn parse_file(
         &self,
         source: &dyn Source,
         folder: &Folder,
         head: &[u8],
         state: FileState,
     ) -> Result<(Parsed, FileState), Error> {
-        let limits = &self.reading.walk.limits;
+        let limits = &self.options.walk.limits;
         let parse = |bytes: &[u8], wanted: usize, state: &FileState| {
-            // The last step reads past the cap, so that a frontmatter just over it is seen to be.
+            // The last step reads past the limit, so that frontmatter just above it is detected.
             let last = wanted > limits.frontmatter_bytes;
             let extent = if last || bytes.len() < wanted {
                 Extent::Whole
@@ -440,7 +448,7 @@ impl<'a> Discoverer<'a> {
                 extent,
                 state.revision.size,
                 folder.name(),
-                self.reading.reader,
+                self.options.reader,
                 limits,
             )
         };
@@ -464,12 +472,12 @@ impl<'a> Discoverer<'a> {
     }
 }
 
-/// Returns the place of what was put into a list just now; sources are capped far below what fits.
-fn last<T>(list: &[T]) -> u32 {
+/// Returns the index of the last element. The limits on sources keep it far below `u32::MAX`.
+fn last_index<T>(list: &[T]) -> u32 {
     u32::try_from(list.len() - 1).unwrap_or(u32::MAX)
 }
 
-/// Returns the skill that a file holds, or why it holds none.
+/// Builds a skill from a parsed file, or a refused folder if it is not a skill.
 pub(crate) fn found(
     source: usize,
     folder: Folder,
@@ -507,8 +515,8 @@ pub(crate) fn found(
     }
 }
 
-/// Returns an error with its cause, or with its rule.
-fn chain(error: &Error) -> String {
+/// Describes an error with its cause or, for a refusal, with its rule.
+fn describe_error(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Refused => format!("{error}. {}", error.hint()),
         _ => error.with_cause(),

@@ -1,79 +1,79 @@
-//! The one string that leads to each skill.
+//! Assigns each skill its unique id.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Facts, Id, Item, SkillRow, Tables, is_usable};
+use crate::catalog::tables::{Id, Item, SkillFacts, SkillRow, Tables, is_usable};
 
-/// What the ids by place of some roots are made of.
+/// Builds ids by location.
 pub(super) struct PlaceIds {
-    /// What those of each root start with.
-    starts: Vec<Arc<str>>,
-    /// Whether no two folders can have the same.
+    /// The prefix of each root's ids.
+    prefixes: Vec<Arc<str>>,
+    /// Whether no two folders can have the same id by location.
     are_distinct: bool,
 }
 
 impl PlaceIds {
     pub(super) fn new(roots: &[Root]) -> Self {
-        let start = |root: &Root| format!("{}:{}/", root.scope(), root.label()).into();
+        let prefix = |root: &Root| format!("{}:{}/", root.scope(), root.label()).into();
         Self {
-            starts: roots.iter().map(start).collect(),
+            prefixes: roots.iter().map(prefix).collect(),
             are_distinct: are_places_distinct(roots),
         }
     }
 }
 
 impl Tables {
-    /// Gives an id to each skill that its name does not lead to.
-    pub(super) fn give_ids(&mut self, roots: &[Root], facts: &[Facts]) {
+    /// Assigns an id to each skill that its name does not resolve to.
+    pub(super) fn assign_ids(&mut self, roots: &[Root], facts: &[SkillFacts]) {
         let mut ids: Vec<(u32, Option<Id>)> = Vec::new();
-        let by_place = PlaceIds::new(roots);
+        let location_ids = PlaceIds::new(roots);
         let mut colons = Vec::new();
-        for ((at, node), facts) in (0..).zip(&self.base.nodes).zip(facts) {
+        for ((index, row), facts) in (0..).zip(&self.base.nodes).zip(facts) {
             if facts.has_colon {
-                colons.push(at);
+                colons.push(index);
             }
-            if node.winner == at && !(facts.is_plain && node.losers.is_empty()) {
-                self.group_ids(roots, at, &by_place, &mut ids);
+            if row.winner == index && !(facts.is_plain && row.losers.is_empty()) {
+                self.group_ids(roots, index, &location_ids, &mut ids);
             }
         }
         self.colons = colons;
-        let mut unnamed: Vec<u32> = Vec::new();
-        let nodes = &mut Arc::make_mut(&mut self.base).nodes;
-        for (at, id) in ids {
+        let mut without_id: Vec<u32> = Vec::new();
+        let rows = &mut Arc::make_mut(&mut self.base).nodes;
+        for (index, id) in ids {
             match id {
-                Some(id) => nodes[at as usize].id = Some(id),
-                None => unnamed.push(at),
+                Some(id) => rows[index as usize].id = Some(id),
+                None => without_id.push(index),
             }
         }
-        for at in unnamed {
-            let place = self.place_id(at, &by_place);
-            let mut numbers = (2..).map(|number| format!("{place}~{number}"));
-            if let Some(id) = numbers.find(|id| self.find(roots, id).is_none()) {
-                self.numbered.insert(id.as_str().into(), at);
-                Arc::make_mut(&mut self.base).nodes[at as usize].id = Some(Id::Text(id.into()));
+        for index in without_id {
+            let location = self.location_id(index, &location_ids);
+            let mut numbered = (2..).map(|number| format!("{location}~{number}"));
+            if let Some(id) = numbered.find(|id| self.find(roots, id).is_none()) {
+                self.numbered.insert(id.as_str().into(), index);
+                Arc::make_mut(&mut self.base).nodes[index as usize].id = Some(Id::Text(id.into()));
             }
         }
     }
 
-    /// Finds the ids of the skills of one name that it does not lead to: the first of name by qualifier and place that
-    /// leads to it, or none where neither does.
+    /// Collects the ids of those skills of one name that the name does not resolve to: the qualified name or, if that
+    /// resolves elsewhere, the id by location; `None` if neither resolves to the skill.
     pub(super) fn group_ids(
         &self,
         roots: &[Root],
         winner: u32,
-        by_place: &PlaceIds,
+        location_ids: &PlaceIds,
         ids: &mut Vec<(u32, Option<Id>)>,
     ) {
-        let qualifier = |at: u32| roots[self.node(at).source as usize].qualifier();
-        // There are few roots, and so are their qualifiers.
+        let qualifier = |index: u32| roots[self.node(index).source as usize].qualifier();
+        // A linear search suffices: there are few roots, and so few qualifiers.
         let mut taken: Vec<&str> = Vec::new();
-        for at in self.group(winner) {
-            let node = self.node(at);
-            let leads_here = |id: &str| self.find(roots, id) == Some(Item::Skill(at));
-            let is_first = if at == winner {
-                if is_plain(roots, node) || leads_here(node.name()) {
+        for index in self.group(winner) {
+            let row = self.node(index);
+            let resolves_here = |id: &str| self.find(roots, id) == Some(Item::Skill(index));
+            let is_first = if index == winner {
+                if is_plain(roots, row) || resolves_here(row.name()) {
                     continue;
                 }
                 true
@@ -81,84 +81,94 @@ impl Tables {
                 if taken.is_empty() {
                     taken.push(qualifier(winner));
                 }
-                let is_new = !taken.contains(&qualifier(at));
+                let is_new = !taken.contains(&qualifier(index));
                 if is_new {
-                    taken.push(qualifier(at));
+                    taken.push(qualifier(index));
                 }
                 is_new
             };
-            let wanted = is_first.then(|| format!("{}:{}", qualifier(at), node.name()));
-            let wanted = wanted.filter(|id| leads_here(id));
-            let id = wanted.map(|id| Id::Text(id.into())).or_else(|| {
-                let is_its = by_place.are_distinct || leads_here(&self.place_id(at, by_place));
-                is_its.then(|| Id::by_place(&by_place.starts[node.source as usize]))
+            let by_name = is_first.then(|| format!("{}:{}", qualifier(index), row.name()));
+            let by_name = by_name.filter(|id| resolves_here(id));
+            let id = by_name.map(|id| Id::Text(id.into())).or_else(|| {
+                let is_unique = location_ids.are_distinct
+                    || resolves_here(&self.location_id(index, location_ids));
+                is_unique.then(|| Id::from_location(&location_ids.prefixes[row.source as usize]))
             });
-            ids.push((at, id));
+            ids.push((index, id));
         }
     }
 
-    /// Returns the id of a skill by its place.
-    fn place_id(&self, at: u32, by_place: &PlaceIds) -> String {
-        let skill = &self.node(at).skill;
-        format!("{}{}", by_place.starts[skill.source], skill.folder.path())
+    /// Returns the id of a skill by location.
+    fn location_id(&self, index: u32, location_ids: &PlaceIds) -> String {
+        let skill = &self.node(index).skill;
+        format!(
+            "{}{}",
+            location_ids.prefixes[skill.source],
+            skill.folder.path()
+        )
     }
 
-    /// Orders the nodes by id: most have their canonical name as id and are in order already, or their place and are in
-    /// order by place; the others are put between them.
-    pub(super) fn order_by_id(&mut self, roots: usize, facts: &[Facts]) {
-        let nodes = (0..).zip(&self.base.nodes).zip(facts);
-        let orders = nodes.map(|((at, node), facts)| match &node.id {
-            None if facts.key.is_as_written() => (at, InOrder::ByName),
-            Some(Id::Place { .. }) => (at, InOrder::ByPlace),
-            None | Some(Id::Text(_)) => (at, InOrder::No),
+    /// Sorts the rows by id. Rows whose id is their canonical name are already in order, and rows with an id by
+    /// location are in order within their root; the few others are sorted, and all are merged.
+    pub(super) fn order_by_id(&mut self, roots: usize, facts: &[SkillFacts]) {
+        let rows = (0..).zip(&self.base.nodes).zip(facts);
+        let presorted = rows.map(|((index, row), facts)| match &row.id {
+            None if facts.key.is_as_written() => (index, PresortedBy::Name),
+            Some(Id::Location { .. }) => (index, PresortedBy::Location),
+            None | Some(Id::Text(_)) => (index, PresortedBy::Nothing),
         });
-        let orders: Vec<(u32, InOrder)> = orders.collect();
-        let of = |wanted: InOrder| {
-            let wanted = orders.iter().filter(move |(_, order)| *order == wanted);
-            wanted.map(|(at, _)| *at)
+        let presorted: Vec<(u32, PresortedBy)> = presorted.collect();
+        let select = |wanted: PresortedBy| {
+            let selected = presorted.iter().filter(move |(_, by)| *by == wanted);
+            selected.map(|(index, _)| *index)
         };
-        let mut by_id: Vec<u32> = of(InOrder::ByName).collect();
-        let mut odd: Vec<u32> = of(InOrder::No).collect();
-        odd.sort_by(|a, b| self.compare_ids(*a, *b));
-        self.merge(&mut by_id, &odd);
+        let mut by_id: Vec<u32> = select(PresortedBy::Name).collect();
+        let mut unsorted: Vec<u32> = select(PresortedBy::Nothing).collect();
+        unsorted.sort_by(|a, b| self.compare_ids(*a, *b));
+        self.merge(&mut by_id, &unsorted);
         for root in 0..roots {
-            let of_root = |root: usize| self.places.partition_point(|at| self.place(*at).0 < root);
-            let items = &self.places[of_root(root)..of_root(root + 1)];
-            let by_place = items.iter().filter_map(|item| match item {
-                Item::Skill(at) if orders[*at as usize].1 == InOrder::ByPlace => Some(*at),
+            let start_of = |root: usize| {
+                self.places
+                    .partition_point(|item| self.place(*item).0 < root)
+            };
+            let items = &self.places[start_of(root)..start_of(root + 1)];
+            let by_location = items.iter().filter_map(|item| match item {
+                Item::Skill(index) if presorted[*index as usize].1 == PresortedBy::Location => {
+                    Some(*index)
+                }
                 Item::Skill(_) | Item::Refused(_) => None,
             });
-            self.merge(&mut by_id, &by_place.collect::<Vec<_>>());
+            self.merge(&mut by_id, &by_location.collect::<Vec<_>>());
         }
         self.by_id = by_id;
     }
 
-    /// Puts nodes between others; both are in order by id.
-    fn merge(&self, by_id: &mut Vec<u32>, nodes: &[u32]) {
-        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+    /// Merges rows into `by_id`; both are sorted by id.
+    fn merge(&self, by_id: &mut Vec<u32>, rows: &[u32]) {
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
             return;
         };
-        // Ids by place stand together, with nothing between them.
+        // Ids by location usually form one run, which can be inserted at once.
         let start = by_id.partition_point(|other| self.compare_ids(*other, *first).is_lt());
         let next = by_id.get(start);
         if next.is_none_or(|next| self.compare_ids(*next, *last).is_gt()) {
-            by_id.splice(start..start, nodes.iter().copied());
+            by_id.splice(start..start, rows.iter().copied());
             return;
         }
-        let mut merged = Vec::with_capacity(by_id.len() + nodes.len());
+        let mut merged = Vec::with_capacity(by_id.len() + rows.len());
         let mut rest = &by_id[..];
-        for node in nodes {
-            let is_before = |other: &u32| self.compare_ids(*other, *node).is_lt();
+        for row in rows {
+            let is_before = |other: &u32| self.compare_ids(*other, *row).is_lt();
             let (before, after) = rest.split_at(rest.partition_point(is_before));
             merged.extend_from_slice(before);
-            merged.push(*node);
+            merged.push(*row);
             rest = after;
         }
         merged.extend_from_slice(rest);
         *by_id = merged;
     }
 
-    /// Compares the ids of two nodes, without putting one together.
+    /// Compares the ids of two rows without allocating.
     fn compare_ids(&self, a: u32, b: u32) -> Ordering {
         let ((a, a_rest), (b, b_rest)) = (self.node(a).id_parts(), self.node(b).id_parts());
         let bytes = a.bytes().chain(a_rest.bytes());
@@ -166,28 +176,28 @@ impl Tables {
     }
 }
 
-/// What a node is in order by already.
+/// What a row is already sorted by.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum InOrder {
-    ByName,
-    ByPlace,
-    No,
+enum PresortedBy {
+    Name,
+    Location,
+    Nothing,
 }
 
-/// Returns whether no two folders of roots of one scope can have the same id by place: no label goes on where another
-/// ends.
+/// Returns whether no two folders can have the same id by location: no root's label extends that of another root of the
+/// same scope by a path.
 pub(super) fn are_places_distinct(roots: &[Root]) -> bool {
-    let goes_on = |root: &Root, other: &Root| {
+    let extends = |root: &Root, other: &Root| {
         let rest = root.label().strip_prefix(other.label());
         root.scope() == other.scope() && rest.is_some_and(|rest| rest.starts_with('/'))
     };
     let mut pairs = roots
         .iter()
         .flat_map(|root| roots.iter().map(move |other| (root, other)));
-    !pairs.any(|(root, other)| goes_on(root, other))
+    !pairs.any(|(root, other)| extends(root, other))
 }
 
-/// Returns whether the name of a skill leads to it, if it is the winner of the name.
-fn is_plain(roots: &[Root], node: &SkillRow) -> bool {
-    is_usable(&roots[node.source as usize], node.choice) && !node.name().contains(':')
+/// Returns whether the name alone resolves to a skill, provided that it won the name.
+fn is_plain(roots: &[Root], row: &SkillRow) -> bool {
+    is_usable(&roots[row.source as usize], row.choice) && !row.name().contains(':')
 }

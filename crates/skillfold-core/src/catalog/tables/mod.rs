@@ -1,4 +1,4 @@
-//! The tables of a snapshot: skills by name, by id and by place.
+//! The lookup tables of a snapshot: skills by name, by id and by location (root and folder).
 
 mod find;
 
@@ -21,70 +21,70 @@ use crate::read::source::Folder;
 
 pub(crate) use patch::Patched;
 
-/// Skills and refused folders, and the ways to find each: what was arranged together, and what is newer. A skill keeps its
-/// number while the base is the same; what is gone leaves its number unused.
+/// Skills and refused folders with their lookup tables: a shared base, and an overlay of newer items. A skill keeps its
+/// index as long as the base is the same; a removed skill leaves a tombstone.
 #[derive(Debug)]
 pub(crate) struct Tables {
     base: Arc<Base>,
-    /// Skills that are newer than the base; their numbers follow those of the base.
+    /// Skills that are newer than the base; their indices follow those of the base.
     newer: Vec<SkillRow>,
-    /// The same for refused folders.
+    /// Refused folders that are newer than the base; their indices follow those of the base.
     newer_refused: Vec<Arc<RefusedFolder>>,
-    /// What the newer ones changed of the base's other words.
+    /// Aliases that differ from the base.
     newer_aliases: HashMap<Box<str>, Vec<Item>>,
-    /// The numbers of skills that are gone, in the order in which they went.
+    /// Tombstones: the indices of removed skills, in the order of removal.
     gone: Vec<u32>,
     /// The refused folders, ordered by root and folder.
     refused: Arc<[Arc<RefusedFolder>]>,
-    /// The nodes ordered by id.
+    /// The skills, ordered by id.
     by_id: Vec<u32>,
-    /// All folders, ordered by root and folder.
+    /// All items, ordered by root and folder.
     places: Vec<Item>,
-    /// The winner of each name, by its hash: the names themselves are in the nodes.
+    /// The winner of each canonical name, by hash. The names themselves are in the rows.
     names: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Skills with a colon in their name, whose ids depend on other names than their own.
+    /// Skills with a colon in their name: their ids depend on names other than their own.
     colons: Vec<u32>,
-    /// Ids that are not made of names and places alone; there are hardly ever any.
+    /// Ids with an appended number (`~2`), which are very rare.
     numbered: HashMap<Box<str>, u32>,
-    /// How many skills come before each by id, from when it is asked for the first time.
+    /// The position of each skill in the order by id, computed on first use.
     orders: OnceLock<Box<[u32]>>,
     precedence: Precedence,
 }
 
-/// What was arranged together.
+/// Tables that were built in one pass and are shared between snapshots.
 #[derive(Clone, Debug)]
 struct Base {
-    /// Ordered by canonical name; of those with one name the winner stands first, and the others follow by rank.
+    /// Ordered by canonical name; among equal names the winner is first, the others follow by rank.
     nodes: Vec<SkillRow>,
     refused: Arc<[Arc<RefusedFolder>]>,
-    /// Other words for a skill or a refused folder: the names of folders.
+    /// Skills and refused folders by folder name.
     aliases: HashMap<Box<str>, Vec<Item>>,
 }
 
-/// A skill in the catalog.
+/// A skill in the tables.
 #[derive(Clone, Debug)]
 pub(crate) struct SkillRow {
     pub(crate) skill: Arc<Skill>,
-    /// The id, where it is not the name.
+    /// The id, if it is not the name.
     pub(crate) id: Option<Id>,
-    /// The node that won the name.
+    /// The row that won the name.
     pub(crate) winner: u32,
     pub(crate) choice: Toggle,
-    /// The root, which is the skill's own: in a large catalog the skill is far away.
+    /// A copy of the skill's source index, which avoids a cache miss in a large catalog.
     source: u32,
-    /// The others of the name, by rank, if this one won it.
+    /// The rows that lost the name to this one, by rank.
     pub(crate) losers: Box<[u32]>,
 }
 
 impl SkillRow {
-    /// Creates a node that is alone.
-    fn new(skill: Arc<Skill>, choice: Toggle, source: u32) -> Self {
+    /// Creates a row without an id and without other skills of its name.
+    fn new(skill: Arc<Skill>, toggle: Toggle, source: u32) -> Self {
         Self {
             skill,
             id: None,
             winner: 0,
-            choice,
+            choice: toggle,
             source,
             losers: Box::default(),
         }
@@ -97,56 +97,61 @@ impl SkillRow {
     pub(crate) fn id(&self) -> &str {
         match &self.id {
             Some(Id::Text(id)) => id,
-            Some(Id::Place { of, text }) => {
-                text.get_or_init(|| format!("{of}{}", self.skill.folder.path()).into())
+            Some(Id::Location { prefix, text }) => {
+                text.get_or_init(|| format!("{prefix}{}", self.skill.folder.path()).into())
             }
             None => self.name(),
         }
     }
 
-    /// Returns the id in two parts, as they are: nothing is put together.
+    /// Returns the id in two parts, without allocating.
     fn id_parts(&self) -> (&str, &str) {
         match &self.id {
             Some(Id::Text(id)) => (id, ""),
-            Some(Id::Place { of, .. }) => (of, self.skill.folder.path()),
+            Some(Id::Location { prefix, .. }) => (prefix, self.skill.folder.path()),
             None => (self.name(), ""),
         }
     }
 }
 
-/// An id that is not the name of its skill.
+/// An id that is not the skill's name.
 #[derive(Clone, Debug)]
 pub(crate) enum Id {
     Text(Box<str>),
-    /// By place. Among many skills that share names most ids are of this kind, and few of them are ever looked at.
-    Place {
-        /// What the ids of all places of a root start with.
-        of: Arc<str>,
+    /// By location. In catalogs with many shared names most ids are of this kind, and few are ever used, so the text is
+    /// built on demand.
+    Location {
+        /// The common prefix of all ids by location in a root.
+        prefix: Arc<str>,
         text: OnceLock<Box<str>>,
     },
 }
 
 impl Id {
-    fn by_place(of: &Arc<str>) -> Self {
-        Self::Place {
-            of: Arc::clone(of),
+    fn from_location(prefix: &Arc<str>) -> Self {
+        Self::Location {
+            prefix: Arc::clone(prefix),
             text: OnceLock::new(),
         }
     }
 }
 
-/// Ids of one and the same skill are equal if their parts are.
+/// Compares two ids of the same skill, so the folder need not be compared.
 impl PartialEq for Id {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(id), Self::Text(other)) => id == other,
-            (Self::Place { of, .. }, Self::Place { of: other, .. }) => of == other,
-            (Self::Text(_), Self::Place { .. }) | (Self::Place { .. }, Self::Text(_)) => false,
+            (Self::Location { prefix, .. }, Self::Location { prefix: other, .. }) => {
+                prefix == other
+            }
+            (Self::Text(_), Self::Location { .. }) | (Self::Location { .. }, Self::Text(_)) => {
+                false
+            }
         }
     }
 }
 
-/// An index into the skills or into the refused folders.
+/// The index of a skill or of a refused folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Item {
     Skill(u32),
@@ -154,7 +159,7 @@ pub(crate) enum Item {
 }
 
 impl Tables {
-    /// Arranges what was found.
+    /// Builds the tables from the result of a scan.
     pub(crate) fn new(
         found: Discovery,
         roots: &[Root],
@@ -166,28 +171,28 @@ impl Tables {
         } = found;
         let facts = skills.iter().map(|skill| {
             let root = &roots[skill.source];
-            Facts::of(skill, root, enablement.choice(skill, root), precedence)
+            SkillFacts::new(skill, root, enablement.choice(skill, root), precedence)
         });
-        let facts: Vec<Facts> = facts.collect();
-        let order = by_name(&facts, &skills);
-        let mut node_of: Vec<u32> = vec![0; skills.len()];
-        for (node, at) in order.iter().enumerate() {
-            node_of[*at as usize] = index(node);
+        let facts: Vec<SkillFacts> = facts.collect();
+        let order = sort_by_name(&facts, &skills);
+        let mut row_of: Vec<u32> = vec![0; skills.len()];
+        for (row, at) in order.iter().enumerate() {
+            row_of[*at as usize] = index(row);
         }
-        let places = places(&skills, &refused, &node_of);
+        let places = merge_by_location(&skills, &refused, &row_of);
         let found = skills.into_iter().zip(facts).map(Some);
-        let mut found: Vec<Option<(Arc<Skill>, Facts)>> = found.collect();
-        let (mut nodes, mut facts) = (
+        let mut found: Vec<Option<(Arc<Skill>, SkillFacts)>> = found.collect();
+        let (mut rows, mut facts) = (
             Vec::with_capacity(order.len()),
             Vec::with_capacity(order.len()),
         );
-        for (skill, of) in order.iter().filter_map(|at| found[*at as usize].take()) {
-            nodes.push(SkillRow::new(skill, of.choice, of.source));
-            facts.push(of);
+        for (skill, skill_facts) in order.iter().filter_map(|at| found[*at as usize].take()) {
+            rows.push(SkillRow::new(skill, skill_facts.toggle, skill_facts.source));
+            facts.push(skill_facts);
         }
         let refused: Arc<[_]> = refused.into();
         let base = Base {
-            nodes,
+            nodes: rows,
             refused: Arc::clone(&refused),
             aliases: HashMap::new(),
         };
@@ -207,9 +212,9 @@ impl Tables {
             orders: OnceLock::new(),
             precedence,
         };
-        tables.enter_names(&facts);
-        tables.enter_aliases(&facts, &order);
-        tables.give_ids(roots, &facts);
+        tables.index_names(&facts);
+        tables.index_aliases(&facts, &order);
+        tables.assign_ids(roots, &facts);
         tables.order_by_id(roots.len(), &facts);
         tables
     }
@@ -219,20 +224,20 @@ impl Tables {
         self.by_id.len()
     }
 
-    pub(crate) fn node(&self, at: u32) -> &SkillRow {
-        let at = at as usize;
-        match self.base.nodes.get(at) {
-            Some(node) => node,
-            None => &self.newer[at - self.base.nodes.len()],
+    pub(crate) fn node(&self, index: u32) -> &SkillRow {
+        let index = index as usize;
+        match self.base.nodes.get(index) {
+            Some(row) => row,
+            None => &self.newer[index - self.base.nodes.len()],
         }
     }
 
-    /// Returns the refused folder of a number.
-    pub(crate) fn refused_at(&self, at: u32) -> &Arc<RefusedFolder> {
-        let at = at as usize;
-        match self.base.refused.get(at) {
+    /// Returns the refused folder at an index.
+    pub(crate) fn refused_at(&self, index: u32) -> &Arc<RefusedFolder> {
+        let index = index as usize;
+        match self.base.refused.get(index) {
             Some(refused) => refused,
-            None => &self.newer_refused[at - self.base.refused.len()],
+            None => &self.newer_refused[index - self.base.refused.len()],
         }
     }
 
@@ -248,19 +253,19 @@ impl Tables {
         &self.places
     }
 
-    /// Returns how many skills come before one, by id.
-    pub(crate) fn order(&self, at: u32) -> u32 {
-        let orders = self.orders.get_or_init(|| {
-            let mut orders = vec![u32::MAX; self.next_number() as usize];
-            for (order, at) in (0..).zip(&self.by_id) {
-                orders[*at as usize] = order;
+    /// Returns the position of a skill in the order by id.
+    pub(crate) fn order(&self, index: u32) -> u32 {
+        let positions = self.orders.get_or_init(|| {
+            let mut positions = vec![u32::MAX; self.next_number() as usize];
+            for (position, index) in (0..).zip(&self.by_id) {
+                positions[*index as usize] = position;
             }
-            orders.into()
+            positions.into()
         });
-        orders[at as usize]
+        positions[index as usize]
     }
 
-    /// Returns the other words for skills and refused folders.
+    /// Returns the skills and refused folders with a folder name, by rank.
     fn aliased(&self, key: &str) -> &[Item] {
         let newer = self.newer_aliases.get(key);
         let items = newer.or_else(|| self.base.aliases.get(key));
@@ -270,38 +275,38 @@ impl Tables {
     /// Returns the root and folder of an item.
     pub(crate) fn place(&self, item: Item) -> (usize, &Folder) {
         match item {
-            Item::Skill(at) => {
-                let skill = &self.node(at).skill;
+            Item::Skill(index) => {
+                let skill = &self.node(index).skill;
                 (skill.source, &skill.folder)
             }
-            Item::Refused(at) => {
-                let refused = self.refused_at(at);
+            Item::Refused(index) => {
+                let refused = self.refused_at(index);
                 (refused.source, &refused.folder)
             }
         }
     }
 
-    /// Returns the skills of one name, by rank, if this is the winner.
+    /// Returns all skills of the winner's name, by rank.
     pub(crate) fn group(&self, winner: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::once(winner).chain(self.node(winner).losers.iter().copied())
     }
 
-    /// Finds the winner of each name, and enters it under its hash.
-    fn enter_names(&mut self, facts: &[Facts]) {
-        let key = |node: usize| &facts[node].key;
-        let nodes = &mut Arc::make_mut(&mut self.base).nodes;
+    /// Sets the winner of each name, and indexes it by hash.
+    fn index_names(&mut self, facts: &[SkillFacts]) {
+        let key = |row: usize| &facts[row].key;
+        let rows = &mut Arc::make_mut(&mut self.base).nodes;
         let mut start = 0;
-        for node in 0..nodes.len() {
-            if node > 0 {
-                let names = || (nodes[node].name(), nodes[node - 1].name());
-                if key(node).cmp(key(node - 1), names).is_ne() {
-                    start = node;
+        for row in 0..rows.len() {
+            if row > 0 {
+                let names = || (rows[row].name(), rows[row - 1].name());
+                if key(row).cmp(key(row - 1), names).is_ne() {
+                    start = row;
                 }
             }
-            nodes[node].winner = index(start);
+            rows[row].winner = index(start);
         }
-        let nodes = &mut Arc::make_mut(&mut self.base).nodes;
-        for group in nodes.chunk_by_mut(|a, b| a.winner == b.winner) {
+        let rows = &mut Arc::make_mut(&mut self.base).nodes;
+        for group in rows.chunk_by_mut(|a, b| a.winner == b.winner) {
             if let [first, others @ ..] = group
                 && !others.is_empty()
             {
@@ -309,107 +314,108 @@ impl Tables {
                 first.losers = (start + 1..=start + index(others.len())).collect();
             }
         }
-        let (nodes, hasher) = (&self.base.nodes, &self.hasher);
-        let text = |node: u32| key(node as usize).text(nodes[node as usize].name());
-        let hash = |node: &u32| hasher.hash_one(text(*node));
-        for node in (0..).zip(nodes).filter(|(at, node)| node.winner == *at) {
-            self.names.insert_unique(hash(&node.0), node.0, hash);
+        let (rows, hasher) = (&self.base.nodes, &self.hasher);
+        let text = |row: u32| key(row as usize).text(rows[row as usize].name());
+        let hash = |row: &u32| hasher.hash_one(text(*row));
+        for (winner, _) in (0..).zip(rows).filter(|(index, row)| row.winner == *index) {
+            self.names.insert_unique(hash(&winner), winner, hash);
         }
     }
 
-    /// Enters the names of folders where they are not the names of their skills: skills by rank, then refused folders.
-    fn enter_aliases(&mut self, facts: &[Facts], order: &[u32]) {
-        let mut aliased: Vec<(Rank, u32, u32)> = (0..)
+    /// Indexes folder names that differ from the skill's name: skills by rank, then refused folders.
+    fn index_aliases(&mut self, facts: &[SkillFacts], order: &[u32]) {
+        let mut ranked: Vec<(Rank, u32, u32)> = (0..)
             .zip(order)
             .zip(facts)
             .filter(|(_, facts)| facts.has_alias)
-            .map(|((node, at), facts)| (facts.rank, *at, node))
+            .map(|((row, at), facts)| (facts.rank, *at, row))
             .collect();
-        aliased.sort_unstable();
-        let skills = aliased.into_iter().map(|(_, _, node)| Item::Skill(node));
+        ranked.sort_unstable();
+        let skills = ranked.into_iter().map(|(_, _, row)| Item::Skill(row));
         let refused = (0..index(self.refused.len())).map(Item::Refused);
-        let mut words: HashMap<Box<str>, Vec<Item>> = HashMap::new();
+        let mut aliases: HashMap<Box<str>, Vec<Item>> = HashMap::new();
         for item in skills.chain(refused) {
             let alias: Box<str> = canonical(self.place(item).1.name()).into();
             if !alias.is_empty() {
-                words.entry(alias).or_default().push(item);
+                aliases.entry(alias).or_default().push(item);
             }
         }
-        Arc::make_mut(&mut self.base).aliases = words;
+        Arc::make_mut(&mut self.base).aliases = aliases;
     }
 }
 
-/// What is asked of each skill again and again, found in one pass: in a large catalog a skill is no longer at hand when it
-/// is looked at a second time.
-struct Facts {
+/// Frequently used properties of a skill, computed in one pass: in a large catalog, a second access to the skill would
+/// miss the cache.
+struct SkillFacts {
     key: NameKey,
     source: u32,
     rank: Rank,
-    choice: Toggle,
-    /// Whether its folder has another name.
+    toggle: Toggle,
+    /// Whether the folder name differs from the skill's name.
     has_alias: bool,
-    /// Whether its name leads to it, if it is the winner of the name.
+    /// Whether the name alone resolves to the skill, provided that it won the name.
     is_plain: bool,
     has_colon: bool,
 }
 
-impl Facts {
-    fn of(skill: &Skill, root: &Root, choice: Toggle, precedence: Precedence) -> Self {
+impl SkillFacts {
+    fn new(skill: &Skill, root: &Root, toggle: Toggle, precedence: Precedence) -> Self {
         let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
         let key = NameKey::new(name);
-        let is_other = folder != name && !folder.is_empty();
+        let differs = folder != name && !folder.is_empty();
         let has_colon = name.contains(':');
         Self {
             source: index(skill.source),
-            rank: rank_of(skill, root, choice, precedence),
-            choice,
-            has_alias: is_other && canonical(folder) != key.text(name),
-            is_plain: !has_colon && is_usable(root, choice),
+            rank: rank_of(skill, root, toggle, precedence),
+            toggle,
+            has_alias: differs && canonical(folder) != key.text(name),
+            is_plain: !has_colon && is_usable(root, toggle),
             has_colon,
             key,
         }
     }
 }
 
-/// How a skill stands among those of its name, the smallest first: by scope, by root, and by depth in the root, in one
+/// The rank of a skill among those of its name, lowest first: scope, root and depth in the root, packed into one
 /// number.
 type Rank = u64;
 
-fn rank_of(skill: &Skill, root: &Root, choice: Toggle, precedence: Precedence) -> Rank {
+fn rank_of(skill: &Skill, root: &Root, toggle: Toggle, precedence: Precedence) -> Rank {
     let depth = skill.folder.path().matches('/').count();
-    packed(rank(root, choice, precedence), skill.source, depth)
+    pack_rank(rank(root, toggle, precedence), skill.source, depth)
 }
 
-/// Packs a rank; roots and depths are far fewer than there is room for.
-fn packed(rank: usize, source: usize, depth: usize) -> Rank {
-    let part = |number: usize, bits: u32| (number as u64).min((1 << bits) - 1);
-    part(rank, 8) << 56 | part(source, 28) << 28 | part(depth, 28)
+/// Packs a rank. Roots and depths never come near the 28 bits they have.
+fn pack_rank(rank: usize, source: usize, depth: usize) -> Rank {
+    let clamp = |number: usize, bits: u32| (number as u64).min((1 << bits) - 1);
+    clamp(rank, 8) << 56 | clamp(source, 28) << 28 | clamp(depth, 28)
 }
 
-/// Returns how the skills of a root stand among those of the same name; the smallest wins. What may not be used wins over nothing.
-fn rank(root: &Root, choice: Toggle, precedence: Precedence) -> usize {
+/// Returns the rank of a root's skills among those of the same name; the lowest wins. Skills that cannot be used come
+/// after all that can.
+fn rank(root: &Root, toggle: Toggle, precedence: Precedence) -> usize {
     let scope = precedence.rank(root.scope());
-    if is_usable(root, choice) {
+    if is_usable(root, toggle) {
         scope
     } else {
         Scope::ALL.len() + scope
     }
 }
 
-/// Returns whether what was chosen so of a root may be used.
-fn is_usable(root: &Root, choice: Toggle) -> bool {
-    root.trust() == Trust::Trusted && choice == Toggle::On
+/// Returns whether a skill of a root can be used: it is trusted and enabled.
+fn is_usable(root: &Root, toggle: Toggle) -> bool {
+    root.trust() == Trust::Trusted && toggle == Toggle::On
 }
 
-/// Returns the order of skills by canonical name, then by rank, then as they were found: by folder.
-fn by_name(facts: &[Facts], skills: &[Arc<Skill>]) -> Vec<u32> {
-    // The starts of the names stand side by side: most comparisons look at nothing else.
+/// Returns the indices of the skills, sorted by canonical name, then by rank, then by folder.
+fn sort_by_name(facts: &[SkillFacts], skills: &[Arc<Skill>]) -> Vec<u32> {
+    // The prefixes of the names are adjacent in memory, and decide most comparisons.
     let starts = (0..).zip(facts).map(|(at, facts)| (facts.key.start(), at));
     let mut order: Vec<(Start, u32)> = starts.collect();
     order.sort_unstable();
     let name = |at: u32| skills[at as usize].manifest.name().as_str();
-    for alike in order.chunk_by_mut(|(start, _), (other, _)| start == other) {
-        alike.sort_by(|(_, a), (_, b)| {
+    for equal in order.chunk_by_mut(|(start, _), (other, _)| start == other) {
+        equal.sort_by(|(_, a), (_, b)| {
             let (left, right) = (&facts[*a as usize], &facts[*b as usize]);
             let keys = left.key.cmp(&right.key, || (name(*a), name(*b)));
             keys.then_with(|| left.rank.cmp(&right.rank))
@@ -418,24 +424,28 @@ fn by_name(facts: &[Facts], skills: &[Arc<Skill>]) -> Vec<u32> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Returns all folders, ordered by root and folder, from two lists that are.
-fn places(skills: &[Arc<Skill>], refused: &[Arc<RefusedFolder>], node_of: &[u32]) -> Vec<Item> {
-    let mut places = Vec::with_capacity(skills.len() + refused.len());
+/// Merges skills and refused folders, both ordered by root and folder; `row_of` maps skills to rows.
+fn merge_by_location(
+    skills: &[Arc<Skill>],
+    refused: &[Arc<RefusedFolder>],
+    row_of: &[u32],
+) -> Vec<Item> {
+    let mut items = Vec::with_capacity(skills.len() + refused.len());
     let mut done = 0;
-    // There are few refused: each looks for its place, so that most skills are not looked at.
-    for (at, refused) in (0..).zip(refused) {
-        let place = (refused.source, &refused.folder);
-        let is_before = |skill: &Arc<Skill>| (skill.source, &skill.folder) < place;
+    // Few folders are refused: a binary search for each avoids touching most skills.
+    for (index, refused) in (0..).zip(refused) {
+        let location = (refused.source, &refused.folder);
+        let is_before = |skill: &Arc<Skill>| (skill.source, &skill.folder) < location;
         let before = done + skills[done..].partition_point(is_before);
-        places.extend(node_of[done..before].iter().copied().map(Item::Skill));
-        places.push(Item::Refused(at));
+        items.extend(row_of[done..before].iter().copied().map(Item::Skill));
+        items.push(Item::Refused(index));
         done = before;
     }
-    places.extend(node_of[done..].iter().copied().map(Item::Skill));
-    places
+    items.extend(row_of[done..].iter().copied().map(Item::Skill));
+    items
 }
 
-/// Returns a place as it is kept. A catalog has fewer skills than four thousand million: each root is capped.
-fn index(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
+/// Converts an index for storage. The cap on skills per root keeps a catalog far below 2³² skills.
+fn index(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }

@@ -4,49 +4,50 @@ use std::fmt;
 
 use crate::name::InvalidPath;
 
-/// The folder of a skill inside its source: relative, with `/`; empty where the root itself is the skill.
+/// The folder of a skill inside its source: a relative path with `/`, empty if the root itself is the skill.
 ///
-/// A folder that a source lists also remembers whether a link is on the way to it; one that is created by its path has
-/// none. Later, a link is followed only where there was one.
+/// A folder listed by a source also records whether it was reached through a link; one created from a path was not.
+/// Later reads follow a link only if there was one during the walk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Folder {
-    // The path comes first: folders are ordered by it.
+    // The path must be the first field: the derived order is by path.
     path: Box<str>,
-    /// The name of the root, which is the folder's name where the path is empty.
+    /// The name of the root, if the root itself is the skill.
     root: Option<Box<str>>,
-    way: Reached,
+    reached: Reached,
 }
 
-/// How a folder was found.
+/// How the walk reached a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Reached {
-    /// Over folders alone.
+    /// Through folders only.
     Direct,
-    /// Over a link.
+    /// Through at least one link.
     Linked,
 }
 
 impl Folder {
     /// Creates the folder of a skill below the root.
     ///
-    /// The path is relative with `/`, and no component is empty, `.` or `..`: reading cannot leave the source by it.
+    /// The path must be relative with `/`, and no component may be empty, `.` or `..`, so a read cannot leave the
+    /// source.
     pub fn new(path: impl Into<Box<str>>) -> Result<Self, InvalidPath> {
         let path = path.into();
         InvalidPath::check_folder(&path)?;
         Ok(Self {
             path,
             root: None,
-            way: Reached::Direct,
+            reached: Reached::Direct,
         })
     }
 
-    /// Creates a folder from a path that a walk put together from names that it checked.
-    pub(super) fn walked(path: &str, way: Reached) -> Self {
+    /// Creates a folder from a path whose components the walk has checked.
+    pub(super) fn from_walk(path: &str, reached: Reached) -> Self {
         debug_assert!(Self::new(path).is_ok(), "the walk checks names");
         Self {
             path: path.into(),
             root: None,
-            way,
+            reached,
         }
     }
 
@@ -55,7 +56,7 @@ impl Folder {
         Self {
             path: "".into(),
             root: Some(name.into()),
-            way: Reached::Direct,
+            reached: Reached::Direct,
         }
     }
 
@@ -72,14 +73,14 @@ impl Folder {
         }
     }
 
-    /// Returns whether the folder was found over a link.
+    /// Returns whether the folder was reached through a link.
     pub(crate) fn is_linked(&self) -> bool {
-        self.way == Reached::Linked
+        self.reached == Reached::Linked
     }
 
-    /// Returns how the folder was found.
-    pub(super) fn way(&self) -> Reached {
-        self.way
+    /// Returns how the walk reached the folder.
+    pub(super) fn reached(&self) -> Reached {
+        self.reached
     }
 }
 

@@ -1,4 +1,4 @@
-//! Skills that a host holds in memory.
+//! Skills in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -13,7 +13,7 @@ use crate::read::source::{
     ResourceKind, Resources, Revision, SKILL_FILE, Source, WalkOptions,
 };
 
-/// A source whose files are in memory: bundled skills, and tests.
+/// A source whose files are in memory, for bundled skills and tests.
 ///
 /// ```
 /// use skillfold_core::{MemorySource, ReadOptions, discover};
@@ -28,7 +28,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// Creates a source of files, each with its path: `folder/SKILL.md`, `folder/references/more.md`.
+    /// Creates a source from paths and contents: `folder/SKILL.md`, `folder/references/more.md`.
     pub fn new<P: Into<Box<str>>, B: Into<Vec<u8>>>(
         files: impl IntoIterator<Item = (P, B)>,
     ) -> Self {
@@ -57,7 +57,7 @@ fn join(folder: &str, path: &str) -> String {
     }
 }
 
-/// Returns the folder of a path that names a `SKILL.md`.
+/// Returns the folder of a `SKILL.md` path.
 fn skill_folder(path: &str) -> Option<&str> {
     let folder = path.strip_suffix(SKILL_FILE)?;
     if folder.is_empty() {
@@ -67,7 +67,7 @@ fn skill_folder(path: &str) -> Option<&str> {
     }
 }
 
-/// Content in memory has no clock; its state is its size and a hash of it.
+/// Returns the size and a hash of the content as its revision; files in memory have no timestamps.
 fn revision(bytes: &[u8]) -> Revision {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
@@ -81,8 +81,8 @@ fn revision(bytes: &[u8]) -> Revision {
 }
 
 impl Source for MemorySource {
-    /// Lists what the host put there: folders are not passed over for their names or their depth.
-    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
+    /// Lists all folders: the host put them there, so none is skipped because of its name or depth.
+    fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         let skill_files = self
             .files
             .iter()
@@ -113,17 +113,17 @@ impl Source for MemorySource {
                 }
             }
         }
-        if folders.len() > walk.limits.skills {
-            folders.truncate(walk.limits.skills);
-            let bound = format!("Listing stopped after {} skills of", walk.limits.skills);
+        if folders.len() > options.limits.skills {
+            folders.truncate(options.limits.skills);
+            let bound = format!("Listing stopped after {} skills of", options.limits.skills);
             findings.push(Finding::new(Code::BoundReached, "", &bound));
         }
         if let Some(cursor) = cursor {
             folders.retain(|listed| listed.folder.path() > cursor.as_str());
             findings.clear();
         }
-        let next = (folders.len() > walk.page.max(1)).then(|| {
-            folders.truncate(walk.page.max(1));
+        let next = (folders.len() > options.page.max(1)).then(|| {
+            folders.truncate(options.page.max(1));
             Cursor::after(folders.last().map_or("", |last| last.folder.path()))
         });
         Ok(FolderPage {

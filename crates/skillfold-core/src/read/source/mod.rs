@@ -1,4 +1,4 @@
-//! Where skills come from: finite, local, synchronous.
+//! Sources of skills: finite, local and synchronous.
 
 mod folder;
 mod fs;
@@ -24,30 +24,31 @@ pub use revision::Revision;
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
 
-/// A place that holds skills. What it lists is read through it, and never through a path.
+/// A place that skills are read from. What it lists must be read through it, never by path.
 ///
-/// A source that lists a skill twice, under two folders, gives both the same [`ListedFolder::identity`].
+/// A source that lists a skill twice, under two folders, must give both the same [`ListedFolder::identity`].
 pub trait Source: fmt::Debug + Send + Sync {
-    /// Returns the folders that hold a `SKILL.md`, ordered by folder, from after `cursor` on.
-    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error>;
+    /// Returns the folders that have a `SKILL.md`, ordered by folder, starting after `cursor`.
+    fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error>;
 
-    /// Reads at most `bytes` bytes from the start of a folder's `SKILL.md` into an empty buffer, which the caller uses
-    /// again for the next skill.
+    /// Reads at most `bytes` bytes from the start of a folder's `SKILL.md` into an empty buffer, which the caller
+    /// reuses for the next skill.
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error>;
 
     /// Lists all skill folders, in any order, and reads at most `bytes` bytes from the start of each `SKILL.md`.
+    /// Returns what was skipped.
     ///
-    /// The same as [`list`](Self::list) and [`head`](Self::head) for each folder, for sources that do both at once for
-    /// less. Returns what was passed over.
+    /// Equivalent to [`list`](Self::list) followed by [`head`](Self::head) for each folder; override it if doing both
+    /// at once is cheaper.
     fn scan(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<Vec<Finding>, Error> {
         let (mut cursor, mut findings, mut buffer) = (None, Vec::new(), Vec::new());
         loop {
-            let page = self.list(walk, cursor.as_ref())?;
+            let page = self.list(options, cursor.as_ref())?;
             findings.extend(page.findings);
             for listed in page.folders {
                 buffer.clear();
@@ -58,7 +59,7 @@ pub trait Source: fmt::Debug + Send + Sync {
                     head: &buffer,
                 });
             }
-            // A cursor that does not move would never end.
+            // A cursor that does not advance would loop forever.
             if page.next.is_none() || page.next == cursor {
                 return Ok(findings);
             }
@@ -66,16 +67,16 @@ pub trait Source: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Lists all skill folders with the state of each `SKILL.md`, in the order of [`scan`](Self::scan), without reading
-    /// one. Returns what was passed over.
+    /// Lists all skill folders with the revision of each `SKILL.md`, in the order of [`scan`](Self::scan), without
+    /// reading any file. Returns what was skipped.
     fn survey(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         found: &mut dyn FnMut(ListedFolder),
     ) -> Result<Vec<Finding>, Error> {
         let (mut cursor, mut findings) = (None, Vec::new());
         loop {
-            let page = self.list(walk, cursor.as_ref())?;
+            let page = self.list(options, cursor.as_ref())?;
             findings.extend(page.findings);
             page.folders.into_iter().for_each(&mut *found);
             if page.next.is_none() || page.next == cursor {
@@ -85,30 +86,30 @@ pub trait Source: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Lists the skill folders at and below one path, as [`survey`](Self::survey) would if all else was as it is. Returns
-    /// what was passed over there, or nothing where only a survey of the whole source can tell.
+    /// Lists the skill folders at and below one path, as [`survey`](Self::survey) would. Returns what was skipped
+    /// there, or `None` if only a survey of the whole source can tell.
     fn survey_at(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         path: &str,
         found: &mut dyn FnMut(ListedFolder),
     ) -> Option<Vec<Finding>> {
-        let _ = (walk, path, found);
+        let _ = (options, path, found);
         None
     }
 
-    /// Returns whether the last search followed a link, so that one folder may be found by two paths. Where it did, what
-    /// changed is known only by searching everything again.
+    /// Returns whether the last walk followed a link, so one folder may be reachable by two paths. If so, only a full
+    /// rescan can tell what changed.
     fn went_over_links(&self) -> bool {
         false
     }
 
-    /// Returns the state of a folder's `SKILL.md` without reading it.
+    /// Returns the revision of a folder's `SKILL.md` without reading it.
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         Ok(self.head(folder, 0, &mut Vec::new())?.revision)
     }
 
-    /// Returns a range of a file of a skill, up to its end.
+    /// Reads a byte range of a skill's file; a range past the end is cut off there.
     fn read(
         &self,
         folder: &Folder,
@@ -116,7 +117,7 @@ pub trait Source: fmt::Debug + Send + Sync {
         range: Range<u64>,
     ) -> Result<FileBytes, Error>;
 
-    /// Returns the files of a skill, ordered by path, from after `cursor` on; `SKILL.md` is one of them.
+    /// Returns the files of a skill including `SKILL.md`, ordered by path, starting after `cursor`.
     fn resources(
         &self,
         folder: &Folder,
@@ -124,22 +125,22 @@ pub trait Source: fmt::Debug + Send + Sync {
         cursor: Option<&Cursor>,
     ) -> Result<Resources, Error>;
 
-    /// Returns the path of the folder that the source is, for people to see; nothing is opened by it.
+    /// Returns the path of the source's folder, for display only: never open anything by it.
     fn location(&self) -> Option<&Path> {
         None
     }
 
-    /// Returns the name under which another process may remember what is found here. A source has one only if an equal
-    /// [`Revision`] means equal content in every process, whenever it runs.
+    /// Returns the name under which scans of this source can be cached across processes. A source may have one only if
+    /// an equal [`Revision`] means equal content in every process, at any time.
     fn lasting_name(&self) -> Option<&str> {
         None
     }
 
-    /// Returns what stands at a path of a skill.
+    /// Returns whether a path in a skill is a file or a folder.
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error>;
 }
 
-/// How a source is searched for skills.
+/// Options for searching a source for skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -148,9 +149,9 @@ pub trait Source: fmt::Debug + Send + Sync {
 pub struct WalkOptions {
     /// What to do with folders whose name starts with a dot.
     pub hidden: HiddenPolicy,
-    /// Folders that one page of a listing holds at most.
+    /// Maximum folders per page of a listing.
     pub page: usize,
-    /// The caps.
+    /// The limits on what is searched and read.
     pub limits: Limits,
 }
 
@@ -169,14 +170,15 @@ impl Default for WalkOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkPolicy {
-    /// Follow them: installers link skills from one place into many. Loops end, and one folder is one skill.
+    /// Follow them: installers link one skill into many folders. Loops are detected, and a folder that is reachable by
+    /// several paths is one skill.
     #[default]
     Follow,
     /// Report them and go on.
     Refuse,
-    /// The same, and a file with several hard links is refused as well: its other name may be anywhere.
+    /// Like `Refuse`, and also refuse files with several hard links: their other names may be anywhere.
     ///
-    /// Outside Unix the standard library does not tell how many links a file has; there it is the same as `Refuse`.
+    /// Outside Unix the standard library does not expose the number of hard links; there it is the same as `Refuse`.
     Strict,
 }
 
@@ -187,11 +189,11 @@ pub enum HiddenPolicy {
     /// Report them and go on.
     #[default]
     Skip,
-    /// Search them too, all but `.git`.
+    /// Search them too, except `.git`.
     Search,
 }
 
-/// Where a listing goes on: after this folder or file.
+/// Where a listing continues: after this folder or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor(Box<str>);
 
@@ -201,7 +203,7 @@ impl Cursor {
         Self(path.into())
     }
 
-    /// Returns the folder or file that the cursor stands after.
+    /// Returns the folder or file that the listing continues after.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -213,7 +215,7 @@ impl Cursor {
 pub struct FolderPage {
     /// The folders, in order.
     pub folders: Vec<ListedFolder>,
-    /// What was passed over, and why.
+    /// What was skipped, and why.
     pub findings: Vec<Finding>,
     /// Where the next page starts, if there is one.
     pub next: Option<Cursor>,
@@ -225,14 +227,14 @@ pub struct FolderPage {
 pub struct ListedFolder {
     /// The folder.
     pub folder: Folder,
-    /// The state of its `SKILL.md`.
+    /// The revision of its `SKILL.md`.
     pub revision: Revision,
-    /// What the folder is, whichever path leads there.
+    /// The identity of the folder, independent of the path.
     pub identity: Option<FolderIdentity>,
 }
 
 impl ListedFolder {
-    /// Creates a folder with the state of its `SKILL.md`.
+    /// Creates a listed folder without an identity.
     pub fn new(folder: Folder, revision: Revision) -> Self {
         Self {
             folder,
@@ -241,7 +243,7 @@ impl ListedFolder {
         }
     }
 
-    /// Adds what the folder is, whichever path leads there.
+    /// Sets the identity of the folder.
     #[must_use]
     pub fn with_identity(mut self, identity: FolderIdentity) -> Self {
         self.identity = Some(identity);
@@ -249,20 +251,20 @@ impl ListedFolder {
     }
 }
 
-/// One skill folder, and the start of its `SKILL.md`.
+/// One skill folder and the start of its `SKILL.md`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ScannedFolder<'a> {
     /// The folder.
     pub listed: ListedFolder,
-    /// The state of the file that was read, or why it could not be.
+    /// The state of the file that was read, or why it could not be read.
     pub state: Result<FileState, Error>,
     /// The bytes that were read.
     pub head: &'a [u8],
 }
 
 impl<'a> ScannedFolder<'a> {
-    /// Creates a folder with the start of its file.
+    /// Creates a scanned folder.
     pub fn new(listed: ListedFolder, state: Result<FileState, Error>, head: &'a [u8]) -> Self {
         Self {
             listed,
@@ -272,49 +274,50 @@ impl<'a> ScannedFolder<'a> {
     }
 }
 
-/// What a folder is, whichever path leads there.
+/// The identity of a folder, independent of the path that leads to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FolderIdentity(IdentityRepr);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum IdentityRepr {
-    /// Device and inode of the `SKILL.md`, or of its folder where the file has several links.
+    /// Device and inode of the `SKILL.md`, or of its folder if the file has several hard links.
     #[cfg(unix)]
     Inode(u64, u64),
     Name(Box<str>),
 }
 
 impl FolderIdentity {
-    /// Creates an identity from a name that the folder has and no other: a resolved path, a digest.
+    /// Creates an identity from a name that is unique to the folder, such as a resolved path or a digest.
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self(IdentityRepr::Name(name.into()))
     }
 
-    /// Returns a hash for tables. Nobody chooses an inode, so that its hash may be cheap; a name comes from anywhere.
+    /// Returns a hash for tables. An inode gets a cheap hash, since nobody can choose it; a name may be chosen to
+    /// collide, so it gets the keyed one.
     pub(crate) fn hash(&self, hasher: &RandomState) -> u64 {
         match &self.0 {
             #[cfg(unix)]
             IdentityRepr::Inode(device, inode) => {
-                const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-                (device.rotate_left(32) ^ inode).wrapping_mul(ODD)
+                const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+                (device.rotate_left(32) ^ inode).wrapping_mul(GOLDEN_RATIO)
             }
             IdentityRepr::Name(name) => hasher.hash_one(name),
         }
     }
 }
 
-/// Something that was found about a path of a source.
+/// A diagnostic about a path in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
     /// The path inside the source; empty for the source itself.
     pub path: Box<str>,
-    /// What was found.
+    /// The diagnostic.
     pub diagnostic: Diagnostic,
 }
 
 impl Finding {
-    /// Creates a finding about a path; the message is `what`, a space and the path.
+    /// Creates a finding about a path. The message is `what`, a space and the quoted path.
     pub fn new(code: Code, path: &str, what: &str) -> Self {
         let shown = if path.is_empty() { "." } else { path };
         Self {
@@ -324,18 +327,18 @@ impl Finding {
     }
 }
 
-/// What was read of a file.
+/// Bytes that were read from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileBytes {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// The state of the file that they were read from.
+    /// The state of the file.
     pub state: FileState,
 }
 
 impl FileBytes {
-    /// Creates what was read of a file.
+    /// Creates the result of reading a file.
     pub fn new(bytes: Vec<u8>, state: FileState) -> Self {
         Self { bytes, state }
     }
@@ -348,14 +351,14 @@ impl FileBytes {
     reason = "hosts with their own sources fill in all of it"
 )]
 pub struct FileState {
-    /// The revision, taken after the last byte.
+    /// The revision, taken after the last byte was read.
     pub revision: Revision,
-    /// Whether the file held still while it was read.
+    /// Whether the file changed while it was read.
     pub stability: Stability,
 }
 
 impl FileState {
-    /// Creates the state of a file that held still.
+    /// Creates the state of a file that did not change while it was read.
     pub fn stable(revision: Revision) -> Self {
         Self {
             revision,
@@ -364,13 +367,13 @@ impl FileState {
     }
 }
 
-/// Whether a file held still while it was read.
+/// Whether a file changed while it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stability {
-    /// Its state was the same before and after.
+    /// The revision was the same before and after.
     Stable,
-    /// Its state changed, and changed again when it was read once more.
+    /// The revision changed during the read, and again during a second attempt.
     Changing,
 }
 
@@ -380,7 +383,7 @@ pub enum Stability {
 pub struct Resources {
     /// The files, in order.
     pub files: Vec<Resource>,
-    /// What was passed over, and why.
+    /// What was skipped, and why.
     pub findings: Vec<Finding>,
     /// Where the next page starts, if there is one.
     pub next: Option<Cursor>,
@@ -390,9 +393,9 @@ pub struct Resources {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// Its path inside the skill.
+    /// The path inside the skill.
     pub path: ResourcePath,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
@@ -403,7 +406,7 @@ impl Resource {
     }
 }
 
-/// What stands at a path.
+/// The kind of a path in a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResourceKind {

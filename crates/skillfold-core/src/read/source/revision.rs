@@ -1,41 +1,43 @@
-//! The cheap, local state of a file.
+//! A cheap revision of a file, from its metadata.
 
-/// The state of a file, taken from the descriptor that was read. Two equal, settled revisions mean the same content.
+/// The revision of a file, taken from the open descriptor. Two equal, settled revisions mean equal content.
 ///
-/// A revision is local: it says nothing to another machine. What is shared is a digest of the content.
+/// A revision is only meaningful on one machine. To compare across machines, use a digest of the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts with their own sources fill in all of it"
 )]
 pub struct Revision {
-    /// The device; 0 where the system does not tell.
+    /// The device; 0 if the system does not provide it.
     pub device: u64,
-    /// The inode; 0 where the system does not tell.
+    /// The inode; 0 if the system does not provide it.
     pub inode: u64,
     /// The size in bytes.
     pub size: u64,
-    /// The last change of the content, in nanoseconds since 1970.
+    /// The last change of the content (`mtime`), in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// The last change of the file, its name and its rights, in nanoseconds since 1970; 0 where the system does not tell.
+    /// The last change of the content, name or permissions (`ctime`), in nanoseconds since 1970; 0 if the system does
+    /// not provide it.
     pub changed_ns: i64,
 }
 
 impl Revision {
-    /// Time that a clock of a file system may lag behind, so that two writes within it look like one.
+    /// Timestamp granularity to allow for: two writes within this time may get the same timestamps.
     const SETTLING_NS: i64 = 2_000_000_000;
 
-    /// Returns whether the file was left alone long enough before `now_ns` for an equal revision to mean equal content.
+    /// Returns whether the file's last change is long enough before `now_ns` for an equal revision to mean equal
+    /// content.
     ///
-    /// A file that was changed within 2 seconds before, or after, has to be compared by content.
+    /// A file that changed less than 2 seconds before, or after, has to be compared by content.
     pub fn is_settled(&self, now_ns: i64) -> bool {
         let limit = now_ns.saturating_sub(Self::SETTLING_NS);
         self.modified_ns <= limit && self.changed_ns <= limit
     }
 
-    /// Returns whether the file was changed within 2 seconds around `now_ns`: somebody may be writing it.
+    /// Returns whether the file changed within 2 seconds of `now_ns`: it may still be being written.
     pub(crate) fn is_recent(&self, now_ns: i64) -> bool {
-        // A person may set any time for the content, and none for the file.
+        // Anyone can set the mtime, but not the ctime.
         let last = if self.changed_ns == 0 {
             self.modified_ns
         } else {

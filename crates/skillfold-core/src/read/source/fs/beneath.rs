@@ -1,4 +1,4 @@
-//! Opens files below a folder without following a link.
+//! Opens files below a folder without following links.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,16 +7,17 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
-/// A device is not opened for writing or as a terminal, a pipe does not wait for its other end, a child inherits nothing.
-pub(super) const READ: OFlags = OFlags::RDONLY
+/// Opens read-only, never makes a device the controlling terminal, does not block on a pipe, and is not inherited by
+/// child processes.
+pub(super) const READ_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
-pub(super) const FOLDER: OFlags = OFlags::RDONLY
+pub(super) const FOLDER_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// Opens a path; a signal that comes meanwhile is no fault.
+/// Opens a path, and retries if interrupted by a signal.
 pub(super) fn openat<P: Arg + Copy>(
     folder: impl AsFd,
     path: P,
@@ -26,7 +27,7 @@ pub(super) fn openat<P: Arg + Copy>(
     retry_on_intr(|| rustix::fs::openat(&folder, path, flags, mode))
 }
 
-/// Looks at a path, likewise.
+/// Stats a path, and retries if interrupted by a signal.
 pub(super) fn statat<P: Arg + Copy>(
     folder: impl AsFd,
     path: P,
@@ -35,16 +36,16 @@ pub(super) fn statat<P: Arg + Copy>(
     retry_on_intr(|| rustix::fs::statat(&folder, path, flags))
 }
 
-/// Looks at what is open, likewise.
+/// Stats an open file, and retries if interrupted by a signal.
 pub(super) fn fstat(open: impl AsFd) -> Result<Stat, Errno> {
     retry_on_intr(|| rustix::fs::fstat(&open))
 }
 
-/// Opens to look at, not to read.
+/// Opens only for `fstat`, not for reading.
 #[cfg(target_os = "linux")]
-pub(super) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+pub(super) const STAT_FLAGS: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-pub(super) const LOOK: OFlags = READ;
+pub(super) const STAT_FLAGS: OFlags = READ_FLAGS;
 
 #[cfg(target_os = "linux")]
 pub(super) fn open(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
@@ -52,26 +53,30 @@ pub(super) fn open(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Res
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match retry_on_intr(|| openat2(folder, path, flags, Mode::empty(), resolve)) {
-        // Old kernels lack the call, and some sandboxes forbid it; a long path fits step by step.
-        Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => walk(folder, path, flags),
+        // Old kernels lack the call, some sandboxes forbid it, and it refuses long paths.
+        Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => open_stepwise(folder, path, flags),
         opened => Ok(opened?),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
-    walk(folder, path, flags)
+    open_stepwise(folder, path, flags)
 }
 
-/// Opens one component after the other, none of which may be a link.
-pub(super) fn walk(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+/// Opens one component after the other; none may be a link.
+pub(super) fn open_stepwise(
+    folder: BorrowedFd<'_>,
+    path: &str,
+    flags: OFlags,
+) -> io::Result<OwnedFd> {
     let mut components = path.split('/').peekable();
     let mut parent = folder.try_clone_to_owned()?;
     while let Some(component) = components.next() {
         let last = components.peek().is_none();
-        let step = if last { flags } else { FOLDER };
+        let step = if last { flags } else { FOLDER_FLAGS };
         let opened = openat(&parent, component, step | OFlags::NOFOLLOW, Mode::empty());
-        // Asked for a folder, Linux calls a link no folder; opened only to look at, a link opens as itself.
+        // With `O_DIRECTORY`, Linux reports a link as "not a directory"; with `O_PATH`, it opens the link itself.
         let is_link = match &opened {
             Err(Errno::NOTDIR) => is_link(statat(&parent, component, AtFlags::SYMLINK_NOFOLLOW)),
             Ok(handle) if last => is_link(fstat(handle)),
@@ -85,6 +90,6 @@ pub(super) fn walk(folder: BorrowedFd<'_>, path: &str, flags: OFlags) -> io::Res
     Ok(parent)
 }
 
-fn is_link(looked_at: Result<Stat, Errno>) -> bool {
-    looked_at.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+fn is_link(stat: Result<Stat, Errno>) -> bool {
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
 }

@@ -1,4 +1,4 @@
-//! What the searches of several folders may do together.
+//! A walk budget that several untrusted folders share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,29 +8,30 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::read::source::{Finding, WalkOptions};
 
-/// Folders without a skill that are listed in what is not trusted. A project has some tens of skills, in few folders.
-const FOLDERS: usize = 1_000;
-/// Directory entries that are looked at there.
-const ENTRIES: usize = 20_000;
-/// Skills that are found there.
-const SKILLS: usize = 1_000;
-/// Bytes of long frontmatter that are read there, beyond the start of each file.
-const BYTES: usize = 4 * 1024 * 1024;
+/// Maximum folders without a skill to list in untrusted roots. A typical project has some tens of skills in few
+/// folders.
+const MAX_FOLDERS: usize = 1_000;
+/// Maximum directory entries to visit in untrusted roots.
+const MAX_ENTRIES: usize = 20_000;
+/// Maximum skills to find in untrusted roots.
+const MAX_SKILLS: usize = 1_000;
+/// Maximum bytes of long frontmatter to read in untrusted roots, beyond the head of each file.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What the searches of all folders may do together that nobody trusted. Without it each of them has the whole of
-/// [`Limits`], and a project can name many.
+/// A budget for walking untrusted folders, shared by all of them. Otherwise each folder would have the full [`Limits`],
+/// and a project can name many folders.
 ///
-/// A clone is the same budget. It is made anew for each look at all roots.
+/// Clones share the budget. Create a new one for each full scan.
 #[derive(Clone, Debug)]
 pub struct UntrustedBudget(Arc<RemainingBudget>);
 
 #[derive(Debug)]
 struct RemainingBudget {
-    walks: Mutex<WalkCounts>,
+    counts: Mutex<WalkCounts>,
     bytes: AtomicUsize,
 }
 
-/// What is left, or what was used, of each.
+/// Amounts that remain in the budget, or that a walk used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WalkCounts {
     pub(super) folders: usize,
@@ -41,21 +42,21 @@ pub(super) struct WalkCounts {
 impl Default for UntrustedBudget {
     fn default() -> Self {
         Self(Arc::new(RemainingBudget {
-            walks: Mutex::new(WalkCounts {
-                folders: FOLDERS,
-                entries: ENTRIES,
-                skills: SKILLS,
+            counts: Mutex::new(WalkCounts {
+                folders: MAX_FOLDERS,
+                entries: MAX_ENTRIES,
+                skills: MAX_SKILLS,
             }),
-            bytes: AtomicUsize::new(BYTES),
+            bytes: AtomicUsize::new(MAX_BYTES),
         }))
     }
 }
 
 impl UntrustedBudget {
-    /// Returns the same walk, which may do no more than what is left.
-    pub(super) fn bounded(&self, walk: &WalkOptions) -> WalkOptions {
-        let left = *self.0.walks.lock().unwrap_or_else(PoisonError::into_inner);
-        let limits = &walk.limits;
+    /// Returns the options with limits lowered to the remaining budget.
+    pub(super) fn restrict(&self, options: &WalkOptions) -> WalkOptions {
+        let left = *self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let limits = &options.limits;
         WalkOptions {
             limits: Limits {
                 walk_folders: limits.walk_folders.min(left.folders),
@@ -63,29 +64,29 @@ impl UntrustedBudget {
                 skills: limits.skills.min(left.skills),
                 ..limits.clone()
             },
-            ..walk.clone()
+            ..options.clone()
         }
     }
 
-    /// Notes what a walk did, and says so where the next one can do nothing more.
+    /// Deducts what a walk used, and adds a finding if the budget is exhausted.
     pub(super) fn spend(&self, used: WalkCounts, findings: &mut Vec<Finding>) {
-        let mut left = self.0.walks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.0.counts.lock().unwrap_or_else(PoisonError::into_inner);
         left.folders = left.folders.saturating_sub(used.folders);
         left.entries = left.entries.saturating_sub(used.entries);
         left.skills = left.skills.saturating_sub(used.skills);
         if left.folders == 0 || left.entries == 0 || left.skills == 0 {
             let what = format!(
-                "In untrusted folders, at most {FOLDERS} folders, {ENTRIES} entries and {SKILLS} skills are searched; trust the project to see the rest:"
+                "In untrusted folders, at most {MAX_FOLDERS} folders, {MAX_ENTRIES} entries and {MAX_SKILLS} skills are searched; trust the project to see the rest:"
             );
             findings.push(Finding::new(Code::BoundReached, "", &what));
         }
     }
 
-    /// Takes bytes that are to be read of a file; refuses them where there are no more.
-    pub(super) fn take(&self, bytes: usize, what: &str) -> Result<(), Error> {
+    /// Deducts bytes before they are read, or refuses the read if too few are left.
+    pub(super) fn take_bytes(&self, bytes: usize, what: &str) -> Result<(), Error> {
         let left = &self.0.bytes;
-        let less = |left: usize| left.checked_sub(bytes);
-        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+        let deduct = |left: usize| left.checked_sub(bytes);
+        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, deduct) {
             Ok(_) => Ok(()),
             Err(_) => Err(Error::refused(
                 what,

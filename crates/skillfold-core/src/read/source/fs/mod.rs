@@ -1,4 +1,4 @@
-//! Skills in a folder of the file system.
+//! Skills on the file system.
 
 #[cfg(unix)]
 mod beneath;
@@ -36,68 +36,67 @@ use portable::PortableTree as NativeTree;
 #[cfg(unix)]
 use unix::UnixTree as NativeTree;
 
-/// A source of skills below one folder, which is held open: what happens to its path later does not matter.
+/// A source of skills below one folder. The folder is held open, so later changes to its path do not matter.
 ///
-/// A file of a skill is opened relative to that handle, and links below the skill are refused by the kernel. So are links
-/// on the way to a skill, unless it was found over one.
+/// Files are opened relative to that handle, and the kernel refuses links below a skill. It also refuses links on the
+/// path to a skill, unless the walk reached the skill through one.
 ///
 /// # Deviation
 ///
-/// Outside Unix there are no such handles in the standard library; there, each component of a path is checked for
-/// being a link before the file is opened.
+/// Outside Unix the standard library has no folder handles; there, each path component is checked for being a link
+/// before the file is opened.
 pub struct FsSource {
     tree: Box<dyn Tree>,
     path: PathBuf,
-    /// Whether the last search followed a link.
-    over_links: AtomicBool,
-    /// What it may do together with others, if nobody trusted it.
+    /// Whether the last walk followed a link.
+    followed_links: AtomicBool,
+    /// The budget shared with other untrusted folders; `None` if the folder is trusted.
     budget: Option<UntrustedBudget>,
 }
 
 impl FsSource {
-    /// Opens a folder. Links to folders of skills in it are followed.
+    /// Opens a folder and follows links to folders in it.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, Error> {
         Self::open_with(path, LinkPolicy::Follow)
     }
 
-    /// Opens a folder, and says what is done with links in it. The folder itself may be a link.
+    /// Opens a folder with a policy for the links in it. The folder itself may be a link.
     pub fn open_with(path: impl Into<PathBuf>, links: LinkPolicy) -> Result<Self, Error> {
         let path = path.into();
         let tree = NativeTree::open(&path, links)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
-        Ok(Self::of(tree, path))
+        Ok(Self::from_tree(tree, path))
     }
 
-    fn of(tree: impl Tree + 'static, path: PathBuf) -> Self {
+    fn from_tree(tree: impl Tree + 'static, path: PathBuf) -> Self {
         Self {
             tree: Box::new(tree),
-            // A model gets paths of files, and may work elsewhere.
+            // Models get paths of files, and may have another working directory.
             path: std::path::absolute(&path).unwrap_or(path),
-            over_links: AtomicBool::new(false),
+            followed_links: AtomicBool::new(false),
             budget: None,
         }
     }
 
-    /// Says that nobody trusted the folder: searching it takes from a budget that it shares with others, and what is over
-    /// it is reported and not looked at.
+    /// Marks the folder as untrusted: walks draw on the shared budget, and what exceeds it is reported and skipped.
     #[must_use]
     pub fn with_budget(mut self, budget: &UntrustedBudget) -> Self {
         self.budget = Some(budget.clone());
         self
     }
 
-    /// Returns the path of the folder when it was opened, absolute.
+    /// Returns the absolute path that the folder was opened by.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a folder as systems without handles do.
+    /// Opens a folder with the portable implementation.
     #[cfg(test)]
     pub(crate) fn portable(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let path = path.into();
         let tree = portable::PortableTree::open(&path, LinkPolicy::Follow)
             .map_err(|error| Error::read(path.to_string_lossy(), error))?;
-        Ok(Self::of(tree, path))
+        Ok(Self::from_tree(tree, path))
     }
 }
 
@@ -110,8 +109,8 @@ impl fmt::Debug for FsSource {
     }
 }
 
-/// Reads, and reads once more if the file changed meanwhile.
-fn steady(
+/// Reads a file, and reads it once more if it changed meanwhile. `read` returns the revisions before and after.
+fn read_stable(
     into: &mut Vec<u8>,
     mut read: impl FnMut(&mut Vec<u8>) -> io::Result<(Revision, Revision)>,
 ) -> io::Result<FileState> {
@@ -121,27 +120,27 @@ fn steady(
     }
     into.clear();
     let (before, after) = read(into)?;
-    let steadiness = if before == after {
+    let stability = if before == after {
         Stability::Stable
     } else {
         Stability::Changing
     };
     Ok(FileState {
         revision: after,
-        stability: steadiness,
+        stability,
     })
 }
 
-/// Tells a refusal from a fault, and both from what is not there.
-fn refused_or_read(what: String, error: io::Error) -> Error {
-    match AccessRule::of(&error) {
-        Some(rule) => Error::refused(what, rule.text()),
+/// Converts an I/O error into a refusal, "not found" or a read error.
+fn classify_error(what: String, error: io::Error) -> Error {
+    match AccessRule::from_error(&error) {
+        Some(rule) => Error::refused(what, rule.message()),
         None if error.kind() == io::ErrorKind::NotADirectory => Error::not_found(what),
         None => Error::read(what, error),
     }
 }
 
-/// Returns whether the error is the kernel's word for a link where none may be.
+/// Returns whether the kernel refused to follow a link.
 #[cfg(unix)]
 fn is_link_refusal(error: &io::Error) -> bool {
     let code = error.raw_os_error();
@@ -155,11 +154,11 @@ fn is_link_refusal(_: &io::Error) -> bool {
 }
 
 impl Source for FsSource {
-    /// Walks the whole folder for each page: pages bound what is returned, not what is looked at.
-    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
+    /// Walks the whole folder for each page: a page bounds what is returned, not the work.
+    fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         let mut listing = FolderPage::default();
-        listing.findings = self.walked(
-            walk,
+        listing.findings = self.run_walk(
+            options,
             &mut walk::StatVisitor {
                 found: &mut |listed| listing.folders.push(listed),
             },
@@ -171,9 +170,9 @@ impl Source for FsSource {
                 .retain(|listed| listed.folder.path() > cursor.as_str());
             listing.findings.clear();
         }
-        let page = walk.page.max(1);
-        if listing.folders.len() > page {
-            listing.folders.truncate(page);
+        let page_size = options.page.max(1);
+        if listing.folders.len() > page_size {
+            listing.folders.truncate(page_size);
             listing.next = listing
                 .folders
                 .last()
@@ -182,62 +181,68 @@ impl Source for FsSource {
         Ok(listing)
     }
 
-    /// Opens each file once, where listing and reading would look it up twice.
+    /// Opens each file only once; listing and then reading would look it up twice.
     fn scan(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
     ) -> Result<Vec<Finding>, Error> {
-        let mut head = walk::HeadVisitor {
+        let mut visitor = walk::HeadVisitor {
             bytes,
             buffer: Vec::new(),
             found,
         };
-        self.walked(walk, &mut head)
+        self.run_walk(options, &mut visitor)
     }
 
     fn survey(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         found: &mut dyn FnMut(ListedFolder),
     ) -> Result<Vec<Finding>, Error> {
-        self.walked(walk, &mut walk::StatVisitor { found })
+        self.run_walk(options, &mut walk::StatVisitor { found })
     }
 
     fn survey_at(
         &self,
-        walk: &WalkOptions,
+        options: &WalkOptions,
         path: &str,
         found: &mut dyn FnMut(ListedFolder),
     ) -> Option<Vec<Finding>> {
         let is_inside = !path.is_empty() && Folder::new(path).is_ok();
         is_inside.then_some(())?;
-        let mut taker = walk::StatVisitor { found };
-        walk::walk_at(&*self.tree, walk, path, &mut taker, &self.over_links)
+        let mut visitor = walk::StatVisitor { found };
+        walk::walk_at(
+            &*self.tree,
+            options,
+            path,
+            &mut visitor,
+            &self.followed_links,
+        )
     }
 
     fn went_over_links(&self) -> bool {
-        self.over_links.load(Ordering::Relaxed)
+        self.followed_links.load(Ordering::Relaxed)
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         if let Some(budget) = &self.budget {
-            budget.take(bytes, &shown(folder, SKILL_FILE))?;
+            budget.take_bytes(bytes, &display_path(folder, SKILL_FILE))?;
         }
-        let state = steady(into, |into| self.tree.head(folder, bytes, into));
-        state.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
+        let state = read_stable(into, |into| self.tree.head(folder, bytes, into));
+        state.map_err(|error| classify_error(display_path(folder, SKILL_FILE), error))
     }
 
-    /// Takes one call of the system on Unix, which does not look at links on the way: it returns numbers to compare, and
-    /// what is read later is opened by [`head`](Source::head).
+    /// Takes one system call on Unix. It does not check for links on the path, which is safe: the result is only
+    /// compared, and a later read goes through [`head`](Source::head).
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
         let stat = self.tree.revision(folder);
         let revision = stat.and_then(|stat| {
-            AccessRule::on(stat.kind)?;
+            AccessRule::check_readable(stat.kind)?;
             Ok(stat.revision)
         });
-        revision.map_err(|error| refused_or_read(shown(folder, SKILL_FILE), error))
+        revision.map_err(|error| classify_error(display_path(folder, SKILL_FILE), error))
     }
 
     fn read(
@@ -247,45 +252,46 @@ impl Source for FsSource {
         range: Range<u64>,
     ) -> Result<FileBytes, Error> {
         let mut bytes = Vec::new();
-        let state = steady(&mut bytes, |into| {
+        let state = read_stable(&mut bytes, |into| {
             self.tree.read_beneath(folder, path, &range, into)
         });
-        let state = state.map_err(|error| refused_or_read(shown(folder, path.as_str()), error))?;
+        let state =
+            state.map_err(|error| classify_error(display_path(folder, path.as_str()), error))?;
         Ok(FileBytes { bytes, state })
     }
 
-    /// Lists all folders of the skill for each page: pages bound what is returned. Folders that are nested deeper than
-    /// `resource_depth`, and what comes after `walk_entries` entries, are reported and not listed; a folder is listed
-    /// whole or not at all.
+    /// Lists all folders of the skill for each page: a page bounds only what is returned. Folders nested deeper than
+    /// `resource_depth`, and everything after `walk_entries` entries, are reported and not listed; a folder is listed
+    /// completely or not at all.
     fn resources(
         &self,
         folder: &Folder,
         limits: &Limits,
         cursor: Option<&Cursor>,
     ) -> Result<Resources, Error> {
-        resources::page(&*self.tree, folder, limits, cursor)
-            .map_err(|error| refused_or_read(folder.to_string(), error))
+        resources::list_page(&*self.tree, folder, limits, cursor)
+            .map_err(|error| classify_error(folder.to_string(), error))
     }
 
     fn location(&self) -> Option<&Path> {
         Some(&self.path)
     }
 
-    /// Returns the path, where it is text.
+    /// Returns the path, if it is valid UTF-8.
     fn lasting_name(&self) -> Option<&str> {
         self.path.to_str()
     }
 
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
-        let what = || shown(folder, path.as_str());
+        let what = || display_path(folder, path.as_str());
         let stat = self
             .tree
             .stat_beneath(folder, path)
-            .map_err(|error| refused_or_read(what(), error))?;
+            .map_err(|error| classify_error(what(), error))?;
         match stat.kind {
             EntryKind::File => Ok(ResourceKind::File),
             EntryKind::Folder => Ok(ResourceKind::Folder),
-            EntryKind::Shared => Err(Error::refused(what(), AccessRule::Shared.text())),
+            EntryKind::HardLinked => Err(Error::refused(what(), AccessRule::HardLinked.message())),
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
                 "Only files and folders are searched",
@@ -295,17 +301,17 @@ impl Source for FsSource {
 }
 
 impl FsSource {
-    /// Searches the folder, within the budget that it shares with others if it has one.
-    fn walked(
+    /// Walks the folder, within the shared budget if it has one.
+    fn run_walk(
         &self,
-        walk: &WalkOptions,
-        taker: &mut dyn walk::SkillVisitor,
+        options: &WalkOptions,
+        visitor: &mut dyn walk::SkillVisitor,
     ) -> Result<Vec<Finding>, Error> {
-        self.over_links.store(false, Ordering::Relaxed);
-        let bounded = self.budget.as_ref().map(|budget| budget.bounded(walk));
-        let walk = bounded.as_ref().unwrap_or(walk);
+        self.followed_links.store(false, Ordering::Relaxed);
+        let restricted = self.budget.as_ref().map(|budget| budget.restrict(options));
+        let options = restricted.as_ref().unwrap_or(options);
         let name = self.root_name();
-        let walked = walk::walk(&*self.tree, &name, walk, taker, &self.over_links);
+        let walked = walk::walk(&*self.tree, &name, options, visitor, &self.followed_links);
         let (mut findings, used) =
             walked.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
         if let Some(budget) = &self.budget {
@@ -322,12 +328,12 @@ impl FsSource {
     }
 }
 
-/// Returns a file of a skill as it is named in messages.
-fn shown(folder: &Folder, file: &str) -> String {
+/// Returns the path of a skill's file for messages.
+fn display_path(folder: &Folder, file: &str) -> String {
     format!("{folder}/{file}")
 }
 
-/// Returns the path of something in a folder; the root's is empty.
+/// Joins a folder and a name; the path of the root is empty.
 fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() {
         return name.to_owned();

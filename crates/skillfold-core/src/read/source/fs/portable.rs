@@ -1,4 +1,4 @@
-//! Files by path, for systems without folder handles in the standard library.
+//! Access by path, for systems without folder handles in the standard library.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::read::source::fs::tree::{
 };
 use crate::read::source::{Folder, FolderIdentity, LinkPolicy, Revision, SKILL_FILE};
 
-/// A folder by its path.
+/// A folder that is accessed by path.
 #[derive(Debug)]
 pub(super) struct PortableTree {
     root: PathBuf,
@@ -30,43 +30,45 @@ impl PortableTree {
         Ok(Self { root, links })
     }
 
-    /// Returns the path of a folder for the walk; if links are refused, no component of it may be one.
-    fn walked(&self, folder: &str) -> io::Result<PathBuf> {
+    /// Returns the path of a folder for the walk. If links are refused, no component may be one.
+    fn walk_path(&self, folder: &str) -> io::Result<PathBuf> {
         match self.links {
             LinkPolicy::Follow => Ok(self.root.join(folder)),
             LinkPolicy::Refuse | LinkPolicy::Strict => {
-                without_links(&self.root, folder, AccessRule::LinkOnTheWay)
+                join_without_links(&self.root, folder, AccessRule::LinkOnPath)
             }
         }
     }
 
-    /// Returns the path of the folder of a skill that was found: without a link, or over one to what is still a skill.
-    fn skill(&self, folder: &Folder) -> io::Result<PathBuf> {
-        match (folder.way(), self.links) {
+    /// Returns the path of a skill's folder. It must have no links, or, if the walk followed one, still lead to a
+    /// skill.
+    fn skill_path(&self, folder: &Folder) -> io::Result<PathBuf> {
+        match (folder.reached(), self.links) {
             (Reached::Direct, _) => {
-                without_links(&self.root, folder.path(), AccessRule::LinkOnTheWay)
+                join_without_links(&self.root, folder.path(), AccessRule::LinkOnPath)
             }
             (Reached::Linked, LinkPolicy::Refuse | LinkPolicy::Strict) => {
-                Err(AccessRule::LinkOnTheWay.into())
+                Err(AccessRule::LinkOnPath.into())
             }
             (Reached::Linked, LinkPolicy::Follow) => {
                 let path = self.root.join(folder.path());
                 match path.join(SKILL_FILE).symlink_metadata() {
                     Ok(metadata) if metadata.is_file() => Ok(path),
                     Err(error) if is_transient(&error) => Err(error),
-                    Ok(_) | Err(_) => Err(AccessRule::LinkElsewhere.into()),
+                    Ok(_) | Err(_) => Err(AccessRule::LinkToNonSkill.into()),
                 }
             }
         }
     }
 
-    /// Returns the path of a file inside a skill, if no component below the skill is a link.
-    fn inside(&self, folder: &Folder, path: &str) -> io::Result<PathBuf> {
-        without_links(&self.skill(folder)?, path, AccessRule::LinkInside)
+    /// Returns the path of a file inside a skill; no component below the skill may be a link.
+    fn inside_path(&self, folder: &Folder, path: &str) -> io::Result<PathBuf> {
+        join_without_links(&self.skill_path(folder)?, path, AccessRule::LinkInside)
     }
 }
 
-fn without_links(base: &Path, path: &str, rule: AccessRule) -> io::Result<PathBuf> {
+/// Joins a path to a base; no component of the path may be a link.
+fn join_without_links(base: &Path, path: &str, rule: AccessRule) -> io::Result<PathBuf> {
     let mut full = base.to_owned();
     for component in path.split('/').filter(|component| !component.is_empty()) {
         full.push(component);
@@ -83,15 +85,15 @@ impl Tree for PortableTree {
     }
 
     fn identity(&self, folder: &str) -> io::Result<FolderIdentity> {
-        identity(&self.walked(folder)?)
+        identity(&self.walk_path(folder)?)
     }
 
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
-        list(&self.walked(folder)?, limit)
+        list_entries(&self.walk_path(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {
-        let folder = self.walked(folder)?;
+        let folder = self.walk_path(folder)?;
         let metadata = folder.join(SKILL_FILE).symlink_metadata()?;
         Ok(Stat {
             kind: kind(&metadata),
@@ -104,7 +106,7 @@ impl Tree for PortableTree {
         Ok(kind(&self.root.join(path).symlink_metadata()?))
     }
 
-    fn target(&self, path: &str) -> io::Result<EntryKind> {
+    fn target_kind(&self, path: &str) -> io::Result<EntryKind> {
         Ok(kind(&self.root.join(path).metadata()?))
     }
 
@@ -114,11 +116,17 @@ impl Tree for PortableTree {
         bytes: usize,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        read_file(&self.inside(folder, SKILL_FILE)?, &(0..bytes as u64), into)
+        read_file(
+            &self.inside_path(folder, SKILL_FILE)?,
+            &(0..bytes as u64),
+            into,
+        )
     }
 
     fn revision(&self, folder: &Folder) -> io::Result<Stat> {
-        Ok(stat(&self.inside(folder, SKILL_FILE)?.symlink_metadata()?))
+        Ok(stat(
+            &self.inside_path(folder, SKILL_FILE)?.symlink_metadata()?,
+        ))
     }
 
     fn entries_beneath(
@@ -128,14 +136,16 @@ impl Tree for PortableTree {
         limit: usize,
     ) -> io::Result<Vec<RawEntry>> {
         match path {
-            None => list(&self.skill(folder)?, limit),
-            Some(path) => list(&self.inside(folder, path.as_str())?, limit),
+            None => list_entries(&self.skill_path(folder)?, limit),
+            Some(path) => list_entries(&self.inside_path(folder, path.as_str())?, limit),
         }
     }
 
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
         Ok(stat(
-            &self.inside(folder, path.as_str())?.symlink_metadata()?,
+            &self
+                .inside_path(folder, path.as_str())?
+                .symlink_metadata()?,
         ))
     }
 
@@ -146,7 +156,7 @@ impl Tree for PortableTree {
         range: &Range<u64>,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        read_file(&self.inside(folder, path.as_str())?, range, into)
+        read_file(&self.inside_path(folder, path.as_str())?, range, into)
     }
 
     fn open_head(
@@ -156,11 +166,11 @@ impl Tree for PortableTree {
         into: &mut Vec<u8>,
     ) -> io::Result<OpenedSkillFile> {
         let stat = self.stat(folder)?;
-        let path = self.walked(folder)?.join(SKILL_FILE);
+        let path = self.walk_path(folder)?.join(SKILL_FILE);
         let after = match stat.kind {
-            // Opening a pipe would wait for its other end.
-            EntryKind::File => read(&path, &(0..bytes as u64), into)?.1,
-            EntryKind::Folder | EntryKind::Link | EntryKind::Shared | EntryKind::Other => {
+            // Opening a pipe would block until its other end is opened.
+            EntryKind::File => read_range(&path, &(0..bytes as u64), into)?.1,
+            EntryKind::Folder | EntryKind::Link | EntryKind::HardLinked | EntryKind::Other => {
                 stat.revision
             }
         };
@@ -168,14 +178,14 @@ impl Tree for PortableTree {
     }
 }
 
-/// Reads a range of what is a regular file: opening a pipe would wait for its other end.
+/// Reads a range of a regular file. Anything else is not opened: opening a pipe would block.
 fn read_file(
     path: &Path,
     range: &Range<u64>,
     into: &mut Vec<u8>,
 ) -> io::Result<(Revision, Revision)> {
     if path.symlink_metadata()?.is_file() {
-        read(path, range, into)
+        read_range(path, range, into)
     } else {
         Err(AccessRule::NotAFile.into())
     }
@@ -185,7 +195,11 @@ fn read_file(
     clippy::disallowed_methods,
     reason = "this file is the source that everything else goes through"
 )]
-fn read(path: &Path, range: &Range<u64>, into: &mut Vec<u8>) -> io::Result<(Revision, Revision)> {
+fn read_range(
+    path: &Path,
+    range: &Range<u64>,
+    into: &mut Vec<u8>,
+) -> io::Result<(Revision, Revision)> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -202,13 +216,13 @@ fn read(path: &Path, range: &Range<u64>, into: &mut Vec<u8>) -> io::Result<(Revi
     clippy::disallowed_methods,
     reason = "this file is the source that everything else goes through"
 )]
-fn list(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
+fn list_entries(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(path)?.take(limit) {
         let entry = entry?;
         let kind = match entry.file_type() {
             Ok(file_type) => kind_of(file_type),
-            // It is gone since it was listed.
+            // It was removed after it was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
@@ -269,7 +283,7 @@ fn revision(metadata: &Metadata) -> Revision {
         inode: 0,
         size: metadata.len(),
         modified_ns: nanoseconds(metadata.modified()),
-        // The nearest there is to an inode: a file that takes the place of another was made at another time.
+        // The closest substitute for an inode: a replaced file has another creation time.
         changed_ns: nanoseconds(metadata.created()),
     }
 }

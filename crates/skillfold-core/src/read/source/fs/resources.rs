@@ -1,4 +1,4 @@
-//! Lists the files of a skill: all of them in order, page by page, bounded, and with a word about what is passed over.
+//! Lists the files of a skill in order, page by page, within limits, and reports what it skips.
 
 use std::io;
 
@@ -10,35 +10,35 @@ use crate::read::source::fs::join;
 use crate::read::source::fs::tree::{Encoding, EntryKind, RawEntry, Tree};
 use crate::read::source::{Cursor, Finding, Folder, Resource, Resources};
 
-/// Returns a page of the files of a skill; fails only if the skill's folder cannot be read.
+/// Returns a page of the files of a skill. Fails only if the skill's folder cannot be read.
 ///
-/// All folders are listed for each page, so that its order is that of paths and not that of the file system; only the
-/// files of the page are looked at. What the listing passes over is on the first page, and a file that cannot be looked
-/// at on the page on which it would stand.
-pub(super) fn page(
+/// All folders are listed for each page, so that pages are ordered by path and not by the file system; only the files
+/// of the page are statted. Findings of the listing are on the first page, and a file that cannot be statted is
+/// reported on the page it belongs to.
+pub(super) fn list_page(
     tree: &dyn Tree,
     folder: &Folder,
     limits: &Limits,
     cursor: Option<&Cursor>,
 ) -> io::Result<Resources> {
-    let mut search = ResourceWalk {
+    let mut walk = ResourceWalk {
         tree,
         folder,
         limits,
         files: Vec::new(),
-        findings: Findings::new(limits),
+        findings: FindingsList::new(limits),
         entries: 0,
     };
-    search.run()?;
+    walk.run()?;
     let ResourceWalk {
         mut files,
         mut findings,
         ..
-    } = search;
+    } = walk;
     files.sort_unstable();
     if let Some(cursor) = cursor {
         files.retain(|path| path.as_str() > cursor.as_str());
-        findings = Findings::new(limits);
+        findings = FindingsList::new(limits);
     }
     let mut page = Resources::default();
     let mut files = files.into_iter().peekable();
@@ -46,7 +46,7 @@ pub(super) fn page(
         && let Some(path) = files.next()
     {
         let next = files.peek().map(|_| Cursor::after(path.as_str()));
-        match resource(tree, folder, path) {
+        match stat_resource(tree, folder, path) {
             Ok(resource) => page.files.push(resource),
             Err(finding) => findings.push(finding),
         }
@@ -56,13 +56,17 @@ pub(super) fn page(
     Ok(page)
 }
 
-/// Looks at one file.
-fn resource(tree: &dyn Tree, folder: &Folder, path: ResourcePath) -> Result<Resource, Finding> {
+/// Stats one file.
+fn stat_resource(
+    tree: &dyn Tree,
+    folder: &Folder,
+    path: ResourcePath,
+) -> Result<Resource, Finding> {
     let finding = |code, what: &str| Err(Finding::new(code, path.as_str(), what));
     match tree.stat_beneath(folder, &path) {
         Ok(stat) => match stat.kind {
             EntryKind::File => Ok(Resource::new(path, stat.revision.size)),
-            EntryKind::Shared => finding(Code::HardLinks, "File has several hard links:"),
+            EntryKind::HardLinked => finding(Code::HardLinks, "File has several hard links:"),
             EntryKind::Folder | EntryKind::Link | EntryKind::Other => {
                 finding(Code::SkillFileKind, "Not a regular file:")
             }
@@ -81,18 +85,18 @@ struct ResourceWalk<'a> {
     folder: &'a Folder,
     limits: &'a Limits,
     files: Vec<ResourcePath>,
-    findings: Findings,
+    findings: FindingsList,
     entries: usize,
 }
 
 impl ResourceWalk<'_> {
-    /// Lists the skill's folder and all below it.
+    /// Lists the skill's folder and all folders below it.
     fn run(&mut self) -> io::Result<()> {
-        let entries = self.entries(None)?;
-        let mut open = self.take(None, entries);
-        while let Some(path) = open.pop() {
-            match self.entries(Some(&path)) {
-                Ok(entries) => open.extend(self.take(Some(&path), entries)),
+        let entries = self.list_folder(None)?;
+        let mut pending = self.add_entries(None, entries);
+        while let Some(path) = pending.pop() {
+            match self.list_folder(Some(&path)) {
+                Ok(entries) => pending.extend(self.add_entries(Some(&path), entries)),
                 Err(error) => self.findings.push(unreadable(path.as_str(), &error)),
             }
             if self.entries > self.limits.walk_entries {
@@ -102,28 +106,32 @@ impl ResourceWalk<'_> {
         Ok(())
     }
 
-    /// Returns the entries of a folder, ordered by name. One more than the bound allows is asked for, to see that it is
-    /// reached.
-    fn entries(&mut self, path: Option<&ResourcePath>) -> io::Result<Vec<RawEntry>> {
+    /// Returns the entries of a folder, ordered by name. Requests one more than the limit allows, to detect that it is
+    /// exceeded.
+    fn list_folder(&mut self, path: Option<&ResourcePath>) -> io::Result<Vec<RawEntry>> {
         let left = self.limits.walk_entries.saturating_sub(self.entries);
         let limit = left.saturating_add(1);
         let mut entries = self.tree.entries_beneath(self.folder, path, limit)?;
         self.entries = self.entries.saturating_add(entries.len());
-        entries.sort_unstable_by(RawEntry::by_name);
+        entries.sort_unstable_by(RawEntry::cmp_by_name);
         Ok(entries)
     }
 
-    /// Takes the files of a folder, and returns the folders to list next, last one first.
-    fn take(&mut self, here: Option<&ResourcePath>, entries: Vec<RawEntry>) -> Vec<ResourcePath> {
+    /// Adds the files of a folder, and returns its subfolders in reverse order.
+    fn add_entries(
+        &mut self,
+        here: Option<&ResourcePath>,
+        entries: Vec<RawEntry>,
+    ) -> Vec<ResourcePath> {
         let here = here.map_or("", ResourcePath::as_str);
         if self.entries > self.limits.walk_entries {
-            // A part of the folder would be the part that the file system happens to name first.
+            // A partial listing would depend on the order of the file system.
             let bound = format!(
                 "Listing stopped after {} entries, before the files of",
                 self.limits.walk_entries
             );
             self.findings
-                .cut(Finding::new(Code::BoundReached, here, &bound));
+                .stop_at(Finding::new(Code::BoundReached, here, &bound));
             return Vec::new();
         }
         let mut next = Vec::new();
@@ -136,12 +144,13 @@ impl ResourceWalk<'_> {
                 continue;
             }
             match full.parse::<ResourcePath>() {
-                Ok(path) if entry.encoding == Encoding::Utf8 => match self.judge(&path, entry.kind)
-                {
-                    Some(finding) => self.findings.push(finding),
-                    None if entry.kind == EntryKind::Folder => next.push(path),
-                    None => self.files.push(path),
-                },
+                Ok(path) if entry.encoding == Encoding::Utf8 => {
+                    match self.skip_reason(&path, entry.kind) {
+                        Some(finding) => self.findings.push(finding),
+                        None if entry.kind == EntryKind::Folder => next.push(path),
+                        None => self.files.push(path),
+                    }
+                }
                 _ => self.findings.push(Finding::new(
                     Code::FolderName,
                     &full,
@@ -153,36 +162,36 @@ impl ResourceWalk<'_> {
         next
     }
 
-    /// Returns why an entry is passed over, if it is.
-    fn judge(&self, path: &ResourcePath, kind: EntryKind) -> Option<Finding> {
+    /// Returns why an entry is skipped, if it is.
+    fn skip_reason(&self, path: &ResourcePath, kind: EntryKind) -> Option<Finding> {
         let (code, what) = match kind {
             EntryKind::Link => (Code::LinkNotFollowed, "Link is not followed:"),
             EntryKind::Other => (Code::SkillFileKind, "Not a regular file:"),
             EntryKind::Folder if path.components().count() > self.limits.resource_depth => {
                 (Code::BoundReached, "Folder is nested too deep:")
             }
-            EntryKind::Folder | EntryKind::File | EntryKind::Shared => return None,
+            EntryKind::Folder | EntryKind::File | EntryKind::HardLinked => return None,
         };
         Some(Finding::new(code, path.as_str(), what))
     }
 }
 
-/// Findings up to their limit; the rest are counted.
-struct Findings {
+/// Findings up to a limit; further ones are only counted.
+struct FindingsList {
     limit: usize,
     found: Vec<Finding>,
     unreported: usize,
-    /// Where a bound ended the listing. It is reported whatever else there is to report.
-    cut: Option<Finding>,
+    /// Where a limit ended the listing. Reported even if there are too many other findings.
+    stopped_at: Option<Finding>,
 }
 
-impl Findings {
+impl FindingsList {
     fn new(limits: &Limits) -> Self {
         Self {
             limit: limits.findings,
             found: Vec::new(),
             unreported: 0,
-            cut: None,
+            stopped_at: None,
         }
     }
 
@@ -194,12 +203,12 @@ impl Findings {
         }
     }
 
-    fn cut(&mut self, finding: Finding) {
-        self.cut = Some(finding);
+    fn stop_at(&mut self, finding: Finding) {
+        self.stopped_at = Some(finding);
     }
 
     fn finish(mut self) -> Vec<Finding> {
-        self.found.extend(self.cut);
+        self.found.extend(self.stopped_at);
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
             self.found.push(Finding {

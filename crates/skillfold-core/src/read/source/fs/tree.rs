@@ -1,4 +1,4 @@
-//! What the walk and the reads need of a file system.
+//! The file system operations that walks and reads need.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,29 +10,29 @@ use crate::read::source::{Folder, FolderIdentity, LinkPolicy, Revision};
 
 /// A file system, relative to one open folder.
 ///
-/// The walk finds skills by path. What it found is read by [`Folder`], and a link on the way to one is followed only if
-/// the walk came over one, and only while it leads to a folder with a `SKILL.md`.
+/// The walk finds skills by path. Afterwards they are read by [`Folder`]: a link on the path is followed only if the
+/// walk followed one, and only while it leads to a folder with a `SKILL.md`.
 pub(super) trait Tree: Send + Sync {
-    /// Returns what is done with links on the way to a skill.
+    /// Returns the policy for links on the path to a skill.
     fn links(&self) -> LinkPolicy;
 
-    /// Returns what a folder is.
+    /// Returns the identity of a folder.
     fn identity(&self, folder: &str) -> io::Result<FolderIdentity>;
 
-    /// Returns the entries of a folder, in no order, at most `limit`.
+    /// Returns at most `limit` entries of a folder, in no particular order.
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>>;
 
-    /// Returns the state of a folder's `SKILL.md`, which is not followed if it is a link.
+    /// Stats a folder's `SKILL.md` without following it if it is a link.
     fn stat(&self, folder: &str) -> io::Result<Stat>;
 
-    /// Returns the state of the `SKILL.md` of each of some entries of a folder, as [`stat`](Self::stat) does one by one;
-    /// nothing where that is no less work.
+    /// Stats the `SKILL.md` of several entries of a folder, as [`stat`](Self::stat) does one by one. Returns `None` if
+    /// batching saves nothing.
     fn stats(&self, folder: &str, entries: &[RawEntry]) -> Option<Vec<io::Result<Stat>>> {
         let _ = (folder, entries);
         None
     }
 
-    /// Opens a folder's `SKILL.md` and reads its start, if it is a regular file.
+    /// Opens a folder's `SKILL.md` and, if it is a regular file, reads its start.
     fn open_head(
         &self,
         folder: &str,
@@ -40,13 +40,13 @@ pub(super) trait Tree: Send + Sync {
         into: &mut Vec<u8>,
     ) -> io::Result<OpenedSkillFile>;
 
-    /// Returns what stands at a path; a link is a link.
+    /// Returns the kind of a path without following a link.
     fn lstat(&self, path: &str) -> io::Result<EntryKind>;
 
-    /// Returns what a path leads to. Links are followed.
-    fn target(&self, path: &str) -> io::Result<EntryKind>;
+    /// Returns the kind of a path's target, following links.
+    fn target_kind(&self, path: &str) -> io::Result<EntryKind>;
 
-    /// Reads the start of the `SKILL.md` of a skill that was found, and returns its state before and after.
+    /// Reads the start of a listed skill's `SKILL.md`. Returns the revisions before and after.
     fn head(
         &self,
         folder: &Folder,
@@ -54,11 +54,11 @@ pub(super) trait Tree: Send + Sync {
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)>;
 
-    /// Returns the state of the `SKILL.md` of a skill that was found, for as little as the system allows: links on the way
-    /// may be followed, since nothing is read.
+    /// Stats a listed skill's `SKILL.md` as cheaply as possible. Links on the path may be followed, since nothing is
+    /// read.
     fn revision(&self, folder: &Folder) -> io::Result<Stat>;
 
-    /// Returns the entries of a folder inside a skill, at most `limit`. Links below the skill are refused.
+    /// Returns at most `limit` entries of a folder inside a skill. Links below the skill are refused.
     fn entries_beneath(
         &self,
         folder: &Folder,
@@ -66,11 +66,11 @@ pub(super) trait Tree: Send + Sync {
         limit: usize,
     ) -> io::Result<Vec<RawEntry>>;
 
-    /// Returns the state of a file or folder inside a skill. Links below the skill are refused.
+    /// Stats a file or folder inside a skill. Links below the skill are refused.
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat>;
 
-    /// Reads a range of a regular file inside a skill and returns its state before and after. Links below the skill are
-    /// refused.
+    /// Reads a range of a regular file inside a skill. Returns the revisions before and after. Links below the skill
+    /// are refused.
     fn read_beneath(
         &self,
         folder: &Folder,
@@ -82,9 +82,9 @@ pub(super) trait Tree: Send + Sync {
 
 /// An entry of a folder.
 pub(super) struct RawEntry {
-    /// The name, or a form of it that can be shown.
+    /// The name, or a printable form of it if it is not UTF-8.
     pub(super) name: Box<str>,
-    /// The start of the name, where most comparisons end.
+    /// The first bytes of the name, which decide most comparisons.
     prefix: u64,
     pub(super) encoding: Encoding,
     pub(super) kind: EntryKind,
@@ -104,7 +104,7 @@ impl RawEntry {
     }
 
     /// Compares two entries by name.
-    pub(super) fn by_name(&self, other: &Self) -> Ordering {
+    pub(super) fn cmp_by_name(&self, other: &Self) -> Ordering {
         self.prefix
             .cmp(&other.prefix)
             .then_with(|| self.name.cmp(&other.name))
@@ -120,81 +120,81 @@ pub(super) enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
-    /// A regular file with several hard links, where such are refused.
+    /// A regular file with several hard links, if those are refused.
     #[cfg_attr(
         not(unix),
         expect(dead_code, reason = "only Unix tells how many links a file has")
     )]
-    Shared,
+    HardLinked,
     Folder,
     Link,
     Other,
 }
 
-/// The state of a file.
+/// The metadata of a file.
 pub(super) struct Stat {
     pub(super) kind: EntryKind,
     pub(super) revision: Revision,
-    /// What the file's folder is, if the file alone can tell.
+    /// The identity of the file's folder, if known.
     pub(super) identity: Option<FolderIdentity>,
 }
 
-/// A `SKILL.md` that was opened, and its state after its start was read.
+/// The metadata of an opened `SKILL.md`, and its revision after its start was read.
 pub(super) struct OpenedSkillFile {
     pub(super) stat: Stat,
     pub(super) after: Revision,
 }
 
-/// A rule that forbids what a tree was asked for.
+/// A rule by which a tree refuses access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessRule {
-    /// It is there and no regular file.
+    /// The path is not a regular file.
     NotAFile,
-    /// It is a regular file with several hard links.
-    Shared,
-    /// A component below the skill is a link.
+    /// The file has several hard links.
+    HardLinked,
+    /// A path component below the skill is a link.
     LinkInside,
-    /// A component of the way to the skill is a link.
-    LinkOnTheWay,
-    /// The way to the skill is a link that leads to no skill now.
-    LinkElsewhere,
+    /// A component of the path to the skill is a link.
+    LinkOnPath,
+    /// The link to the skill no longer leads to a skill.
+    LinkToNonSkill,
 }
 
 impl AccessRule {
-    /// Returns the rule as a sentence.
-    pub(super) fn text(self) -> &'static str {
+    /// Returns the rule as a message.
+    pub(super) fn message(self) -> &'static str {
         match self {
             Self::NotAFile => "Only regular files are read",
-            Self::Shared => "Files with several hard links are not read",
+            Self::HardLinked => "Files with several hard links are not read",
             Self::LinkInside => "Links inside a skill are not followed",
-            Self::LinkOnTheWay => {
+            Self::LinkOnPath => {
                 "Links on the way to a skill are not followed where there was none when it was found"
             }
-            Self::LinkElsewhere => {
+            Self::LinkToNonSkill => {
                 "Links on the way to a skill are followed only to a folder with a `SKILL.md`"
             }
         }
     }
 
-    /// Returns the rule by which only regular files are read, if it forbids this.
-    pub(super) fn on(kind: EntryKind) -> Result<(), Self> {
+    /// Checks that a file of this kind may be read: only regular files may.
+    pub(super) fn check_readable(kind: EntryKind) -> Result<(), Self> {
         match kind {
             EntryKind::File => Ok(()),
-            EntryKind::Shared => Err(Self::Shared),
+            EntryKind::HardLinked => Err(Self::HardLinked),
             EntryKind::Link => Err(Self::LinkInside),
             EntryKind::Folder | EntryKind::Other => Err(Self::NotAFile),
         }
     }
 
-    /// Returns the rule that an error stands for, if it is one.
-    pub(super) fn of(error: &io::Error) -> Option<Self> {
+    /// Returns the rule that an error was made from, if any.
+    pub(super) fn from_error(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
 }
 
 impl fmt::Display for AccessRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.text())
+        formatter.write_str(self.message())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files relative to an open folder, with the kernel refusing to leave it.
+//! Access relative to an open folder; the kernel refuses to leave it.
 
 use std::ffi::CStr;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::io::{Errno, retry_on_intr};
 use crate::error::is_transient;
 use crate::name::ResourcePath;
 use crate::read::source::folder::Reached;
-use crate::read::source::fs::beneath::{self, FOLDER, READ, fstat, openat, statat};
+use crate::read::source::fs::beneath::{self, FOLDER_FLAGS, READ_FLAGS, fstat, openat, statat};
 use crate::read::source::fs::tree::{
     AccessRule, Encoding, EntryKind, OpenedSkillFile, RawEntry, Stat, Tree,
 };
@@ -29,66 +29,66 @@ pub(super) struct UnixTree {
 impl UnixTree {
     pub(super) fn open(path: &Path, links: LinkPolicy) -> io::Result<Self> {
         Ok(Self {
-            root: openat(CWD, path, FOLDER, Mode::empty())?,
+            root: openat(CWD, path, FOLDER_FLAGS, Mode::empty())?,
             links,
         })
     }
 
-    /// Opens a folder for the walk. The way to it may have links, if they are followed.
-    fn walked(&self, folder: &str) -> io::Result<OwnedFd> {
+    /// Opens a folder for the walk. Its path may contain links if the policy follows them.
+    fn open_for_walk(&self, folder: &str) -> io::Result<OwnedFd> {
         match (folder, self.links) {
-            ("", _) => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
-            (_, LinkPolicy::Follow) => Ok(openat(&self.root, folder, FOLDER, Mode::empty())?),
+            ("", _) => Ok(openat(&self.root, ".", FOLDER_FLAGS, Mode::empty())?),
+            (_, LinkPolicy::Follow) => Ok(openat(&self.root, folder, FOLDER_FLAGS, Mode::empty())?),
             (_, LinkPolicy::Refuse | LinkPolicy::Strict) => {
-                beneath::open(self.root.as_fd(), folder, FOLDER)
+                beneath::open(self.root.as_fd(), folder, FOLDER_FLAGS)
             }
         }
     }
 
-    /// Opens the folder of a skill that was found over a link: what it leads to must still be a skill.
-    fn linked(&self, folder: &Folder) -> io::Result<OwnedFd> {
+    /// Opens the folder of a skill that was reached through a link. The target must still be a skill.
+    fn open_linked(&self, folder: &Folder) -> io::Result<OwnedFd> {
         if self.links != LinkPolicy::Follow {
-            return Err(AccessRule::LinkOnTheWay.into());
+            return Err(AccessRule::LinkOnPath.into());
         }
-        let handle = match openat(&self.root, folder.path(), FOLDER, Mode::empty()) {
-            Err(Errno::LOOP) => return Err(AccessRule::LinkElsewhere.into()),
+        let handle = match openat(&self.root, folder.path(), FOLDER_FLAGS, Mode::empty()) {
+            Err(Errno::LOOP) => return Err(AccessRule::LinkToNonSkill.into()),
             opened => opened?,
         };
         match statat(&handle, SKILL_FILE, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => Ok(handle),
             Err(error) if is_transient(&error.into()) => Err(error.into()),
-            Ok(_) | Err(_) => Err(AccessRule::LinkElsewhere.into()),
+            Ok(_) | Err(_) => Err(AccessRule::LinkToNonSkill.into()),
         }
     }
 
-    /// Opens the folder of a skill that was found.
-    fn skill(&self, folder: &Folder) -> io::Result<OwnedFd> {
-        match (folder.way(), folder.path()) {
-            (Reached::Direct, "") => Ok(openat(&self.root, ".", FOLDER, Mode::empty())?),
-            (Reached::Direct, path) => beneath::open(self.root.as_fd(), path, FOLDER)
-                .map_err(|error| refusal(error, AccessRule::LinkOnTheWay)),
-            (Reached::Linked, _) => self.linked(folder),
+    /// Opens the folder of a listed skill.
+    fn open_skill(&self, folder: &Folder) -> io::Result<OwnedFd> {
+        match (folder.reached(), folder.path()) {
+            (Reached::Direct, "") => Ok(openat(&self.root, ".", FOLDER_FLAGS, Mode::empty())?),
+            (Reached::Direct, path) => beneath::open(self.root.as_fd(), path, FOLDER_FLAGS)
+                .map_err(|error| map_link_refusal(error, AccessRule::LinkOnPath)),
+            (Reached::Linked, _) => self.open_linked(folder),
         }
     }
 
-    /// Opens a file or folder inside a skill that was found, in one step where no link is on the way to it.
-    fn inside(&self, folder: &Folder, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
-        if folder.way() == Reached::Linked {
-            return beneath::open(self.linked(folder)?.as_fd(), path, flags)
-                .map_err(|error| refusal(error, AccessRule::LinkInside));
+    /// Opens a file or folder inside a listed skill, in one step if the skill was reached without links.
+    fn open_inside(&self, folder: &Folder, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
+        if folder.reached() == Reached::Linked {
+            return beneath::open(self.open_linked(folder)?.as_fd(), path, flags)
+                .map_err(|error| map_link_refusal(error, AccessRule::LinkInside));
         }
         beneath::open(self.root.as_fd(), &join(folder.path(), path), flags).map_err(|error| {
-            let on_the_way = |rule| AccessRule::of(rule) == Some(AccessRule::LinkOnTheWay);
-            if is_link_refusal(&error) && self.skill(folder).as_ref().is_err_and(on_the_way) {
-                AccessRule::LinkOnTheWay.into()
+            let on_the_way = |rule| AccessRule::from_error(rule) == Some(AccessRule::LinkOnPath);
+            if is_link_refusal(&error) && self.open_skill(folder).as_ref().is_err_and(on_the_way) {
+                AccessRule::LinkOnPath.into()
             } else {
-                refusal(error, AccessRule::LinkInside)
+                map_link_refusal(error, AccessRule::LinkInside)
             }
         })
     }
 
-    /// Calls `with` with a handle and the path of a folder's `SKILL.md` from it.
-    fn at_skill_file<T>(
+    /// Calls `with` with a handle and the path of a folder's `SKILL.md` relative to it.
+    fn with_skill_file<T>(
         &self,
         folder: &str,
         with: impl FnOnce(BorrowedFd<'_>, &str) -> io::Result<T>,
@@ -96,27 +96,27 @@ impl UnixTree {
         match self.links {
             LinkPolicy::Follow => with(self.root.as_fd(), &join(folder, SKILL_FILE)),
             LinkPolicy::Refuse | LinkPolicy::Strict => {
-                with(self.walked(folder)?.as_fd(), SKILL_FILE)
+                with(self.open_for_walk(folder)?.as_fd(), SKILL_FILE)
             }
         }
     }
 
-    fn with_identity(&self, found: &rustix::fs::Stat, folder: &str) -> io::Result<Stat> {
-        // A file with one link is in one folder. With several, only the folder itself can tell which one this is.
+    fn to_stat_with_identity(&self, found: &rustix::fs::Stat, folder: &str) -> io::Result<Stat> {
+        // A file with one hard link is in one folder. With several, only the folder itself identifies it.
         let identity = match found.st_nlink {
             1 => inode(found),
-            _ => inode(&fstat(self.walked(folder)?)?),
+            _ => inode(&fstat(self.open_for_walk(folder)?)?),
         };
         Ok(Stat {
             identity: Some(identity),
-            ..self.state(found)
+            ..self.to_stat(found)
         })
     }
 
-    fn state(&self, found: &rustix::fs::Stat) -> Stat {
+    fn to_stat(&self, found: &rustix::fs::Stat) -> Stat {
         let kind = match kind(FileType::from_raw_mode(found.st_mode)) {
             EntryKind::File if self.links == LinkPolicy::Strict && found.st_nlink > 1 => {
-                EntryKind::Shared
+                EntryKind::HardLinked
             }
             kind => kind,
         };
@@ -128,14 +128,14 @@ impl UnixTree {
     }
 }
 
-/// How often a file is opened that is replaced between a look at it and its opening, as editors and installers do.
-const OPENINGS: usize = 32;
+/// Maximum attempts to open a file that is replaced between `stat` and `open`, as editors and installers do.
+const MAX_OPEN_ATTEMPTS: usize = 32;
 
-/// Bytes of a path that is put together on the stack, its end included.
-const SHORT_PATH: usize = 128;
+/// Maximum length of a path built on the stack, including the terminating NUL.
+const SHORT_PATH_BYTES: usize = 128;
 
-/// Returns the path of a folder's `SKILL.md` as the system takes it, if it is short.
-fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH]) -> Option<&'b CStr> {
+/// Builds the path of a folder's `SKILL.md` in the buffer. Returns `None` if it does not fit.
+fn short_path<'b>(folder: &str, buffer: &'b mut [u8; SHORT_PATH_BYTES]) -> Option<&'b CStr> {
     let slash = if folder.is_empty() { "" } else { "/" };
     let mut length = 0;
     for part in [folder, slash, SKILL_FILE, "\0"] {
@@ -154,32 +154,32 @@ impl Tree for UnixTree {
     }
 
     fn identity(&self, folder: &str) -> io::Result<FolderIdentity> {
-        Ok(inode(&fstat(self.walked(folder)?)?))
+        Ok(inode(&fstat(self.open_for_walk(folder)?)?))
     }
 
     fn entries(&self, folder: &str, limit: usize) -> io::Result<Vec<RawEntry>> {
-        list(&self.walked(folder)?, limit)
+        list_entries(&self.open_for_walk(folder)?, limit)
     }
 
     fn stat(&self, folder: &str) -> io::Result<Stat> {
-        let found = self.at_skill_file(folder, |handle, path| {
+        let found = self.with_skill_file(folder, |handle, path| {
             Ok(statat(handle, path, AtFlags::SYMLINK_NOFOLLOW)?)
         })?;
-        self.with_identity(&found, folder)
+        self.to_stat_with_identity(&found, folder)
     }
 
-    /// Looks from the folder on, so that the way to it is walked once. A link among the entries is followed, and one on the
-    /// way has to be refused for each.
+    /// Stats relative to the open folder, so that its path is resolved only once. Links among the entries are followed,
+    /// so this is only for [`LinkPolicy::Follow`].
     fn stats(&self, folder: &str, entries: &[RawEntry]) -> Option<Vec<io::Result<Stat>>> {
         if self.links != LinkPolicy::Follow {
             return None;
         }
-        let handle = self.walked(folder).ok()?;
+        let handle = self.open_for_walk(folder).ok()?;
         let stat = |entry: &RawEntry| {
             if !matches!(entry.kind, EntryKind::Folder | EntryKind::Link) {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
-            let mut short = [0; SHORT_PATH];
+            let mut short = [0; SHORT_PATH_BYTES];
             let found = match short_path(&entry.name, &mut short) {
                 Some(path) => statat(&handle, path, AtFlags::SYMLINK_NOFOLLOW),
                 None => statat(
@@ -191,9 +191,9 @@ impl Tree for UnixTree {
             match found.st_nlink {
                 1 => Ok(Stat {
                     identity: Some(inode(&found)),
-                    ..self.state(&found)
+                    ..self.to_stat(&found)
                 }),
-                _ => self.with_identity(&found, &join(folder, &entry.name)),
+                _ => self.to_stat_with_identity(&found, &join(folder, &entry.name)),
             }
         };
         Some(entries.iter().map(stat).collect())
@@ -204,7 +204,7 @@ impl Tree for UnixTree {
         Ok(kind(FileType::from_raw_mode(stat.st_mode)))
     }
 
-    fn target(&self, path: &str) -> io::Result<EntryKind> {
+    fn target_kind(&self, path: &str) -> io::Result<EntryKind> {
         let stat = statat(&self.root, path, AtFlags::empty())?;
         Ok(kind(FileType::from_raw_mode(stat.st_mode)))
     }
@@ -215,25 +215,30 @@ impl Tree for UnixTree {
         bytes: usize,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        let handle = self.inside(folder, SKILL_FILE, READ).map_err(|error| {
-            match Errno::from_io_error(&error) {
-                // What cannot be opened at all: a socket.
-                Some(Errno::NXIO | Errno::OPNOTSUPP) => AccessRule::NotAFile.into(),
-                _ => error,
-            }
-        })?;
-        let opened = self.state(&fstat(&handle)?);
-        AccessRule::on(opened.kind)?;
+        let handle = self
+            .open_inside(folder, SKILL_FILE, READ_FLAGS)
+            .map_err(|error| {
+                match Errno::from_io_error(&error) {
+                    // A socket cannot be opened.
+                    Some(Errno::NXIO | Errno::OPNOTSUPP) => AccessRule::NotAFile.into(),
+                    _ => error,
+                }
+            })?;
+        let opened = self.to_stat(&fstat(&handle)?);
+        AccessRule::check_readable(opened.kind)?;
         let before = opened.revision;
-        Ok((before, read(&handle, before, &(0..bytes as u64), into)?))
+        Ok((
+            before,
+            read_range(&handle, before, &(0..bytes as u64), into)?,
+        ))
     }
 
     fn revision(&self, folder: &Folder) -> io::Result<Stat> {
-        if folder.way() == Reached::Linked && self.links != LinkPolicy::Follow {
-            return Err(AccessRule::LinkOnTheWay.into());
+        if folder.reached() == Reached::Linked && self.links != LinkPolicy::Follow {
+            return Err(AccessRule::LinkOnPath.into());
         }
-        // Loads that find everything in memory ask for this; a short path is put together without the allocator.
-        let mut short = [0; SHORT_PATH];
+        // Every cached load calls this; a short path needs no allocation.
+        let mut short = [0; SHORT_PATH_BYTES];
         let found = match short_path(folder.path(), &mut short) {
             Some(path) => statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW),
             None => statat(
@@ -242,7 +247,7 @@ impl Tree for UnixTree {
                 AtFlags::SYMLINK_NOFOLLOW,
             ),
         };
-        Ok(self.state(&found?))
+        Ok(self.to_stat(&found?))
     }
 
     fn entries_beneath(
@@ -252,15 +257,15 @@ impl Tree for UnixTree {
         limit: usize,
     ) -> io::Result<Vec<RawEntry>> {
         let handle = match path {
-            None => self.skill(folder)?,
-            Some(path) => self.inside(folder, path.as_str(), FOLDER)?,
+            None => self.open_skill(folder)?,
+            Some(path) => self.open_inside(folder, path.as_str(), FOLDER_FLAGS)?,
         };
-        list(&handle, limit)
+        list_entries(&handle, limit)
     }
 
     fn stat_beneath(&self, folder: &Folder, path: &ResourcePath) -> io::Result<Stat> {
-        let found = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-        Ok(self.state(&found))
+        let found = fstat(self.open_inside(folder, path.as_str(), beneath::STAT_FLAGS)?)?;
+        Ok(self.to_stat(&found))
     }
 
     fn read_beneath(
@@ -270,19 +275,19 @@ impl Tree for UnixTree {
         range: &Range<u64>,
         into: &mut Vec<u8>,
     ) -> io::Result<(Revision, Revision)> {
-        for _ in 0..OPENINGS {
-            // On Linux, looking before opening keeps devices closed: opening one can have effects of its own.
-            let looked_at = fstat(self.inside(folder, path.as_str(), beneath::LOOK)?)?;
-            AccessRule::on(self.state(&looked_at).kind)?;
-            let handle = self.inside(folder, path.as_str(), READ)?;
+        for _ in 0..MAX_OPEN_ATTEMPTS {
+            // On Linux, the `O_PATH` check keeps devices closed: opening one can have side effects.
+            let checked = fstat(self.open_inside(folder, path.as_str(), beneath::STAT_FLAGS)?)?;
+            AccessRule::check_readable(self.to_stat(&checked).kind)?;
+            let handle = self.open_inside(folder, path.as_str(), READ_FLAGS)?;
             let opened = fstat(&handle)?;
-            if inode(&opened) != inode(&looked_at) {
+            if inode(&opened) != inode(&checked) {
                 continue;
             }
-            let opened = self.state(&opened);
-            AccessRule::on(opened.kind)?;
+            let opened = self.to_stat(&opened);
+            AccessRule::check_readable(opened.kind)?;
             let before = opened.revision;
-            return Ok((before, read(&handle, before, range, into)?));
+            return Ok((before, read_range(&handle, before, range, into)?));
         }
         let what = "the file was replaced again and again while it was opened";
         Err(io::Error::other(what))
@@ -294,10 +299,10 @@ impl Tree for UnixTree {
         bytes: usize,
         into: &mut Vec<u8>,
     ) -> io::Result<OpenedSkillFile> {
-        let opened = self.at_skill_file(folder, |handle, path| {
-            match openat(handle, path, READ | OFlags::NOFOLLOW, Mode::empty()) {
+        let opened = self.with_skill_file(folder, |handle, path| {
+            match openat(handle, path, READ_FLAGS | OFlags::NOFOLLOW, Mode::empty()) {
                 Ok(handle) => Ok(Some(handle)),
-                // A link or a socket: neither is opened, both can be looked at.
+                // A link or a socket cannot be opened, but can be statted.
                 Err(Errno::LOOP | Errno::NXIO | Errno::OPNOTSUPP) => Ok(None),
                 Err(error) => Err(error.into()),
             }
@@ -309,9 +314,9 @@ impl Tree for UnixTree {
                 stat,
             });
         };
-        let stat = self.with_identity(&fstat(&handle)?, folder)?;
+        let stat = self.to_stat_with_identity(&fstat(&handle)?, folder)?;
         let after = if stat.kind == EntryKind::File {
-            read(&handle, stat.revision, &(0..bytes as u64), into)?
+            read_range(&handle, stat.revision, &(0..bytes as u64), into)?
         } else {
             stat.revision
         };
@@ -319,8 +324,8 @@ impl Tree for UnixTree {
     }
 }
 
-/// Says which rule the kernel's word for a link stands for.
-fn refusal(error: io::Error, rule: AccessRule) -> io::Error {
+/// Replaces the kernel's refusal of a link with the rule that it enforces.
+fn map_link_refusal(error: io::Error, rule: AccessRule) -> io::Error {
     if is_link_refusal(&error) {
         rule.into()
     } else {
@@ -328,18 +333,18 @@ fn refusal(error: io::Error, rule: AccessRule) -> io::Error {
     }
 }
 
-/// Reads a range of a regular file, up to its end, into an empty buffer; returns its state afterwards.
-fn read(
+/// Reads a range of a regular file, at most up to its end, into an empty buffer. Returns the revision afterwards.
+fn read_range(
     handle: &OwnedFd,
     before: Revision,
     range: &Range<u64>,
     into: &mut Vec<u8>,
 ) -> io::Result<Revision> {
     let wanted = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    // The size is only a hint: a file may grow while it is read, and what is returned is bounded all the same.
-    let there = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
-    into.try_reserve(wanted.min(there.saturating_add(1)))?;
-    // A place that no file reaches is an error for the system, and the end for whoever reads.
+    // The size is only a hint: the file may grow while it is read. The result is bounded by `wanted` anyway.
+    let available = usize::try_from(before.size.saturating_sub(range.start)).unwrap_or(usize::MAX);
+    into.try_reserve(wanted.min(available.saturating_add(1)))?;
+    // The system rejects offsets beyond any file size; treat them as the end of the file.
     while into.len() < wanted && range.start < i64::MAX as u64 - (1 << 32) {
         if into.len() == into.capacity() {
             into.try_reserve((wanted - into.len()).min(64 * 1024))?;
@@ -349,8 +354,8 @@ fn read(
         let read = retry_on_intr(|| {
             rustix::io::pread(handle, rustix::buffer::spare_capacity(into), offset)
         })?;
-        // Less than there is room for, at or past the size, means that the file ends here.
-        if read == 0 || (read < room && into.len() >= there) {
+        // A short read at or past the known size means the end of the file.
+        if read == 0 || (read < room && into.len() >= available) {
             break;
         }
     }
@@ -358,14 +363,14 @@ fn read(
     Ok(revision(&fstat(handle)?))
 }
 
-/// Bytes of entries that are taken from the system at once.
+/// Buffer size for directory entries.
 #[cfg(target_os = "linux")]
-const LIST_BYTES: usize = 32 * 1024;
+const LIST_BUFFER_BYTES: usize = 32 * 1024;
 
-/// Lists a folder that was opened just now.
+/// Lists a freshly opened folder.
 #[cfg(target_os = "linux")]
-fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
-    let mut buffer = Vec::with_capacity(LIST_BYTES);
+fn list_entries(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
+    let mut buffer = Vec::with_capacity(LIST_BUFFER_BYTES);
     let mut raw = rustix::fs::RawDir::new(handle, buffer.spare_capacity_mut());
     let mut entries = Vec::new();
     while let Some(entry) = raw.next() {
@@ -373,7 +378,7 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
             Err(Errno::INTR) => continue,
             entry => entry?,
         };
-        if !take_entry(
+        if !push_entry(
             handle,
             entry.file_name(),
             entry.file_type(),
@@ -386,13 +391,13 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
     Ok(entries)
 }
 
-/// Lists a folder that was opened just now.
+/// Lists a freshly opened folder.
 #[cfg(not(target_os = "linux"))]
-fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
+fn list_entries(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
     let mut entries = Vec::new();
     for entry in rustix::fs::Dir::read_from(handle)? {
         let entry = entry?;
-        if !take_entry(
+        if !push_entry(
             handle,
             entry.file_name(),
             entry.file_type(),
@@ -405,8 +410,8 @@ fn list(handle: &OwnedFd, limit: usize) -> io::Result<Vec<RawEntry>> {
     Ok(entries)
 }
 
-/// Takes an entry of a folder; returns whether there is room for another.
-pub(super) fn take_entry(
+/// Adds an entry of a folder. Returns `false` once the limit is reached.
+pub(super) fn push_entry(
     handle: &OwnedFd,
     name: &CStr,
     file_type: FileType,
@@ -422,18 +427,18 @@ pub(super) fn take_entry(
     let kind = match file_type {
         FileType::Unknown => match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => kind(FileType::from_raw_mode(stat.st_mode)),
-            // It is gone since it was listed.
+            // It was removed after it was listed.
             Err(Errno::NOENT) => return Ok(true),
             Err(error) => return Err(error.into()),
         },
         known => kind(known),
     };
-    let (name, encoding) = utf8(name);
+    let (name, encoding) = decode_name(name);
     entries.push(RawEntry::new(name, encoding, kind));
     Ok(true)
 }
 
-fn utf8(name: &CStr) -> (Box<str>, Encoding) {
+fn decode_name(name: &CStr) -> (Box<str>, Encoding) {
     match name.to_str() {
         Ok(name) => (name.into(), Encoding::Utf8),
         Err(_) => (

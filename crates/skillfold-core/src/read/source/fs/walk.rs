@@ -1,4 +1,4 @@
-//! Searches a tree for skills: bounded, and with a word about everything that is passed over.
+//! Searches a tree for skills, within limits, and reports everything that it skips.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,35 +13,35 @@ use crate::read::source::fs::budget::WalkCounts;
 use crate::read::source::fs::tree::{
     self, AccessRule, Encoding, EntryKind, OpenedSkillFile, RawEntry, Tree,
 };
-use crate::read::source::fs::{is_link_refusal, join, steady};
+use crate::read::source::fs::{is_link_refusal, join, read_stable};
 use crate::read::source::{
     Finding, Folder, FolderIdentity, HiddenPolicy, LinkPolicy, ListedFolder, SKILL_FILE,
     ScannedFolder, WalkOptions,
 };
 
 /// Folders that never hold skills of their own.
-const NEVER: [&str; 2] = [".git", "node_modules"];
+const NEVER_SEARCHED: [&str; 2] = [".git", "node_modules"];
 
-/// Searches the tree and gives each skill to `taker`; returns what was passed over and what was done, and fails only if the
-/// root cannot be read.
+/// Searches the tree and passes each skill to `visitor`. Returns the findings and what was used of the limits; fails
+/// only if the root cannot be read.
 pub(super) fn walk(
     tree: &dyn Tree,
     root_name: &str,
-    walk: &WalkOptions,
-    taker: &mut dyn SkillVisitor,
-    over_links: &AtomicBool,
+    options: &WalkOptions,
+    visitor: &mut dyn SkillVisitor,
+    followed_links: &AtomicBool,
 ) -> io::Result<(Vec<Finding>, WalkCounts)> {
-    let mut search = SkillWalk::new(tree, walk, taker, over_links);
-    if !search.take_skill(&SkillCandidate::root(root_name), None) {
+    let mut search = SkillWalk::new(tree, options, visitor, followed_links);
+    if !search.visit_candidate(&SkillCandidate::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
-        let entries = tree.entries("", walk.limits.walk_entries.saturating_add(1))?;
+        let entries = tree.entries("", options.limits.walk_entries.saturating_add(1))?;
         let root = PendingFolder {
             path: String::new(),
             depth: 0,
-            way: Reached::Direct,
+            reached: Reached::Direct,
         };
-        let open = search.folder(&root, entries);
-        search.search(open);
+        let pending = search.visit_entries(&root, entries);
+        search.search_pending(pending);
     }
     search.finish();
     let used = WalkCounts {
@@ -52,56 +52,56 @@ pub(super) fn walk(
     Ok((search.findings, used))
 }
 
-/// Searches one folder of the tree and what is below it, as [`walk`] does on its way; returns nothing where only a walk of
-/// the whole can tell what belongs there.
+/// Searches one folder of the tree and everything below it, as [`walk`] would. Returns `None` if only a full walk can
+/// tell what belongs there.
 pub(super) fn walk_at(
     tree: &dyn Tree,
-    walk: &WalkOptions,
+    options: &WalkOptions,
     path: &str,
-    taker: &mut dyn SkillVisitor,
-    over_links: &AtomicBool,
+    visitor: &mut dyn SkillVisitor,
+    followed_links: &AtomicBool,
 ) -> Option<Vec<Finding>> {
-    let mut search = SkillWalk::new(tree, walk, taker, over_links);
+    let mut search = SkillWalk::new(tree, options, visitor, followed_links);
     let ends = path.match_indices('/').map(|(at, _)| at);
-    let ways: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
-    let mut above = "";
-    for (depth, way) in (1..).zip(&ways) {
-        // Below a skill there is no other, and a file that only looks like one ends the search too.
-        match tree.stat(above) {
+    let prefixes: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
+    let mut parent = "";
+    for (depth, prefix) in (1..).zip(&prefixes) {
+        // Nothing is searched below a skill, nor below an irregular `SKILL.md`.
+        match tree.stat(parent) {
             Err(error) if is_absent(&error) => {}
             _ => return None,
         }
-        let kind = match tree.lstat(way) {
+        let kind = match tree.lstat(prefix) {
             Ok(kind) => kind,
             Err(error) if is_absent(&error) => return Some(Vec::new()),
             Err(_) => return None,
         };
-        let is_last = depth == ways.len();
-        let name = way.rsplit('/').next().unwrap_or_default();
+        let is_last = depth == prefixes.len();
+        let name = prefix.rsplit('/').next().unwrap_or_default();
         let entry = RawEntry::new(name.into(), Encoding::Utf8, kind);
         if kind == EntryKind::Link {
             return None;
         }
-        if !search.is_wanted(&entry, way) {
-            // What is above was reported when it was searched.
+        if !search.may_hold_skill(&entry, prefix) {
+            // A folder above `path` was reported by an earlier walk.
             search
                 .findings
                 .truncate(if is_last { usize::MAX } else { 0 });
             return Some(search.findings);
         }
         if is_last {
-            let place = SkillCandidate {
-                path: way,
+            let candidate = SkillCandidate {
+                path: prefix,
                 root_name: None,
-                way: Reached::Direct,
+                reached: Reached::Direct,
             };
-            if !search.take_skill(&place, None) {
-                let mut open = Vec::new();
-                search.open(way, depth, Reached::Direct, &mut open);
-                search.search(open);
+            if !search.visit_candidate(&candidate, None) {
+                let mut pending = Vec::new();
+                search.push_pending(prefix, depth, Reached::Direct, &mut pending);
+                search.search_pending(pending);
             }
         }
-        above = way;
+        parent = prefix;
     }
     search.finish();
     Some(search.findings)
@@ -114,17 +114,17 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// Returns whether an error says nothing about what is there.
-fn is_unknown(error: &io::Error) -> bool {
-    AccessRule::of(error).is_none() && !is_link_refusal(error) && is_transient(error)
+/// Returns whether an error is transient, so that it tells nothing about the path.
+fn is_inconclusive(error: &io::Error) -> bool {
+    AccessRule::from_error(error).is_none() && !is_link_refusal(error) && is_transient(error)
 }
 
 /// A folder that may be a skill.
 pub(super) struct SkillCandidate<'a> {
     path: &'a str,
-    /// The name of the root, if it is the root.
+    /// The name of the root, if this is the root.
     root_name: Option<&'a str>,
-    way: Reached,
+    reached: Reached,
 }
 
 impl<'a> SkillCandidate<'a> {
@@ -132,73 +132,73 @@ impl<'a> SkillCandidate<'a> {
         Self {
             path: "",
             root_name: Some(name),
-            way: Reached::Direct,
+            reached: Reached::Direct,
         }
     }
 
-    /// Returns the folder of a skill; the walk has refused what cannot be carried.
+    /// Returns the folder; the walk has already refused unprintable names.
     fn folder(&self) -> Folder {
         self.root_name
-            .map_or_else(|| Folder::walked(self.path, self.way), Folder::root)
+            .map_or_else(|| Folder::from_walk(self.path, self.reached), Folder::root)
     }
 }
 
-/// A folder that is no skill and is to be searched.
+/// A folder that is not a skill and is still to be searched.
 struct PendingFolder {
     path: String,
     depth: usize,
-    way: Reached,
+    reached: Reached,
 }
 
-/// What is done with a folder that may be a skill.
+/// Visits the folders that may be skills.
 pub(super) trait SkillVisitor {
-    /// Looks at the `SKILL.md` of some entries of a folder before they are taken, where that is less work together.
-    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
+    /// Stats the `SKILL.md` of several entries of a folder before they are visited, if batching saves work.
+    fn prefetch(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
         let _ = (tree, folder, entries);
         EntryStats::default()
     }
 
-    /// Looks at the `SKILL.md` of a folder, unless somebody did, and takes it if it is a regular file.
-    fn take(
+    /// Stats the `SKILL.md` of a folder, unless it was prefetched, and reports it if it is a regular file.
+    fn visit(
         &mut self,
         tree: &dyn Tree,
-        place: &SkillCandidate<'_>,
-        looked: EntryStat,
+        candidate: &SkillCandidate<'_>,
+        prefetched: EntryStat,
     ) -> io::Result<EntryKind>;
 }
 
-/// What was seen of the next entries, in their order; nothing where nobody looked.
+/// Prefetched stats of the next entries, in order; empty if there was no prefetch.
 type EntryStats = std::vec::IntoIter<io::Result<tree::Stat>>;
 
-/// What was seen of one entry, if somebody looked.
+/// The prefetched stat of one entry, if there is one.
 type EntryStat = Option<io::Result<tree::Stat>>;
 
-/// Entries that are looked at together: so many that it saves work, and so few that what was seen is still at hand.
-const TOGETHER: usize = 512;
-/// Entries of a folder from which on it is worth it.
-const WORTH_IT: usize = 16;
+/// Entries per prefetch: enough to save work, and few enough that the results stay in the CPU cache.
+const PREFETCH_BATCH: usize = 512;
+/// Minimum entries of a folder to prefetch.
+const MIN_PREFETCH_ENTRIES: usize = 16;
 
-/// Lists skills with the state of their files.
+/// Lists skills with the revisions of their files.
 pub(super) struct StatVisitor<'a> {
     pub(super) found: &'a mut dyn FnMut(ListedFolder),
 }
 
 impl SkillVisitor for StatVisitor<'_> {
-    fn look(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
-        let seen = tree.stats(folder, entries);
-        seen.unwrap_or_default().into_iter()
+    fn prefetch(&mut self, tree: &dyn Tree, folder: &str, entries: &[RawEntry]) -> EntryStats {
+        let stats = tree.stats(folder, entries);
+        stats.unwrap_or_default().into_iter()
     }
 
-    fn take(
+    fn visit(
         &mut self,
         tree: &dyn Tree,
-        place: &SkillCandidate<'_>,
-        looked: EntryStat,
+        candidate: &SkillCandidate<'_>,
+        prefetched: EntryStat,
     ) -> io::Result<EntryKind> {
-        let stat = looked.unwrap_or_else(|| tree.stat(place.path))?;
+        let stat = prefetched.unwrap_or_else(|| tree.stat(candidate.path))?;
         if stat.kind == EntryKind::File {
             (self.found)(ListedFolder {
-                folder: place.folder(),
+                folder: candidate.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
             });
@@ -215,19 +215,19 @@ pub(super) struct HeadVisitor<'a> {
 }
 
 impl SkillVisitor for HeadVisitor<'_> {
-    fn take(
+    fn visit(
         &mut self,
         tree: &dyn Tree,
-        place: &SkillCandidate<'_>,
+        candidate: &SkillCandidate<'_>,
         _: EntryStat,
     ) -> io::Result<EntryKind> {
         self.buffer.clear();
         let mut stat = None;
-        let state = steady(&mut self.buffer, |into| {
+        let state = read_stable(&mut self.buffer, |into| {
             let OpenedSkillFile {
                 stat: opened,
                 after,
-            } = tree.open_head(place.path, self.bytes, into)?;
+            } = tree.open_head(candidate.path, self.bytes, into)?;
             let before = opened.revision;
             stat = Some(opened);
             Ok((before, after))
@@ -235,7 +235,7 @@ impl SkillVisitor for HeadVisitor<'_> {
         let state = match state {
             Ok(state) => state,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return self.unreadable(tree, place, error);
+                return self.visit_unreadable(tree, candidate, error);
             }
             Err(error) => return Err(error),
         };
@@ -244,7 +244,7 @@ impl SkillVisitor for HeadVisitor<'_> {
         };
         if stat.kind == EntryKind::File {
             let listed = ListedFolder {
-                folder: place.folder(),
+                folder: candidate.folder(),
                 revision: state.revision,
                 identity: stat.identity,
             };
@@ -259,28 +259,28 @@ impl SkillVisitor for HeadVisitor<'_> {
 }
 
 impl HeadVisitor<'_> {
-    /// Takes a file that is there and may not be read, as one who only looks at its state would.
-    fn unreadable(
+    /// Reports a file that exists but may not be read, as [`StatVisitor`] would, with the error.
+    fn visit_unreadable(
         &mut self,
         tree: &dyn Tree,
-        place: &SkillCandidate<'_>,
+        candidate: &SkillCandidate<'_>,
         error: io::Error,
     ) -> io::Result<EntryKind> {
-        let stat = tree.stat(place.path)?;
+        let stat = tree.stat(candidate.path)?;
         if stat.kind == EntryKind::File {
             let listed = ListedFolder {
-                folder: place.folder(),
+                folder: candidate.folder(),
                 revision: stat.revision,
                 identity: stat.identity,
             };
-            let error = Error::read(join(place.path, SKILL_FILE), error);
+            let error = Error::read(join(candidate.path, SKILL_FILE), error);
             (self.found)(ScannedFolder::new(listed, Err(error), &[]));
         }
         Ok(stat.kind)
     }
 }
 
-/// Returns whether a folder's name has no characters that a person does not see.
+/// Returns whether a name has no invisible characters.
 fn is_printable_name(name: &str) -> bool {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte);
     name.bytes().all(is_plain) || hidden_characters(name).next().is_none()
@@ -288,34 +288,34 @@ fn is_printable_name(name: &str) -> bool {
 
 struct SkillWalk<'a> {
     tree: &'a dyn Tree,
-    walk: &'a WalkOptions,
-    taker: &'a mut dyn SkillVisitor,
-    /// Set where a link is followed, wherever it leads: what it leads to may be another tomorrow.
-    over_links: &'a AtomicBool,
+    options: &'a WalkOptions,
+    visitor: &'a mut dyn SkillVisitor,
+    /// Set when a link is followed, wherever it leads: its target may change later.
+    followed_links: &'a AtomicBool,
     findings: Vec<Finding>,
     visited: HashSet<FolderIdentity>,
     skills: usize,
     folders: usize,
     entries: usize,
     unreported: usize,
-    /// What cannot be read right now. Each path is needed: what was known there stays.
+    /// What was temporarily unreadable. Every path is needed, since the known state below it is kept.
     unavailable: Vec<Finding>,
-    /// Where a bound ended the search, and which. It is reported whatever else there is to report.
-    cut: Option<Finding>,
+    /// Where a limit ended the search, and which one. Reported even if there are too many other findings.
+    stopped_at: Option<Finding>,
 }
 
 impl<'a> SkillWalk<'a> {
     fn new(
         tree: &'a dyn Tree,
-        walk: &'a WalkOptions,
-        taker: &'a mut dyn SkillVisitor,
-        over_links: &'a AtomicBool,
+        options: &'a WalkOptions,
+        visitor: &'a mut dyn SkillVisitor,
+        followed_links: &'a AtomicBool,
     ) -> Self {
         Self {
             tree,
-            walk,
-            taker,
-            over_links,
+            options,
+            visitor,
+            followed_links,
             findings: Vec::new(),
             visited: HashSet::new(),
             skills: 0,
@@ -323,23 +323,29 @@ impl<'a> SkillWalk<'a> {
             entries: 0,
             unreported: 0,
             unavailable: Vec::new(),
-            cut: None,
+            stopped_at: None,
         }
     }
 
-    /// Searches folders that are no skills, the last one first.
-    fn search(&mut self, mut open: Vec<PendingFolder>) {
-        while let Some(next) = open.pop() {
-            if self.is_done(&next.path) {
+    /// Searches the pending folders, last one first.
+    fn search_pending(&mut self, mut pending: Vec<PendingFolder>) {
+        while let Some(next) = pending.pop() {
+            if self.is_stopped(&next.path) {
                 break;
             }
-            open.extend(self.descend(&next));
+            pending.extend(self.descend(&next));
         }
     }
 
-    /// Notes a folder that is to be searched, unless it is too deep.
-    fn open(&mut self, path: &str, depth: usize, way: Reached, next: &mut Vec<PendingFolder>) {
-        if depth >= self.walk.limits.walk_depth {
+    /// Adds a folder to the pending ones, unless it is too deep.
+    fn push_pending(
+        &mut self,
+        path: &str,
+        depth: usize,
+        reached: Reached,
+        pending: &mut Vec<PendingFolder>,
+    ) {
+        if depth >= self.options.limits.walk_depth {
             self.report(
                 Code::BoundReached,
                 path,
@@ -347,16 +353,21 @@ impl<'a> SkillWalk<'a> {
             );
         } else {
             let path = path.to_owned();
-            next.push(PendingFolder { path, depth, way });
+            pending.push(PendingFolder {
+                path,
+                depth,
+                reached,
+            });
         }
     }
 
-    /// Lists a folder that is no skill, and returns the folders to search next, last one first.
-    fn descend(&mut self, open: &PendingFolder) -> Vec<PendingFolder> {
-        let path = &*open.path;
+    /// Lists a folder that is not a skill, and returns the subfolders to search in reverse order.
+    fn descend(&mut self, folder: &PendingFolder) -> Vec<PendingFolder> {
+        let path = &*folder.path;
         self.folders += 1;
-        let left = (self.walk.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
-        // Many links may lead to one large folder; it is listed once.
+        let left =
+            (self.options.limits.walk_entries.saturating_add(1)).saturating_sub(self.entries);
+        // Many links may lead to one large folder, so list it only once.
         let entries = match self.tree.identity(path) {
             Ok(identity) if !self.visited.insert(identity.clone()) => {
                 self.report(
@@ -370,11 +381,13 @@ impl<'a> SkillWalk<'a> {
             Err(error) => Err(error),
         };
         match entries {
-            Ok(entries) => return self.folder(open, entries),
+            Ok(entries) => return self.visit_entries(folder, entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.report(Code::Vanished, path, "Folder vanished:");
             }
-            Err(error) if is_unknown(&error) => self.unavailable(path, "Folder", &error),
+            Err(error) if is_inconclusive(&error) => {
+                self.report_unavailable(path, "Folder", &error);
+            }
             Err(error) => self.report(
                 Code::FolderUnreadable,
                 path,
@@ -384,61 +397,67 @@ impl<'a> SkillWalk<'a> {
         Vec::new()
     }
 
-    /// Takes the skills among the entries of a folder, and returns the folders to search next, last one first.
-    fn folder(&mut self, open: &PendingFolder, mut entries: Vec<RawEntry>) -> Vec<PendingFolder> {
-        let depth = open.depth + 1;
-        // Real folders come first: a skill that links lead to as well is known by its own folder.
+    /// Visits the skills among the entries of a folder, and returns the subfolders to search in reverse order.
+    fn visit_entries(
+        &mut self,
+        folder: &PendingFolder,
+        mut entries: Vec<RawEntry>,
+    ) -> Vec<PendingFolder> {
+        let depth = folder.depth + 1;
+        // Visit real folders first, so that a skill that is also linked is known by its own path.
         let is_link = |entry: &RawEntry| entry.kind == EntryKind::Link;
-        entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.by_name(b)));
-        let mut next = Vec::new();
-        // One path after the other, in the same place.
-        let mut full = join(&open.path, "");
-        let start = full.len();
-        let mut looked = EntryStats::default();
+        entries.sort_unstable_by(|a, b| is_link(a).cmp(&is_link(b)).then_with(|| a.cmp_by_name(b)));
+        let mut subfolders = Vec::new();
+        // All paths are built in one buffer.
+        let mut full = join(&folder.path, "");
+        let prefix_length = full.len();
+        let mut prefetched = EntryStats::default();
         for (at, entry) in entries.iter().enumerate() {
-            full.truncate(start);
+            full.truncate(prefix_length);
             full.push_str(&entry.name);
-            if self.is_done(&full) {
+            if self.is_stopped(&full) {
                 break;
             }
-            if at % TOGETHER == 0 && entries.len() >= WORTH_IT {
-                let end = entries.len().min(at + TOGETHER);
-                looked = self.taker.look(self.tree, &open.path, &entries[at..end]);
+            if at % PREFETCH_BATCH == 0 && entries.len() >= MIN_PREFETCH_ENTRIES {
+                let end = entries.len().min(at + PREFETCH_BATCH);
+                prefetched = self
+                    .visitor
+                    .prefetch(self.tree, &folder.path, &entries[at..end]);
             }
-            let seen = looked.next();
+            let stat = prefetched.next();
             self.entries += 1;
-            if !self.is_wanted(entry, &full) {
+            if !self.may_hold_skill(entry, &full) {
                 continue;
             }
-            // What is below a link was found over it.
-            let way = if is_link(entry) {
+            // Everything below a link was reached through it.
+            let reached = if is_link(entry) {
                 Reached::Linked
             } else {
-                open.way
+                folder.reached
             };
-            let place = SkillCandidate {
+            let candidate = SkillCandidate {
                 path: &full,
                 root_name: None,
-                way,
+                reached,
             };
             if is_link(entry) {
-                self.over_links.store(true, Ordering::Relaxed);
+                self.followed_links.store(true, Ordering::Relaxed);
             }
-            if self.take_skill(&place, seen) || !self.leads_on(entry, &full) {
+            if self.visit_candidate(&candidate, stat) || !self.is_searchable(entry, &full) {
                 continue;
             }
-            self.open(&full, depth, way, &mut next);
+            self.push_pending(&full, depth, reached, &mut subfolders);
         }
-        next.reverse();
-        next
+        subfolders.reverse();
+        subfolders
     }
 
-    /// Returns whether an entry can be or lead to a skill, and reports it if a rule speaks against it.
-    fn is_wanted(&mut self, entry: &RawEntry, full: &str) -> bool {
+    /// Returns whether an entry can be a skill or contain one; reports it if a rule excludes it.
+    fn may_hold_skill(&mut self, entry: &RawEntry, full: &str) -> bool {
         let name = &*entry.name;
         match entry.kind {
             EntryKind::Other => return false,
-            EntryKind::File | EntryKind::Shared => {
+            EntryKind::File | EntryKind::HardLinked => {
                 if name.eq_ignore_ascii_case(SKILL_FILE) && name != SKILL_FILE {
                     self.report(Code::FileName, full, "File is not named `SKILL.md`:");
                 }
@@ -450,8 +469,8 @@ impl<'a> SkillWalk<'a> {
             self.report(Code::FolderName, full, "Folder name is not printable:");
             return false;
         }
-        if NEVER.contains(&name)
-            || (name.starts_with('.') && self.walk.hidden == HiddenPolicy::Skip)
+        if NEVER_SEARCHED.contains(&name)
+            || (name.starts_with('.') && self.options.hidden == HiddenPolicy::Skip)
         {
             self.report(Code::Skipped, full, "Folder was not searched:");
             return false;
@@ -463,38 +482,31 @@ impl<'a> SkillWalk<'a> {
         true
     }
 
-    /// Returns whether an entry that is no skill is a folder that can be searched.
-    fn leads_on(&mut self, entry: &RawEntry, full: &str) -> bool {
+    /// Returns whether an entry that is not a skill is a folder or a link to one.
+    fn is_searchable(&mut self, entry: &RawEntry, full: &str) -> bool {
         if entry.kind == EntryKind::Folder {
             return true;
         }
-        match self.tree.target(full) {
+        match self.tree.target_kind(full) {
             Ok(target) => return target == EntryKind::Folder,
-            Err(error) if is_unknown(&error) => self.unavailable(full, "Link", &error),
+            Err(error) if is_inconclusive(&error) => self.report_unavailable(full, "Link", &error),
             Err(_) => self.report(Code::DanglingLink, full, "Link target does not exist:"),
         }
         false
     }
 
-    /// Takes a folder if it holds a `SKILL.md`; returns whether the search ends there.
-    fn take_skill(&mut self, place: &SkillCandidate<'_>, looked: EntryStat) -> bool {
-        let path = place.path;
-        let kind = match self.taker.take(self.tree, place, looked) {
+    /// Visits a folder that may have a `SKILL.md`. Returns whether the search ends there.
+    fn visit_candidate(&mut self, candidate: &SkillCandidate<'_>, prefetched: EntryStat) -> bool {
+        let path = candidate.path;
+        let kind = match self.visitor.visit(self.tree, candidate, prefetched) {
             Ok(kind) => kind,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return false;
-            }
+            Err(error) if is_absent(&error) => return false,
             Err(error) if is_link_refusal(&error) => {
                 self.report(Code::Loop, path, "Link forms a loop:");
                 return true;
             }
-            Err(error) if is_unknown(&error) => {
-                self.unavailable(path, "`SKILL.md`", &error);
+            Err(error) if is_inconclusive(&error) => {
+                self.report_unavailable(path, "`SKILL.md`", &error);
                 return true;
             }
             Err(error) => {
@@ -509,7 +521,7 @@ impl<'a> SkillWalk<'a> {
         match kind {
             EntryKind::File => self.skills += 1,
             EntryKind::Link => self.report(Code::SkillFileLink, path, "`SKILL.md` is a link:"),
-            EntryKind::Shared => {
+            EntryKind::HardLinked => {
                 self.report(Code::HardLinks, path, "`SKILL.md` has several hard links:");
             }
             EntryKind::Folder | EntryKind::Other => self.report(
@@ -521,10 +533,10 @@ impl<'a> SkillWalk<'a> {
         true
     }
 
-    /// Returns whether a bound ended the search before or ends it here.
-    fn is_done(&mut self, path: &str) -> bool {
-        let limits = &self.walk.limits;
-        let bound = if self.cut.is_some() {
+    /// Returns whether a limit has ended the search, or ends it at this path.
+    fn is_stopped(&mut self, path: &str) -> bool {
+        let limits = &self.options.limits;
+        let bound = if self.stopped_at.is_some() {
             return true;
         } else if self.skills >= limits.skills {
             format!("Search stopped after {} skills, before", limits.skills)
@@ -541,21 +553,21 @@ impl<'a> SkillWalk<'a> {
         } else {
             return false;
         };
-        self.cut = Some(Finding::new(Code::BoundReached, path, &bound));
+        self.stopped_at = Some(Finding::new(Code::BoundReached, path, &bound));
         true
     }
 
     fn report(&mut self, code: Code, path: &str, what: &str) {
-        if self.findings.len() < self.walk.limits.findings {
+        if self.findings.len() < self.options.limits.findings {
             self.findings.push(Finding::new(code, path, what));
         } else {
             self.unreported += 1;
         }
     }
 
-    /// Reports what could not be read for a reason that may pass. Too many of them stand for the whole root.
-    fn unavailable(&mut self, path: &str, what: &str, error: &io::Error) {
-        if self.unavailable.len() <= self.walk.limits.findings {
+    /// Reports a path that is temporarily unreadable. Too many of them are replaced by one for the whole root.
+    fn report_unavailable(&mut self, path: &str, what: &str, error: &io::Error) {
+        if self.unavailable.len() <= self.options.limits.findings {
             let what = format!("{what} cannot be read right now ({error}):");
             self.unavailable
                 .push(Finding::new(Code::Unavailable, path, &what));
@@ -563,15 +575,15 @@ impl<'a> SkillWalk<'a> {
     }
 
     fn finish(&mut self) {
-        if self.unavailable.len() > self.walk.limits.findings {
+        if self.unavailable.len() > self.options.limits.findings {
             let what = format!(
                 "More than {} folders cannot be read right now in",
-                self.walk.limits.findings
+                self.options.limits.findings
             );
             self.unavailable = vec![Finding::new(Code::Unavailable, "", &what)];
         }
         self.findings.append(&mut self.unavailable);
-        self.findings.extend(self.cut.take());
+        self.findings.extend(self.stopped_at.take());
         if self.unreported > 0 {
             let message = format!("{} more findings are not listed", self.unreported);
             self.findings.push(Finding {

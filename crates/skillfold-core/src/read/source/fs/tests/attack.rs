@@ -1,13 +1,13 @@
-//! The fallback and the portable tree hold against every attack, and the fallback against races.
+//! The fallback and the portable tree resist every attack, and the fallback resists races.
 
 use rustix::fs::{CWD, FileType, Mode, fstat, openat};
 use skillfold_testkit::{ATTACKED, Verdict, holds_secret, hostile_tree};
 
 use super::*;
 
-/// Opens a file below a folder, one component after the other, and reads its start if it is a regular file.
-fn walked(folder: &impl AsFd, path: &str) -> io::Result<Vec<u8>> {
-    let handle = beneath::walk(folder.as_fd(), path, beneath::READ)?;
+/// Opens a file below a folder with the fallback, and reads its start if it is a regular file.
+fn read_stepwise(folder: &impl AsFd, path: &str) -> io::Result<Vec<u8>> {
+    let handle = beneath::open_stepwise(folder.as_fd(), path, beneath::READ_FLAGS)?;
     if !FileType::from_raw_mode(fstat(&handle)?.st_mode).is_file() {
         return Err(AccessRule::NotAFile.into());
     }
@@ -23,7 +23,7 @@ fn fallback_walk_loses_to_no_attack() {
     let skill = openat(
         CWD,
         tree.root().join(ATTACKED),
-        beneath::FOLDER,
+        beneath::FOLDER_FLAGS,
         Mode::empty(),
     )
     .unwrap();
@@ -34,13 +34,13 @@ fn fallback_walk_loses_to_no_attack() {
             continue;
         };
         tried += 1;
-        match walked(&skill, path.as_str()) {
+        match read_stepwise(&skill, path.as_str()) {
             Ok(bytes) => {
                 assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
                 assert!(!holds_secret(&bytes), "{attack:?}");
             }
             Err(error) => {
-                let kernel = beneath::open(skill.as_fd(), path.as_str(), beneath::READ);
+                let kernel = beneath::open(skill.as_fd(), path.as_str(), beneath::READ_FLAGS);
                 let kernel = kernel.map_err(|error| error.raw_os_error()).err().flatten();
                 assert_eq!(error.raw_os_error(), kernel, "{attack:?}");
             }
@@ -93,9 +93,9 @@ fn fallback_walk_gives_nothing_from_outside_in_a_race() {
             fs::write(at(folder).join("deeper/file"), text).unwrap();
         }
         symlink(at(outside), at("link")).unwrap();
-        let root = openat(CWD, at("root"), beneath::FOLDER, Mode::empty()).unwrap();
+        let root = openat(CWD, at("root"), beneath::FOLDER_FLAGS, Mode::empty()).unwrap();
         let swap = Swap::new(at(swapped), at("link"));
-        let counts = swap.race(|| Outcome::of(walked(&root, "inner/deeper/file")));
+        let counts = swap.race(|| Outcome::of(read_stepwise(&root, "inner/deeper/file")));
         eprintln!("fallback walk, {swapped} swapped: {counts}");
         assert_eq!(counts.leaked, 0, "{swapped}: {counts}");
         assert!(

@@ -1,4 +1,4 @@
-//! A fault that passes takes no skill away, whichever call of the system it hits.
+//! A transient fault removes no skill, whichever system call it hits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ const ERRORS: [Errno; 5] = [
     Errno::NOMEM,
 ];
 
-/// Long after everything was written.
+/// A time long after all files were written.
 const LATER: i64 = i64::MAX / 2;
 
 /// Which call fails, and how. Calls are counted from 0.
@@ -60,7 +60,7 @@ impl Fault {
     }
 }
 
-/// A tree some of whose calls fail.
+/// A tree with some failing calls.
 struct Faulty {
     tree: NativeTree,
     fault: Arc<Fault>,
@@ -111,9 +111,9 @@ impl Tree for Faulty {
         self.tree.lstat(path)
     }
 
-    fn target(&self, path: &str) -> io::Result<EntryKind> {
+    fn target_kind(&self, path: &str) -> io::Result<EntryKind> {
         self.fault.call()?;
-        self.tree.target(path)
+        self.tree.target_kind(path)
     }
 
     fn head(
@@ -158,7 +158,7 @@ impl Tree for Faulty {
     }
 }
 
-/// Two roots with everything that a walk meets, and the fault that both have.
+/// Two roots with everything that a walk can meet, and the fault that both share.
 struct World {
     folder: TempDir,
     fault: Arc<Fault>,
@@ -206,7 +206,7 @@ impl World {
             Root::new(
                 Scope::User,
                 label,
-                FsSource::of(Faulty { tree, fault }, path),
+                FsSource::from_tree(Faulty { tree, fault }, path),
             )
         };
         vec![root("mine"), root("theirs")]
@@ -222,7 +222,7 @@ impl World {
     }
 }
 
-fn shown(catalog: &Catalog) -> Vec<String> {
+fn outline_catalog(catalog: &Catalog) -> Vec<String> {
     let skills = catalog.entries().map(|entry| {
         let skill = entry.skill();
         format!("{} {} {}", entry.id(), skill.source, skill.folder)
@@ -230,7 +230,7 @@ fn shown(catalog: &Catalog) -> Vec<String> {
     let refused = catalog.refused().iter();
     let refused = refused.map(|refused| format!("refused {}", refused.folder));
     let findings = catalog.findings().iter();
-    let findings = findings.map(|of| of.finding.diagnostic.message.to_string());
+    let findings = findings.map(|found| found.finding.diagnostic.message.to_string());
     skills.chain(refused).chain(findings).collect()
 }
 
@@ -238,8 +238,8 @@ fn is_stale(catalog: &Catalog) -> bool {
     (0..catalog.roots().len()).any(|root| catalog.is_stale(root))
 }
 
-/// Calls `check` with a fault at each call that it makes, one call or all from there on, with each error; it ends the fault
-/// and returns whether a call was hit. Returns how many faults there were.
+/// Calls `check` once for each error and each call it makes, with a fault at that call alone or at all calls from there
+/// on. `check` ends the fault and returns whether a call was hit. Returns the number of faults.
 fn each_fault(world: &World, check: impl Fn(&str) -> bool) -> usize {
     let mut faults = 0;
     for error in ERRORS {
@@ -260,7 +260,7 @@ fn each_fault(world: &World, check: impl Fn(&str) -> bool) -> usize {
 fn fault_in_a_refresh_takes_nothing_away_and_the_next_refresh_heals_it() {
     let world = World::new();
     let whole = world.discover();
-    let (ids, now) = (shown(&whole), whole.len());
+    let (ids, now) = (outline_catalog(&whole), whole.len());
     let faults = each_fault(&world, |fault| {
         let (stale, changes) = world.refresh(&whole);
         let is_hit = world.fault.end();
@@ -273,7 +273,7 @@ fn fault_in_a_refresh_takes_nothing_away_and_the_next_refresh_heals_it() {
         );
         let (healed, changes) = world.refresh(&stale);
         assert_eq!(changes, Changes::default(), "{fault}");
-        assert_eq!(shown(&healed), ids, "{fault}");
+        assert_eq!(outline_catalog(&healed), ids, "{fault}");
         is_hit
     });
     assert!(faults > 300, "{faults}");
@@ -286,7 +286,7 @@ fn fault_in_a_refresh_that_finds_changes_takes_nothing_else_away() {
     world.skill("mine", "pdf", "changed, and longer");
     world.skill("mine", "group/new", "first");
     fs::remove_dir_all(world.folder.path().join("mine/many/s3")).unwrap();
-    let after = shown(&world.discover());
+    let after = outline_catalog(&world.discover());
     each_fault(&world, |fault| {
         let (stale, changes) = world.refresh(&whole);
         let is_hit = world.fault.end();
@@ -298,7 +298,7 @@ fn fault_in_a_refresh_that_finds_changes_takes_nothing_else_away() {
             assert!(ids.iter().all(|id| **id == *may), "{what} {ids:?}: {fault}");
         }
         let (healed, _) = world.refresh(&stale);
-        assert_eq!(shown(&healed), after, "{fault}");
+        assert_eq!(outline_catalog(&healed), after, "{fault}");
         is_hit
     });
 }
@@ -306,14 +306,14 @@ fn fault_in_a_refresh_that_finds_changes_takes_nothing_else_away() {
 #[test]
 fn fault_at_the_first_look_is_reported_and_the_next_refresh_heals_it() {
     let world = World::new();
-    let whole = shown(&world.discover());
+    let whole = outline_catalog(&world.discover());
     let faults = each_fault(&world, |fault| {
         let first = world.discover();
         let is_hit = world.fault.end();
         assert_eq!(is_stale(&first), is_hit, "{fault}");
         let (healed, changes) = world.refresh(&first);
         assert!(changes.removed.is_empty(), "{fault}");
-        assert_eq!(shown(&healed), whole, "{fault}");
+        assert_eq!(outline_catalog(&healed), whole, "{fault}");
         is_hit
     });
     assert!(faults > 300, "{faults}");
@@ -322,7 +322,7 @@ fn fault_at_the_first_look_is_reported_and_the_next_refresh_heals_it() {
 #[test]
 fn fault_in_a_look_at_one_folder_takes_nothing_away() {
     let world = World::new();
-    // Links make every look one at everything.
+    // With links, every rescan is a full one.
     for link in [
         "mine/z-same",
         "mine/z-theirs",
@@ -332,7 +332,7 @@ fn fault_in_a_look_at_one_folder_takes_nothing_away() {
         fs::remove_file(world.folder.path().join(link)).unwrap();
     }
     let whole = world.discover();
-    let ids = shown(&whole);
+    let ids = outline_catalog(&whole);
     let faults = each_fault(&world, |fault| {
         let folders = [(0, "group"), (0, "many/s1"), (0, "pdf"), (0, "empty/none")];
         let followed = whole.refresh_folders(&folders, LATER);
@@ -340,7 +340,7 @@ fn fault_in_a_look_at_one_folder_takes_nothing_away() {
         assert_eq!(followed.is_none(), is_hit, "{fault}");
         if let Some(followed) = followed {
             assert_eq!(followed.changes, Changes::default(), "{fault}");
-            assert_eq!(shown(&followed.catalog), ids, "{fault}");
+            assert_eq!(outline_catalog(&followed.catalog), ids, "{fault}");
         }
         is_hit
     });
@@ -376,18 +376,18 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
 fn more_faults_than_are_listed_stand_for_the_whole_root() {
     let world = World::new();
     let whole = world.discover();
-    let mut rules = CatalogOptions::default();
-    rules.read.walk.limits.findings = 3;
+    let mut options = CatalogOptions::default();
+    options.read.walk.limits.findings = 3;
     world.fault.begin(10, true, Errno::MFILE);
-    let stale = whole.refresh(world.roots(), rules, LATER);
+    let stale = whole.refresh(world.roots(), options, LATER);
     world.fault.end();
     assert_eq!(stale.changes, Changes::default());
     let findings = stale.catalog.findings().iter();
-    let of_root = findings.filter(|of| of.source == 0 && of.finding.path.is_empty());
-    let said: Vec<_> = of_root
-        .map(|of| of.finding.diagnostic.to_string())
+    let of_root = findings.filter(|found| found.source == 0 && found.finding.path.is_empty());
+    let messages: Vec<_> = of_root
+        .map(|found| found.finding.diagnostic.to_string())
         .collect();
-    insta::assert_snapshot!(said.join("\n"), @"error[SF519]: More than 3 folders cannot be read right now in `.`");
+    insta::assert_snapshot!(messages.join("\n"), @"error[SF519]: More than 3 folders cannot be read right now in `.`");
 }
 
 #[test]
@@ -402,6 +402,6 @@ fn entry_that_vanished_after_it_was_listed_does_not_fail_the_listing() {
     .unwrap();
     let mut entries = Vec::new();
     let unknown = rustix::fs::FileType::Unknown;
-    let more = unix::take_entry(&handle, c"gone", unknown, 10, &mut entries).unwrap();
+    let more = unix::push_entry(&handle, c"gone", unknown, 10, &mut entries).unwrap();
     assert!(more && entries.is_empty());
 }

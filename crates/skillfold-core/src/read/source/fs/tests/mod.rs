@@ -1,4 +1,4 @@
-//! The portable tree gives what the native one gives, and the fallback refuses what the kernel refuses.
+//! The portable tree behaves like the native one, and the fallback refuses what the kernel refuses.
 #![cfg(unix)]
 #![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
 
@@ -117,11 +117,11 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     let skill = rustix::fs::openat(
         rustix::fs::CWD,
         root.path().join("a"),
-        beneath::FOLDER,
+        beneath::FOLDER_FLAGS,
         rustix::fs::Mode::empty(),
     )
     .unwrap();
-    for flags in [beneath::READ, beneath::LOOK] {
+    for flags in [beneath::READ_FLAGS, beneath::STAT_FLAGS] {
         for path in [
             "references/forms.md",
             "references",
@@ -134,7 +134,7 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
             let kernel = beneath::open(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
-            let walk = beneath::walk(skill.as_fd(), path, flags)
+            let walk = beneath::open_stepwise(skill.as_fd(), path, flags)
                 .map(|_| ())
                 .map_err(|error| error.raw_os_error());
             assert_eq!(kernel, walk, "{path}");
@@ -142,8 +142,8 @@ fn fallback_walk_opens_and_refuses_what_the_kernel_does() {
     }
 }
 
-/// Everything that a skill can be asked for after it was found.
-fn asked(source: &FsSource, folder: &Folder) -> [(&'static str, Result<(), Error>); 4] {
+/// Makes every kind of request for a skill after it was listed.
+fn request_all(source: &FsSource, folder: &Folder) -> [(&'static str, Result<(), Error>); 4] {
     let path: ResourcePath = "references/forms.md".parse().unwrap();
     [
         ("read", source.read(folder, &path, 0..9).map(|_| ())),
@@ -158,7 +158,7 @@ fn asked(source: &FsSource, folder: &Folder) -> [(&'static str, Result<(), Error
     ]
 }
 
-/// The native source and the one of systems without handles.
+/// Opens the folder with the native and the portable implementation.
 fn sources(root: &TempDir) -> [FsSource; 2] {
     [
         FsSource::open(root.path()).unwrap(),
@@ -166,20 +166,20 @@ fn sources(root: &TempDir) -> [FsSource; 2] {
     ]
 }
 
-/// Returns the folder of a skill as the walk finds it.
-fn found(source: &FsSource, path: &str) -> Folder {
+/// Returns the folder of a skill as listed by the walk.
+fn find_folder(source: &FsSource, path: &str) -> Folder {
     let listing = source.list(&WalkOptions::default(), None).unwrap();
     let mut folders = listing.folders.into_iter().map(|listed| listed.folder);
     folders.find(|folder| folder.path() == path).unwrap()
 }
 
 #[track_caller]
-fn expect_refused(asked: [(&str, Result<(), Error>); 4], rule: AccessRule) {
-    for (name, answer) in asked {
+fn expect_refused(answers: [(&str, Result<(), Error>); 4], rule: AccessRule) {
+    for (name, answer) in answers {
         let error = answer.expect_err(name);
         assert_eq!(
             (error.kind(), error.hint()),
-            (crate::ErrorKind::Refused, rule.text()),
+            (crate::ErrorKind::Refused, rule.message()),
             "{name}: {error}"
         );
     }
@@ -190,16 +190,16 @@ fn link_put_in_place_of_a_folder_that_was_found_is_refused() {
     for which in 0..2 {
         let root = hostile();
         let source = &sources(&root)[which];
-        let folder = found(source, "a");
-        for (name, answer) in asked(source, &folder) {
+        let folder = find_folder(source, "a");
+        for (name, answer) in request_all(source, &folder) {
             assert!(answer.is_ok(), "{name}");
         }
         fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
         symlink("moved", root.path().join("a")).unwrap();
-        expect_refused(asked(source, &folder), AccessRule::LinkOnTheWay);
-        // Found again, it is a skill behind a link.
+        expect_refused(request_all(source, &folder), AccessRule::LinkOnPath);
+        // A new walk finds it again, behind a link.
         assert!(
-            asked(source, &found(source, "a"))
+            request_all(source, &find_folder(source, "a"))
                 .iter()
                 .all(|(_, answer)| answer.is_ok())
         );
@@ -211,10 +211,10 @@ fn link_put_above_a_folder_that_was_found_is_refused() {
     for which in 0..2 {
         let root = hostile();
         let source = &sources(&root)[which];
-        let folder = found(source, "group/b");
+        let folder = find_folder(source, "group/b");
         fs::rename(root.path().join("group"), root.path().join("moved")).unwrap();
         symlink("moved", root.path().join("group")).unwrap();
-        expect_refused(asked(source, &folder), AccessRule::LinkOnTheWay);
+        expect_refused(request_all(source, &folder), AccessRule::LinkOnPath);
     }
 }
 
@@ -226,50 +226,50 @@ fn skill_below_a_link_reads_while_the_link_leads_to_a_skill() {
         symlink(outside.path(), root.path().join("all")).unwrap();
         let source = &sources(&root)[which];
         for path in ["linked", "all/a"] {
-            let folder = found(source, path);
-            for (name, answer) in asked(source, &folder) {
+            let folder = find_folder(source, path);
+            for (name, answer) in request_all(source, &folder) {
                 assert!(answer.is_ok(), "{path} {name}");
             }
         }
-        let (linked, below) = (found(source, "linked"), found(source, "all/a"));
+        let (linked, below) = (find_folder(source, "linked"), find_folder(source, "all/a"));
         fs::remove_file(outside.path().join("a/SKILL.md")).unwrap();
-        expect_refused(asked(source, &linked), AccessRule::LinkElsewhere);
-        expect_refused(asked(source, &below), AccessRule::LinkElsewhere);
-        // A link in place of the file is no `SKILL.md` either.
+        expect_refused(request_all(source, &linked), AccessRule::LinkToNonSkill);
+        expect_refused(request_all(source, &below), AccessRule::LinkToNonSkill);
+        // A link instead of the file does not count as a `SKILL.md` either.
         symlink("../secret", outside.path().join("a/SKILL.md")).unwrap();
-        expect_refused(asked(source, &linked), AccessRule::LinkElsewhere);
+        expect_refused(request_all(source, &linked), AccessRule::LinkToNonSkill);
     }
 }
 
 #[test]
 fn link_put_in_place_of_a_folder_is_not_searched_where_links_are_refused() {
     let root = hostile();
-    let followed = found(&sources(&root)[0], "a");
+    let followed = find_folder(&sources(&root)[0], "a");
     fs::rename(root.path().join("a"), root.path().join("moved")).unwrap();
     symlink("moved", root.path().join("a")).unwrap();
-    let linked = found(&sources(&root)[0], "a");
+    let linked = find_folder(&sources(&root)[0], "a");
     let native = FsSource::open_with(root.path(), LinkPolicy::Refuse).unwrap();
-    expect_refused(asked(&native, &followed), AccessRule::LinkOnTheWay);
-    expect_refused(asked(&native, &linked), AccessRule::LinkOnTheWay);
+    expect_refused(request_all(&native, &followed), AccessRule::LinkOnPath);
+    expect_refused(request_all(&native, &linked), AccessRule::LinkOnPath);
     let portable = portable::PortableTree::open(root.path(), LinkPolicy::Refuse).unwrap();
     let path: ResourcePath = "references/forms.md".parse().unwrap();
     let read = portable.read_beneath(&linked, &path, &(0..9), &mut Vec::new());
     assert_eq!(
-        AccessRule::of(&read.unwrap_err()),
-        Some(AccessRule::LinkOnTheWay)
+        AccessRule::from_error(&read.unwrap_err()),
+        Some(AccessRule::LinkOnPath)
     );
 }
 
-/// Puts another thing in place of the `SKILL.md` of a skill.
-fn replaced(root: &TempDir, put: impl FnOnce(&Path)) {
+/// Replaces the `SKILL.md` of a skill.
+fn replace_skill_file(root: &TempDir, create: impl FnOnce(&Path)) {
     let file = root.path().join("a/SKILL.md");
     fs::remove_file(&file).unwrap();
-    put(&file);
+    create(&file);
 }
 
 #[test]
 fn head_is_read_of_a_regular_file_and_of_nothing_else() {
-    let put: [fn(&Path); 4] = [
+    let creators: [fn(&Path); 4] = [
         |file| fs::create_dir(file).unwrap(),
         |file| symlink("../secret", file).unwrap(),
         |file| drop(std::os::unix::net::UnixListener::bind(file).unwrap()),
@@ -279,10 +279,10 @@ fn head_is_read_of_a_regular_file_and_of_nothing_else() {
             rustix::fs::mknodat(rustix::fs::CWD, file, fifo, mode, 0).unwrap();
         },
     ];
-    for put in put {
+    for create in creators {
         let root = hostile();
         let folder = Folder::new("a").unwrap();
-        replaced(&root, put);
+        replace_skill_file(&root, create);
         for source in sources(&root) {
             let mut bytes = Vec::new();
             let head = source.head(&folder, 100, &mut bytes).unwrap_err();
@@ -317,7 +317,7 @@ fn revision_is_the_one_that_reading_gives() {
     symlink("a", root.path().join("b")).unwrap();
     for source in sources(&root) {
         for path in ["a", "b", "group/b"] {
-            let folder = found(&source, path);
+            let folder = find_folder(&source, path);
             let head = source.head(&folder, 1, &mut Vec::new()).unwrap();
             assert_eq!(source.revision(&folder).unwrap(), head.revision, "{path}");
         }
@@ -343,7 +343,7 @@ fn file_with_several_hard_links_is_refused_where_links_are_strict() {
         strict.kind(&folder, &path).map(|_| ()),
     ] {
         let error = refused.unwrap_err();
-        assert_eq!(error.hint(), AccessRule::Shared.text());
+        assert_eq!(error.hint(), AccessRule::HardLinked.message());
         assert_eq!(error.kind(), crate::ErrorKind::Refused);
     }
     let resources = strict.resources(&folder, &Limits::default(), None).unwrap();
@@ -373,9 +373,9 @@ fn skill_file_with_several_hard_links_is_refused_where_links_are_strict() {
     let revision = strict.revision(&folder).unwrap_err();
     assert_eq!(
         [head.hint(), revision.hint()],
-        [AccessRule::Shared.text(); 2]
+        [AccessRule::HardLinked.message(); 2]
     );
-    // Links are refused too.
+    // Symbolic links are refused too.
     assert!(
         found
             .skills
@@ -389,9 +389,9 @@ fn folders_are_ordered_by_path_whatever_leads_to_them() {
     use crate::read::source::folder::Reached;
 
     let mut folders = [
-        Folder::walked("b", Reached::Direct),
-        Folder::walked("a", Reached::Linked),
-        Folder::walked("a/b", Reached::Direct),
+        Folder::from_walk("b", Reached::Direct),
+        Folder::from_walk("a", Reached::Linked),
+        Folder::from_walk("a/b", Reached::Direct),
     ];
     folders.sort();
     assert_eq!(folders.each_ref().map(Folder::path), ["a", "a/b", "b"]);
@@ -408,7 +408,7 @@ fn file_that_changes_while_it_is_read_is_read_once_more() {
     };
     let reads = Cell::new(0);
     let mut bytes = Vec::new();
-    let state = steady(&mut bytes, |into| {
+    let state = read_stable(&mut bytes, |into| {
         reads.set(reads.get() + 1);
         into.push(b'x');
         Ok((revision(0), revision(u64::from(reads.get() == 1))))
@@ -418,6 +418,6 @@ fn file_that_changes_while_it_is_read_is_read_once_more() {
         (reads.get(), bytes.len(), state.stability),
         (2, 1, Stability::Stable)
     );
-    let state = steady(&mut Vec::new(), |_| Ok((revision(0), revision(1)))).unwrap();
+    let state = read_stable(&mut Vec::new(), |_| Ok((revision(0), revision(1)))).unwrap();
     assert_eq!(state.stability, Stability::Changing);
 }
