@@ -1,4 +1,4 @@
-//! What was read of the skills of a root, in one file that is read at once.
+//! A folder of checksummed cache files, each read and written as a whole.
 
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Read, Write};
@@ -9,47 +9,47 @@ use skillfold_core::Error;
 use tempfile::Builder;
 
 use crate::checksum::checksum;
-use crate::ownership::{check, check_own, make_own};
+use crate::ownership::{check_owned, check_owned_folder, create_owned_folder};
 
-/// What a file starts with: its kind and the version of this form.
+/// First bytes of a file: its kind and the format version.
 const MAGIC: [u8; 16] = *b"skillfold meta 1";
-/// Bytes before the content: the magic, the length of the content, its checksum.
-const HEADER: usize = 32;
-/// Bytes of a file that is read at most. 100,000 skills take less than a hundredth of it to a tenth.
-const BYTES: u64 = 1024 * 1024 * 1024;
-/// Files that are kept; the oldest goes first. Each is of one root, one version and one way of reading.
-const FILES: usize = 32;
+/// Header size in bytes: the magic, the length of the content, and its checksum.
+const HEADER_BYTES: usize = 32;
+/// Maximum size of a file to read. 100,000 skills take between less than a hundredth and a tenth of it.
+const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
+/// Maximum number of files; the oldest is deleted first. There is one per root and variant.
+const MAX_FILES: usize = 32;
 const EXTENSION: &str = "skills";
-/// How the name of a temporary file starts.
-const PREFIX: &str = ".skillfold-cache-";
-/// The age at which a temporary file has no writer any more.
-const LEFT_OVER: Duration = Duration::from_secs(60 * 60);
+/// Name prefix of temporary files.
+const TEMP_PREFIX: &str = ".skillfold-cache-";
+/// Age at which a temporary file is considered abandoned.
+const STALE_TEMP_AGE: Duration = Duration::from_secs(60 * 60);
 
-/// A folder of files, each with what was read of the skills of one root.
+/// A folder of cache files, each with the scan results of one root.
 ///
-/// It is a cache of one person: the folder is made for them alone, and one that others can write to is not used. Files can
-/// be deleted at any time. Several processes may read and write: each file is written aside and renamed, so that a reader
-/// sees a whole one, and of two writers the last wins.
+/// The cache belongs to one user: the folder is created for them alone, and one that others can write to is not used.
+/// Files can be deleted at any time. Several processes may read and write it: each file is written to a temporary file
+/// and renamed, so that readers see complete files, and the last writer wins.
 #[derive(Clone, Debug)]
 pub struct BlobCache {
     folder: PathBuf,
 }
 
-/// What was kept of a root.
+/// The cached bytes of a root.
 #[derive(Debug)]
 pub struct CachedBlob {
-    file: Vec<u8>,
+    contents: Vec<u8>,
 }
 
 impl CachedBlob {
-    /// Returns the bytes as they were given to [`BlobCache::write`].
+    /// Returns the bytes passed to [`BlobCache::write`].
     pub fn bytes(&self) -> &[u8] {
-        &self.file[HEADER..]
+        &self.contents[HEADER_BYTES..]
     }
 }
 
 impl BlobCache {
-    /// Names the folder. It is made when something is written.
+    /// Uses a folder, which is created on the first write.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
@@ -61,36 +61,40 @@ impl BlobCache {
         &self.folder
     }
 
-    /// Returns the file of a root, read by some rules.
-    pub fn path_of(&self, root: &str, mark: &str) -> PathBuf {
-        let name = checksum(root.as_bytes()) ^ checksum(mark.as_bytes()).rotate_left(1);
+    /// Returns the path of the file for a root and variant. The variant tells apart files of one root, for example by
+    /// scan options or embedding model.
+    pub fn path_of(&self, root: &str, variant: &str) -> PathBuf {
+        let name = checksum(root.as_bytes()) ^ checksum(variant.as_bytes()).rotate_left(1);
         self.folder.join(format!("{name:016x}.{EXTENSION}"))
     }
 
-    /// Returns what was kept of a root that was read by some rules, or nothing if nothing was.
+    /// Returns the cached bytes of a root and variant, or `None` if there are none.
     ///
     /// # Errors
     ///
-    /// If there is something that is not used: it is not whole, or not the person's own. The next write replaces it.
-    pub fn read(&self, root: &str, mark: &str) -> Result<Option<CachedBlob>, Error> {
-        let path = self.path_of(root, mark);
-        let failed = |cause| Error::read(path.to_string_lossy(), cause);
+    /// If the file is incomplete, or is not owned by the user alone. The next write replaces it.
+    pub fn read(&self, root: &str, variant: &str) -> Result<Option<CachedBlob>, Error> {
+        let path = self.path_of(root, variant);
+        let to_error = |cause| Error::read(path.to_string_lossy(), cause);
         match self.read_file(&path) {
-            Ok(file) => match fault(&file) {
-                Some(fault) => Err(failed(io::Error::new(io::ErrorKind::InvalidData, fault))),
-                None => Ok(Some(CachedBlob { file })),
+            Ok(contents) => match find_corruption(&contents) {
+                Some(corruption) => Err(to_error(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    corruption,
+                ))),
+                None => Ok(Some(CachedBlob { contents })),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(to_error(error)),
         }
     }
 
-    /// Keeps what was read of a root by some rules, in place of what was kept before.
+    /// Replaces the cached bytes of a root and variant.
     ///
-    /// Nothing is brought to the disk at once: what a crash leaves is told by its checksum. Files of other roots that were
-    /// written longest ago are removed if there are more than 32.
-    pub fn write(&self, root: &str, mark: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.path_of(root, mark);
+    /// The file is not synced: its checksum reveals what a crash leaves behind. If there are more than 32 files, the
+    /// oldest ones are deleted.
+    pub fn write(&self, root: &str, variant: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.path_of(root, variant);
         self.write_file(&path, bytes)
             .map_err(|cause| Error::write(path.to_string_lossy(), cause))
     }
@@ -100,43 +104,47 @@ impl BlobCache {
         reason = "this is the file that reads the cache"
     )]
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
-        check_own(&self.folder)?;
-        let looked_at = fs::symlink_metadata(path)?;
-        check(&looked_at)?;
-        if !looked_at.is_file() {
+        check_owned_folder(&self.folder)?;
+        let metadata = fs::symlink_metadata(path)?;
+        check_owned(&metadata)?;
+        if !metadata.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
-        if looked_at.len() > BYTES {
+        if metadata.len() > MAX_FILE_BYTES {
             return Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
                 "larger than 1 GiB",
             ));
         }
-        let mut file = Vec::new();
-        let room = usize::try_from(looked_at.len()).unwrap_or_default();
-        file.try_reserve_exact(room.saturating_add(1))?;
-        File::open(path)?.take(BYTES).read_to_end(&mut file)?;
-        Ok(file)
+        let mut contents = Vec::new();
+        let length = usize::try_from(metadata.len()).unwrap_or_default();
+        contents.try_reserve_exact(length.saturating_add(1))?;
+        File::open(path)?
+            .take(MAX_FILE_BYTES)
+            .read_to_end(&mut contents)?;
+        Ok(contents)
     }
 
     fn write_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        make_own(&self.folder)?;
-        let mut file = Builder::new().prefix(PREFIX).tempfile_in(&self.folder)?;
-        let mut header = [0; HEADER];
+        create_owned_folder(&self.folder)?;
+        let mut file = Builder::new()
+            .prefix(TEMP_PREFIX)
+            .tempfile_in(&self.folder)?;
+        let mut header = [0; HEADER_BYTES];
         header[..16].copy_from_slice(&MAGIC);
         header[16..24].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
         header[24..].copy_from_slice(&checksum(bytes).to_le_bytes());
         file.write_all(&header)?;
         file.write_all(bytes)?;
-        let written = file.as_file().metadata()?;
+        let metadata = file.as_file().metadata()?;
         file.persist(path).map_err(|error| error.error)?;
-        if let Ok(now) = written.modified() {
+        if let Ok(now) = metadata.modified() {
             self.tidy(now);
         }
         Ok(())
     }
 
-    /// Removes files of other roots if there are too many, and what killed writers left. What cannot be removed stays, as
+    /// Deletes the oldest files beyond the limit and the temporary files of killed writers. Failures are ignored, since
     /// the next write tries again.
     #[expect(
         clippy::disallowed_methods,
@@ -148,38 +156,38 @@ impl BlobCache {
             let modified = entry.metadata().ok()?.modified().ok()?;
             Some((modified, entry))
         });
-        let is_named = |entry: &DirEntry, is_it: fn(&str) -> bool| {
-            entry.file_name().to_str().is_some_and(is_it)
+        let has_name = |entry: &DirEntry, matches: fn(&str) -> bool| {
+            entry.file_name().to_str().is_some_and(matches)
         };
-        let mut kept = Vec::new();
+        let mut files = Vec::new();
         for (modified, entry) in entries {
             let age = now.duration_since(modified).unwrap_or_default();
-            if is_named(&entry, |name| name.starts_with(PREFIX)) {
-                if age > LEFT_OVER {
+            if has_name(&entry, |name| name.starts_with(TEMP_PREFIX)) {
+                if age > STALE_TEMP_AGE {
                     let _ = fs::remove_file(entry.path());
                 }
-            } else if is_named(&entry, |name| name.ends_with(EXTENSION)) {
-                kept.push((age, entry.path()));
+            } else if has_name(&entry, |name| name.ends_with(EXTENSION)) {
+                files.push((age, entry.path()));
             }
         }
-        kept.sort();
-        for (_, path) in kept.iter().skip(FILES) {
+        files.sort();
+        for (_, path) in files.iter().skip(MAX_FILES) {
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Returns what is wrong with a file.
-fn fault(file: &[u8]) -> Option<&'static str> {
-    let word = |at: usize| {
-        let bytes = file.get(at..)?.first_chunk::<8>()?;
+/// Returns what is wrong with the contents of a file, or `None` if they are valid.
+fn find_corruption(contents: &[u8]) -> Option<&'static str> {
+    let read_u64 = |offset: usize| {
+        let bytes = contents.get(offset..)?.first_chunk::<8>()?;
         Some(u64::from_le_bytes(*bytes))
     };
-    let (Some(length), Some(sum)) = (word(16), word(24)) else {
+    let (Some(length), Some(sum)) = (read_u64(16), read_u64(24)) else {
         return Some("too short to be a cache of skills");
     };
-    let content = &file[HEADER..];
-    if file[..16] != MAGIC {
+    let content = &contents[HEADER_BYTES..];
+    if contents[..16] != MAGIC {
         Some("not a cache of skills of this version")
     } else if length != content.len() as u64 || sum != checksum(content) {
         Some("not whole")

@@ -1,7 +1,6 @@
-//! The caches of Skillfold on disk. All of it can be deleted at any time: what is missing is made again from the skills.
+//! The on-disk caches of Skillfold. They can be deleted at any time and are rebuilt from the skills.
 //!
-//! [`BlobCache`] keeps what was read of the skills of a root, so that a start among many skills reads no `SKILL.md` that
-//! did not change.
+//! [`BlobCache`] stores the scan results of a root, so that a start with many skills reads no unchanged `SKILL.md`.
 //!
 //! ```
 //! use skillfold_core::{Catalog, FsSource, CachedScan, Root, CatalogOptions, Scope};
@@ -11,26 +10,26 @@
 //! # let (skills, caches) = (folder.path().join("skills"), folder.path().join("caches"));
 //! # std::fs::create_dir(&skills)?;
 //! let cache = BlobCache::new(&caches);
-//! let rules = CatalogOptions::default();
-//! let mark = CachedScan::options_key(&rules.read);
+//! let options = CatalogOptions::default();
+//! let variant = CachedScan::options_key(&options.read);
 //! let root = Root::new(Scope::User, "mine", FsSource::open(&skills)?);
 //! let name = root.source().lasting_name().expect("the path is text").to_owned();
 //!
-//! let kept = cache.read(&name, &mark)?;
-//! let remembered = kept.as_ref().and_then(|kept| CachedScan::new(kept.bytes(), &rules.read));
-//! let found = Catalog::discover_cached(vec![root], rules, i64::MAX, remembered.as_slice());
+//! let blob = cache.read(&name, &variant)?;
+//! let scan = blob.as_ref().and_then(|blob| CachedScan::new(blob.bytes(), &options.read));
+//! let found = Catalog::discover_cached(vec![root], options, i64::MAX, scan.as_slice());
 //! if let Some(bytes) = found.catalog.to_scan_bytes(0) {
-//!     cache.write(&name, &mark, &bytes)?;
+//!     cache.write(&name, &variant, &bytes)?;
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`DiskIndex`] finds skills by the words of a request among so many that they are better not held in memory.
+//! [`DiskIndex`] is a full-text index for more skills than should be held in memory.
 //!
-//! [`VectorCache`] remembers what the texts of skills mean by some model.
+//! [`VectorCache`] stores the embeddings of skill texts.
 //!
-//! With the feature `static-model` there is `StaticModel`, and with `transformer` there is `Transformer`: models that tell
-//! what texts mean, read from a folder. Nothing is ever fetched.
+//! The features `static-model` and `transformer` add `StaticModel` and `Transformer`, embedding models that are loaded
+//! from a folder. Nothing is ever downloaded.
 #![forbid(unsafe_code)]
 
 mod checksum;

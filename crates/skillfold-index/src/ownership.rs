@@ -1,36 +1,36 @@
-//! Whose a folder or a file of a cache is.
+//! Checks that cache folders and files belong to the user alone.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Makes the folder for the person alone, where it is not there, and refuses one that others can write to: they could say
-/// other things of the person's skills than their files do.
-pub(crate) fn make_own(folder: &Path) -> io::Result<()> {
-    make(folder)?;
-    check_own(folder)
+/// Creates a folder for the user alone if it does not exist, and refuses one that others can write to: they could plant
+/// cache entries that differ from the user's skills.
+pub(crate) fn create_owned_folder(folder: &Path) -> io::Result<()> {
+    create_folder(folder)?;
+    check_owned_folder(folder)
 }
 
-/// Refuses a folder that others can write to, and what is none.
-pub(crate) fn check_own(folder: &Path) -> io::Result<()> {
+/// Refuses a folder that others can write to, and anything that is not a folder.
+pub(crate) fn check_owned_folder(folder: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(folder)?;
     if metadata.is_dir() {
-        check(&metadata)
+        check_owned(&metadata)
     } else {
-        Err(refused())
+        Err(not_owned())
     }
 }
 
-/// Refuses what others can write to, and a link.
-pub(crate) fn check(metadata: &Metadata) -> io::Result<()> {
-    if is_own(metadata) && !metadata.is_symlink() {
+/// Refuses a file or folder that belongs to or is writable by others, and a symbolic link.
+pub(crate) fn check_owned(metadata: &Metadata) -> io::Result<()> {
+    if is_owned(metadata) && !metadata.is_symlink() {
         Ok(())
     } else {
-        Err(refused())
+        Err(not_owned())
     }
 }
 
-fn refused() -> io::Error {
+fn not_owned() -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,
         "not owned by the user, or writable by others",
@@ -38,7 +38,7 @@ fn refused() -> io::Error {
 }
 
 #[cfg(unix)]
-fn make(folder: &Path) -> io::Result<()> {
+fn create_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
 
     if let Some(parent) = folder.parent() {
@@ -46,24 +46,24 @@ fn make(folder: &Path) -> io::Result<()> {
     }
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
+        result => result,
     }
 }
 
 #[cfg(not(unix))]
-fn make(folder: &Path) -> io::Result<()> {
+fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
 #[cfg(unix)]
-fn is_own(metadata: &Metadata) -> bool {
+fn is_owned(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
 
     metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0
 }
 
-/// The person's folder for caches is theirs alone by the rights that it inherits.
+/// The user's cache folder is theirs alone by inherited permissions.
 #[cfg(not(unix))]
-fn is_own(_: &Metadata) -> bool {
+fn is_owned(_: &Metadata) -> bool {
     true
 }

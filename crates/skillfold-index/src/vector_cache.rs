@@ -1,4 +1,4 @@
-//! The vectors of texts, in one file that is read at once.
+//! A persistent cache of text embeddings.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,95 +9,97 @@ use skillfold_core::{Digest, Embedder, Error, QuantizedVector};
 
 use crate::blob_cache::BlobCache;
 
-/// Vectors of a file at most.
-const VECTORS: usize = 200_000;
-/// Bytes of what a text is known by.
-const KEY: usize = 16;
-/// Bytes before the vectors: how long each is.
-const HEAD: usize = 4;
-/// One in so many vectors has to be of no text any more before all are written again without them.
-const STALE: usize = 10;
+/// Maximum vectors per file.
+const MAX_VECTORS: usize = 200_000;
+/// Bytes of a text's key.
+const KEY_BYTES: usize = 16;
+/// Header size in bytes: the length of each vector.
+const HEADER_BYTES: usize = 4;
+/// The file is rewritten without stale vectors once more than one in this many is stale.
+const STALE_DIVISOR: usize = 10;
 
-/// A model that remembers on disk what the texts of skills mean: a text that did not change is not given to the model again.
+/// An embedder that caches the embeddings of skill texts on disk, so that unchanged texts are not embedded again.
 ///
-/// It is a cache of one person, as [`BlobCache`] is. What texts say is not kept, only what they are known by. A file is of
-/// one model and one set of skills.
+/// Like [`BlobCache`], it belongs to one user. It stores hashes of the texts, not the texts. There is one file per
+/// model and set of skills.
 pub struct VectorCache {
     model: Arc<dyn Embedder>,
     cache: BlobCache,
     name: Box<str>,
-    known: Mutex<StoredVectors>,
+    vectors: Mutex<StoredVectors>,
 }
 
-type TextKey = [u8; KEY];
+/// The first half of the SHA-256 of a text.
+type TextKey = [u8; KEY_BYTES];
 
 #[derive(Default)]
 struct StoredVectors {
-    /// The bytes of each direction, and whether it was asked for.
+    /// The quantized vectors, and whether each was used since the cache was opened.
     vectors: HashMap<TextKey, (Box<[u8]>, bool)>,
-    /// Those that are not on disk.
-    added: usize,
+    /// Number of vectors that are not on disk yet.
+    unsaved: usize,
 }
 
 impl VectorCache {
-    /// Reads what is remembered of a set of skills. What cannot be used is an error, and is as if there were nothing.
+    /// Opens the cache of a set of skills. If its file cannot be used, the cache is empty and the error is returned
+    /// with it.
     pub fn open(
         folder: impl Into<PathBuf>,
         name: &str,
         model: Arc<dyn Embedder>,
     ) -> (Self, Option<Error>) {
         let cache = BlobCache::new(folder);
-        let (known, problem) = match cache.read(name, model.id()) {
-            Ok(Some(kept)) => (read(kept.bytes()), None),
+        let (vectors, problem) = match cache.read(name, model.id()) {
+            Ok(Some(blob)) => (decode(blob.bytes()), None),
             Ok(None) => (StoredVectors::default(), None),
             Err(error) => (StoredVectors::default(), Some(error)),
         };
-        let vectors = Self {
+        let vector_cache = Self {
             model,
             cache,
             name: name.into(),
-            known: Mutex::new(known),
+            vectors: Mutex::new(vectors),
         };
-        (vectors, problem)
+        (vector_cache, problem)
     }
 
-    /// Writes what was asked for since it was opened, if some of it is new or much of what is there was not asked for.
+    /// Writes the vectors used since the cache was opened, if some are new or many stored ones were not used.
     pub fn save(&self) -> Result<(), Error> {
-        let mut known = self.known();
-        let all = known.vectors.len();
-        known.vectors.retain(|_, (_, is_asked)| *is_asked);
-        let gone = all - known.vectors.len();
-        if known.added == 0 && gone * STALE <= all {
+        let mut stored = self.lock();
+        let total = stored.vectors.len();
+        stored.vectors.retain(|_, (_, is_used)| *is_used);
+        let stale = total - stored.vectors.len();
+        if stored.unsaved == 0 && stale * STALE_DIVISOR <= total {
             return Ok(());
         }
-        known.added = 0;
-        let bytes = written(&known);
-        drop(known);
+        stored.unsaved = 0;
+        let bytes = encode(&stored);
+        drop(stored);
         self.cache.write(&self.name, self.model.id(), &bytes)
     }
 
-    fn known(&self) -> MutexGuard<'_, StoredVectors> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, StoredVectors> {
+        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what is remembered of a text.
-    fn recall(&self, key: &TextKey) -> Option<Vec<f32>> {
-        let mut known = self.known();
-        let (bytes, is_asked) = known.vectors.get_mut(key)?;
-        *is_asked = true;
-        let part = |byte: &u8| f32::from(i8::from_le_bytes([*byte]));
-        Some(bytes.iter().map(part).collect())
+    /// Returns the cached vector of a text and marks it as used.
+    fn get(&self, key: &TextKey) -> Option<Vec<f32>> {
+        let mut stored = self.lock();
+        let (bytes, is_used) = stored.vectors.get_mut(key)?;
+        *is_used = true;
+        let component = |byte: &u8| f32::from(i8::from_le_bytes([*byte]));
+        Some(bytes.iter().map(component).collect())
     }
 
-    fn remember(&self, key: TextKey, vector: &[f32]) {
-        let Some(direction) = QuantizedVector::new(vector) else {
+    fn insert(&self, key: TextKey, vector: &[f32]) {
+        let Some(quantized) = QuantizedVector::new(vector) else {
             return;
         };
-        let mut known = self.known();
-        if known.vectors.len() < VECTORS {
-            let vector = (direction.to_bytes().into(), true);
-            known.vectors.insert(key, vector);
-            known.added += 1;
+        let mut stored = self.lock();
+        if stored.vectors.len() < MAX_VECTORS {
+            let vector = (quantized.to_bytes().into(), true);
+            stored.vectors.insert(key, vector);
+            stored.unsaved += 1;
         }
     }
 }
@@ -108,18 +110,18 @@ impl Embedder for VectorCache {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        // One text alone is a request, which nobody asks again.
+        // A single text is a request, which is unlikely to be repeated.
         if texts.len() == 1 {
             return self.model.embed(texts);
         }
-        let keys: Vec<TextKey> = texts.iter().map(|text| key(text)).collect();
-        let mut vectors: Vec<Option<Vec<f32>>> = keys.iter().map(|key| self.recall(key)).collect();
-        let unknown = (0..texts.len()).filter(|at| vectors[*at].is_none());
-        let unknown: Vec<usize> = unknown.collect();
-        let new: Vec<&str> = unknown.iter().map(|at| texts[*at]).collect();
-        for (at, vector) in unknown.into_iter().zip(self.model.embed(&new)?) {
-            self.remember(keys[at], &vector);
-            vectors[at] = Some(vector);
+        let keys: Vec<TextKey> = texts.iter().map(|text| text_key(text)).collect();
+        let mut vectors: Vec<Option<Vec<f32>>> = keys.iter().map(|key| self.get(key)).collect();
+        let missing = (0..texts.len()).filter(|index| vectors[*index].is_none());
+        let missing: Vec<usize> = missing.collect();
+        let missing_texts: Vec<&str> = missing.iter().map(|index| texts[*index]).collect();
+        for (index, vector) in missing.into_iter().zip(self.model.embed(&missing_texts)?) {
+            self.insert(keys[index], &vector);
+            vectors[index] = Some(vector);
         }
         Ok(vectors.into_iter().map(Option::unwrap_or_default).collect())
     }
@@ -130,44 +132,46 @@ impl fmt::Debug for VectorCache {
         formatter
             .debug_struct("Vectors")
             .field("model", &self.model.id())
-            .field("known", &self.known().vectors.len())
+            .field("known", &self.lock().vectors.len())
             .finish_non_exhaustive()
     }
 }
 
-fn key(text: &str) -> TextKey {
+fn text_key(text: &str) -> TextKey {
     let mut key = TextKey::default();
-    key.copy_from_slice(&Digest::sha256(text.as_bytes()).as_bytes()[..KEY]);
+    key.copy_from_slice(&Digest::sha256(text.as_bytes()).as_bytes()[..KEY_BYTES]);
     key
 }
 
-/// Reads vectors that were written down; those that are not whole are not there.
-fn read(bytes: &[u8]) -> StoredVectors {
-    let mut known = StoredVectors::default();
-    let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
-        return known;
+/// Decodes vectors, ignoring an incomplete one at the end.
+fn decode(bytes: &[u8]) -> StoredVectors {
+    let mut stored = StoredVectors::default();
+    let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
+        return stored;
     };
-    let length = u32::from_le_bytes(*head) as usize;
-    let all = rest.chunks_exact(KEY.saturating_add(length)).take(VECTORS);
-    known.vectors.extend(all.filter_map(|one| {
-        let (key, vector) = one.split_first_chunk::<KEY>()?;
+    let length = u32::from_le_bytes(*header) as usize;
+    let entries = rest
+        .chunks_exact(KEY_BYTES.saturating_add(length))
+        .take(MAX_VECTORS);
+    stored.vectors.extend(entries.filter_map(|entry| {
+        let (key, vector) = entry.split_first_chunk::<KEY_BYTES>()?;
         Some((*key, (vector.into(), false)))
     }));
-    known
+    stored
 }
 
-/// Writes vectors down, ordered by what texts are known by; all are as long as the first.
-fn written(known: &StoredVectors) -> Vec<u8> {
-    let mut all: Vec<(&TextKey, &[u8])> = known
+/// Encodes vectors, sorted by key. Those with another length than the first are left out.
+fn encode(stored: &StoredVectors) -> Vec<u8> {
+    let mut entries: Vec<(&TextKey, &[u8])> = stored
         .vectors
         .iter()
         .map(|(key, (vector, _))| (key, &**vector))
         .collect();
-    all.sort_unstable();
-    let length = all.first().map_or(0, |(_, vector)| vector.len());
-    let mut bytes = Vec::with_capacity(HEAD + all.len() * (KEY + length));
+    entries.sort_unstable();
+    let length = entries.first().map_or(0, |(_, vector)| vector.len());
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + entries.len() * (KEY_BYTES + length));
     bytes.extend(u32::try_from(length).unwrap_or_default().to_le_bytes());
-    for (key, vector) in all {
+    for (key, vector) in entries {
         if vector.len() == length {
             bytes.extend_from_slice(key);
             bytes.extend_from_slice(vector);

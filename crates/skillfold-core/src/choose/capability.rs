@@ -1,12 +1,12 @@
-//! Questions about what can be done at all.
+//! Detects messages that ask which skills are available.
 
 use std::sync::LazyLock;
 
 use regex::RegexSet;
 
-/// What people write who want to know what there is. The message is in lower case. Edges of words are those of ASCII: the
-/// others are slow to find.
-const QUESTIONS: [&str; 8] = [
+/// Phrases that ask for the list of skills, matched against the folded message. They use ASCII word boundaries because
+/// Unicode ones are slow.
+const CAPABILITY_QUESTIONS: [&str; 8] = [
     r"(?-u:\b)what\s+(?:all\s+)?(?:can|could)\s+(?:you|u|this|it)\s+do(?-u:\b)",
     r"(?-u:\b)what\s+(?:are\s+you|is\s+this)\s+(?:able\s+to\s+do|capable\s+of)(?-u:\b)",
     r"(?-u:\b)(?:what|which)\s+(?:[a-z]+\s+){0,2}(?:skills?|capabilit(?:y|ies)|abilities)(?-u:\b)",
@@ -17,23 +17,24 @@ const QUESTIONS: [&str; 8] = [
     r"^\s*/?(?:skills|capabilities)\s*[?!.]*\s*$",
 ];
 
-/// Returns whether a folded message asks what can be done at all.
-pub(super) fn is_asked(folded: &str) -> bool {
-    static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(QUESTIONS).ok());
+/// Returns whether a folded message asks for the list of skills.
+pub(super) fn asks_for_list(folded: &str) -> bool {
+    static SET: LazyLock<Option<RegexSet>> =
+        LazyLock::new(|| RegexSet::new(CAPABILITY_QUESTIONS).ok());
     SET.as_ref().is_some_and(|set| set.is_match(folded))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{QUESTIONS, is_asked};
+    use super::{CAPABILITY_QUESTIONS, asks_for_list};
 
     #[test]
-    fn every_question_is_a_pattern() {
-        assert!(regex::RegexSet::new(QUESTIONS).is_ok());
+    fn every_question_compiles() {
+        assert!(regex::RegexSet::new(CAPABILITY_QUESTIONS).is_ok());
     }
 
     #[test]
-    fn question_about_what_there_is_is_told_from_a_task() {
+    fn capability_question_is_not_a_task() {
         for question in [
             "what can you do?",
             "what all could u do",
@@ -47,7 +48,7 @@ mod tests {
             "how can you help me?",
             "/skills",
         ] {
-            assert!(is_asked(question), "{question}");
+            assert!(asks_for_list(question), "{question}");
         }
         for task in [
             "what is 2+2?",
@@ -57,7 +58,7 @@ mod tests {
             "write a story about a skilled baker",
             "improve my communication",
         ] {
-            assert!(!is_asked(task), "{task}");
+            assert!(!asks_for_list(task), "{task}");
         }
     }
 }

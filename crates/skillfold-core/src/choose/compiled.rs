@@ -1,4 +1,4 @@
-//! Skills whose triggers are compiled together.
+//! The compiled triggers of a set of skills.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,132 +7,140 @@ use crate::catalog::key::canonical;
 use crate::choose::literals::{LiteralMatch, Literals, LiteralsBuilder, WordBoundary};
 use crate::choose::message::Message;
 use crate::choose::patterns::{PatternOwner, Patterns};
-use crate::choose::signal::{Signal, signal};
+use crate::choose::signal::{Signal, literal_signal};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
 
-/// The number of a skill that the snapshot does not have any more.
-pub(super) const GONE: u32 = u32::MAX;
+/// Snapshot index of a skill that has been removed.
+pub(super) const TOMBSTONE: u32 = u32::MAX;
 
-/// Skills, compiled together.
+/// Compiled triggers, mapped to the skills of one snapshot.
 pub(super) struct MatcherLayer {
     pub(super) compiled: Arc<CompiledTriggers>,
-    /// The number of each skill in the snapshot.
-    pub(super) places: Vec<u32>,
+    /// Snapshot index of the skill in each slot, or [`TOMBSTONE`].
+    pub(super) indices: Vec<u32>,
 }
 
+/// The triggers and names of some skills. A skill's slot is its position in `skills`.
 pub(super) struct CompiledTriggers {
     pub(super) skills: Vec<Arc<Skill>>,
     literals: Literals,
     patterns: Patterns,
-    /// Which skills have a trigger that could match.
+    /// For each slot, whether the skill has a usable trigger.
     has_triggers: Vec<bool>,
+    /// Unusable patterns, with the slot of their skill.
     pub(super) findings: Vec<(u32, Diagnostic)>,
 }
 
-/// The best reason that was found for a skill.
+/// The best match for one skill.
 #[derive(Clone, Copy)]
 pub(super) struct TriggerHit {
-    pub(super) at: u32,
+    /// Snapshot index of the skill.
+    pub(super) index: u32,
     pub(super) signal: Signal,
     pub(super) reason: Reason,
-    /// The best of its triggers that was found.
+    /// Best match by a trigger rather than by name.
     pub(super) trigger: Option<(Signal, Reason)>,
 }
 
-/// What of a skill matched.
+/// What matched: the skill's name or one of its triggers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reason {
     Name(LiteralMatch),
-    /// A literal, by its number among the triggers.
+    /// A literal, by its index in [`triggers`].
     Literal(u32, LiteralMatch),
-    /// A pattern, by its number among the triggers.
+    /// A pattern, by its index in [`triggers`].
     Pattern(u32),
 }
 
 impl MatcherLayer {
-    /// Compiles skills, each with its number.
-    pub(super) fn new(all: impl IntoIterator<Item = (u32, Arc<Skill>)>) -> Self {
-        let (places, skills) = all.into_iter().unzip();
+    /// Compiles skills, given with their snapshot indices.
+    pub(super) fn new(skills: impl IntoIterator<Item = (u32, Arc<Skill>)>) -> Self {
+        let (indices, skills) = skills.into_iter().unzip();
         Self {
             compiled: Arc::new(CompiledTriggers::new(skills)),
-            places,
+            indices,
         }
     }
 
-    /// Returns the same skills with their numbers in another snapshot.
-    pub(super) fn moved(&self, all: &[(u32, Arc<Skill>)]) -> Self {
-        let places: HashMap<*const Skill, u32> = all
+    /// Maps the same compiled skills to their indices in another snapshot.
+    pub(super) fn remap(&self, skills: &[(u32, Arc<Skill>)]) -> Self {
+        let indices: HashMap<*const Skill, u32> = skills
             .iter()
-            .map(|(at, skill)| (Arc::as_ptr(skill), *at))
+            .map(|(index, skill)| (Arc::as_ptr(skill), *index))
             .collect();
         let skills = self.compiled.skills.iter();
         Self {
-            places: skills
-                .map(|skill| places.get(&Arc::as_ptr(skill)).copied().unwrap_or(GONE))
+            indices: skills
+                .map(|skill| {
+                    indices
+                        .get(&Arc::as_ptr(skill))
+                        .copied()
+                        .unwrap_or(TOMBSTONE)
+                })
                 .collect(),
             compiled: Arc::clone(&self.compiled),
         }
     }
 
-    /// Returns the same skills without some numbers, which are in order.
-    pub(super) fn without(&self, gone: &[u32]) -> Self {
-        let mut places = self.places.clone();
-        for at in &mut places {
-            if gone.binary_search(at).is_ok() {
-                *at = GONE;
+    /// Marks the skills with the given snapshot indices as removed. `removed` is sorted.
+    pub(super) fn without(&self, removed: &[u32]) -> Self {
+        let mut indices = self.indices.clone();
+        for index in &mut indices {
+            if removed.binary_search(index).is_ok() {
+                *index = TOMBSTONE;
             }
         }
         Self {
-            places,
+            indices,
             compiled: Arc::clone(&self.compiled),
         }
     }
 
-    /// Returns the skills that the snapshot has.
+    /// Returns the skills that have not been removed.
     pub(super) fn live(&self) -> impl Iterator<Item = &Arc<Skill>> {
-        let skills = self.compiled.skills.iter().zip(&self.places);
+        let skills = self.compiled.skills.iter().zip(&self.indices);
         skills
-            .filter(|(_, place)| **place != GONE)
+            .filter(|(_, index)| **index != TOMBSTONE)
             .map(|(skill, _)| skill)
     }
 
-    /// Returns the places of the skills that have a trigger which could match.
-    pub(super) fn with_triggers(&self) -> impl Iterator<Item = u32> {
-        let places = self.places.iter().zip(&self.compiled.has_triggers);
-        places
-            .filter(|(at, has_triggers)| **has_triggers && **at != GONE)
-            .map(|(at, _)| *at)
+    /// Returns the snapshot indices of the skills with a usable trigger.
+    pub(super) fn indices_with_triggers(&self) -> impl Iterator<Item = u32> {
+        let indices = self.indices.iter().zip(&self.compiled.has_triggers);
+        indices
+            .filter(|(index, has_triggers)| **has_triggers && **index != TOMBSTONE)
+            .map(|(index, _)| *index)
     }
 
-    /// Returns whether a skill has a pattern that is used.
+    /// Returns whether any skill has a usable pattern.
     pub(super) fn has_patterns(&self) -> bool {
         !self.compiled.patterns.is_empty()
     }
 
-    /// Adds the best reason for each skill that matches.
-    pub(super) fn find(&self, message: &Message<'_>, hits: &mut Vec<TriggerHit>) {
-        let mut best: Vec<u32> = vec![u32::MAX; self.places.len()];
-        let mut take = |slot: u32, signal: Signal, reason: Reason| {
-            let at = self.places[slot as usize];
-            if at == GONE {
+    /// Appends the best hit of each matching skill.
+    pub(super) fn collect_hits(&self, message: &Message<'_>, hits: &mut Vec<TriggerHit>) {
+        let mut hit_of_slot: Vec<u32> = vec![u32::MAX; self.indices.len()];
+        let mut record = |slot: u32, signal: Signal, reason: Reason| {
+            let index = self.indices[slot as usize];
+            if index == TOMBSTONE {
                 return;
             }
             let trigger = (!matches!(reason, Reason::Name(_))).then_some((signal, reason));
-            let known = &mut best[slot as usize];
-            if *known == u32::MAX {
-                *known = u32::try_from(hits.len()).unwrap_or(u32::MAX);
+            let position = &mut hit_of_slot[slot as usize];
+            if *position == u32::MAX {
+                *position = u32::try_from(hits.len()).unwrap_or(u32::MAX);
                 hits.push(TriggerHit {
-                    at,
+                    index,
                     signal,
                     reason,
                     trigger,
                 });
                 return;
             }
-            let hit = &mut hits[*known as usize];
+            let hit = &mut hits[*position as usize];
             if hit.signal < signal {
                 (hit.signal, hit.reason) = (signal, reason);
             }
@@ -141,21 +149,21 @@ impl MatcherLayer {
                 hit.trigger = trigger;
             }
         };
-        self.compiled.literals.find(message, |used, found| {
-            if let Some(signal) = signal(used, found, message) {
-                let reason = match used.trigger {
+        self.compiled.literals.find(message, |owner, found| {
+            if let Some(signal) = literal_signal(owner, found, message) {
+                let reason = match owner.trigger {
                     None => Reason::Name(found),
-                    Some(number) => Reason::Literal(number, found),
+                    Some(trigger) => Reason::Literal(trigger, found),
                 };
-                take(used.slot, signal, reason);
+                record(owner.slot, signal, reason);
             }
         });
         if self.compiled.patterns.is_empty() {
             return;
         }
-        self.compiled.patterns.find(&message.looked, |owner| {
+        self.compiled.patterns.find(&message.excerpt, |owner| {
             let reason = Reason::Pattern(owner.trigger);
-            take(owner.slot, Signal::Trigger, reason);
+            record(owner.slot, Signal::Trigger, reason);
         });
     }
 }
@@ -163,7 +171,7 @@ impl MatcherLayer {
 impl CompiledTriggers {
     fn new(skills: Vec<Arc<Skill>>) -> Self {
         let mut literals = LiteralsBuilder::default();
-        let mut owners = Vec::new();
+        let mut owned_patterns = Vec::new();
         let mut has_triggers = vec![false; skills.len()];
         for (slot, skill) in (0_u32..).zip(&skills) {
             let name = canonical(skill.manifest.name().as_str());
@@ -171,19 +179,17 @@ impl CompiledTriggers {
             if name.contains('-') {
                 literals.add(&name.replace('-', "_"), slot, None, WordBoundary::Yes);
             }
-            for (number, trigger) in (0_u32..).zip(triggers(&skill.manifest)) {
+            for (index, trigger) in (0_u32..).zip(triggers(&skill.manifest)) {
                 if let Trigger::Part(text) | Trigger::Word(text) = trigger {
                     has_triggers[slot as usize] |= !text.trim().is_empty();
                 }
                 match trigger {
-                    Trigger::Part(text) => literals.add(text, slot, Some(number), WordBoundary::No),
-                    Trigger::Word(text) => {
-                        literals.add(text, slot, Some(number), WordBoundary::Yes)
-                    }
-                    Trigger::Pattern(pattern) => owners.push((
+                    Trigger::Part(text) => literals.add(text, slot, Some(index), WordBoundary::No),
+                    Trigger::Word(text) => literals.add(text, slot, Some(index), WordBoundary::Yes),
+                    Trigger::Pattern(pattern) => owned_patterns.push((
                         PatternOwner {
                             slot,
-                            trigger: number,
+                            trigger: index,
                         },
                         pattern,
                     )),
@@ -191,7 +197,7 @@ impl CompiledTriggers {
             }
         }
         let mut findings = Vec::new();
-        let patterns = Patterns::new(&owners, |slot, finding| {
+        let patterns = Patterns::new(&owned_patterns, |slot, finding| {
             findings.push((slot, finding));
         });
         for owner in patterns.owners() {
@@ -207,7 +213,7 @@ impl CompiledTriggers {
     }
 }
 
-/// Returns what is wrong with the triggers of a skill: patterns that cannot be used.
+/// Returns a diagnostic for each trigger pattern of a skill that cannot be used.
 ///
 /// ```
 /// use skillfold_core::{check_triggers, parse};

@@ -1,11 +1,11 @@
-//! Skills that a message does not ask for by name or trigger, and may be about.
+//! Finds skills related to a message that names neither them nor their triggers.
 
 use crate::catalog::entry::Entry;
 use crate::choose::search::index::SearchIndex;
 
-/// Finds the skills of a snapshot that a message may be about. A [`Matcher`](crate::Matcher) that has one suggests them.
+/// Finds skills related to a message. A [`Matcher`](crate::Matcher) with a finder suggests what it returns.
 pub trait Finder: Send + Sync {
-    /// Returns the skills that answer a message best, at most so many, of those that may be seen.
+    /// Returns up to `limit` skills that fit a message best, among those that pass `may_see`.
     fn find(
         &self,
         message: &str,
@@ -14,7 +14,7 @@ pub trait Finder: Send + Sync {
     ) -> Vec<Suggestion>;
 }
 
-/// A skill that a message may be about.
+/// A skill that a message may be asking for.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -23,7 +23,7 @@ pub trait Finder: Send + Sync {
 pub struct Suggestion {
     /// The skill's id.
     pub id: Box<str>,
-    /// How likely it is what was meant, from 0 to 1.
+    /// Estimated probability that the skill is relevant, from 0 to 1.
     pub confidence: f32,
 }
 
@@ -34,8 +34,8 @@ impl Finder for SearchIndex {
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> Vec<Suggestion> {
-        let found = self.search(&self.query(message), limit, may_see);
-        let hits = found.hits.iter().map(|hit| Suggestion {
+        let results = self.search(&self.query(message), limit, may_see);
+        let hits = results.hits.iter().map(|hit| Suggestion {
             id: hit.entry.id().into(),
             confidence: hit.confidence,
         });

@@ -1,5 +1,5 @@
-//! What is made of the skills of a snapshot, in two layers, so that one change costs the same among ten skills and ten
-//! thousand.
+//! Data derived from the skills of a snapshot, kept as a base and an overlay so that the cost of one change does not
+//! depend on the number of skills.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,116 +8,132 @@ use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::read::discover::Skill;
 
-/// The number of a skill that the snapshot does not have any more.
-const GONE: u32 = u32::MAX;
-/// Of so many skills one may be in the second layer before both are put together anew.
-const SHARE: usize = 20;
-/// So many may be in any case.
-const LEAST: usize = 64;
+/// Snapshot index of a skill that has been removed.
+const TOMBSTONE: u32 = u32::MAX;
+/// The base is rebuilt once more than one in this many of its skills has changed.
+const REBUILD_DIVISOR: usize = 20;
+/// Number of changed skills that never causes a rebuild.
+const REBUILD_MIN_SKILLS: usize = 64;
 
-/// What is made of the skills of a snapshot: a base, and what is newer.
+/// Data derived from the skills of a snapshot: a base, and an overlay with the skills added since.
 pub(super) struct Layers<T> {
     catalog: Catalog,
     base: Layer<T>,
-    newer: Layer<T>,
-    /// Which skills of a snapshot there are.
-    has: fn(&Entry<'_>) -> bool,
+    overlay: Layer<T>,
+    /// Selects the skills of a snapshot to include.
+    filter: fn(&Entry<'_>) -> bool,
 }
 
-/// What is made of some skills.
+/// Data derived from some skills. A skill's slot is its position in `skills`.
 pub(super) struct Layer<T> {
-    pub(super) made: Arc<T>,
+    pub(super) data: Arc<T>,
     skills: Arc<[Arc<Skill>]>,
-    /// The number of each skill in the snapshot.
-    places: Vec<u32>,
+    /// Snapshot index of the skill in each slot, or [`TOMBSTONE`].
+    indices: Vec<u32>,
 }
 
-/// A skill with its number in a snapshot.
-type Placed = (u32, Arc<Skill>);
+/// A skill with its snapshot index.
+type IndexedSkill = (u32, Arc<Skill>);
 
 impl<T> Layers<T> {
-    /// Makes something of the skills of a snapshot that `has` names.
+    /// Builds the layers from the skills of a snapshot that pass `filter`.
     pub(super) fn new(
         catalog: &Catalog,
-        has: fn(&Entry<'_>) -> bool,
-        make: impl Fn(&[Arc<Skill>], Option<&T>) -> T,
+        filter: fn(&Entry<'_>) -> bool,
+        build: impl Fn(&[Arc<Skill>], Option<&T>) -> T,
     ) -> Self {
-        let base = Layer::new(placed(catalog, has), |skills| make(skills, None));
-        let newer = Layer::new(Vec::new(), |skills| make(skills, Some(&base.made)));
+        let base = Layer::new(indexed_skills(catalog, filter), |skills| {
+            build(skills, None)
+        });
+        let overlay = Layer::new(Vec::new(), |skills| build(skills, Some(&base.data)));
         Self {
             catalog: catalog.clone(),
             base,
-            newer,
-            has,
+            overlay,
+            filter,
         }
     }
 
-    /// Returns the same for a newer snapshot; only what changed is made, unless that is much. A second layer is made by its
-    /// skills and the first.
+    /// Returns the layers for a newer snapshot. Only changed skills are processed, unless there are so many that the
+    /// base is rebuilt. `build` gets the skills of a layer and, for an overlay, the data of the base.
     pub(super) fn refresh(
         &self,
         catalog: &Catalog,
-        make: impl Fn(&[Arc<Skill>], Option<&T>) -> T,
+        build: impl Fn(&[Arc<Skill>], Option<&T>) -> T,
     ) -> Self {
-        let (base, newer) = if catalog.tables.comes_from(&self.catalog.tables) {
-            self.followed(catalog)
+        let (base, added) = if catalog.tables.comes_from(&self.catalog.tables) {
+            self.follow_changes(catalog)
         } else {
-            self.compared(catalog)
+            self.compare_snapshots(catalog)
         };
-        let gone = base.places.iter().filter(|place| **place == GONE).count();
-        if newer.len() + gone > LEAST.max(base.places.len() / SHARE) {
-            return Self::new(catalog, self.has, make);
+        let removed = base
+            .indices
+            .iter()
+            .filter(|index| **index == TOMBSTONE)
+            .count();
+        if added.len() + removed > REBUILD_MIN_SKILLS.max(base.indices.len() / REBUILD_DIVISOR) {
+            return Self::new(catalog, self.filter, build);
         }
-        let same = self.newer.skills.iter().zip(&newer);
-        let is_same = self.newer.skills.len() == newer.len()
-            && same.into_iter().all(|(a, (_, b))| Arc::ptr_eq(a, b));
-        let newer = if is_same {
-            self.newer
-                .moved(newer.into_iter().map(|(at, _)| at).collect())
+        let pairs = self.overlay.skills.iter().zip(&added);
+        let is_same = self.overlay.skills.len() == added.len()
+            && pairs.into_iter().all(|(a, (_, b))| Arc::ptr_eq(a, b));
+        let overlay = if is_same {
+            self.overlay
+                .with_indices(added.into_iter().map(|(index, _)| index).collect())
         } else {
-            Layer::new(newer, |skills| make(skills, Some(&base.made)))
+            Layer::new(added, |skills| build(skills, Some(&base.data)))
         };
         Self {
             catalog: catalog.clone(),
             base,
-            newer,
-            has: self.has,
+            overlay,
+            filter: self.filter,
         }
     }
 
-    /// Returns the base and what is newer, for a snapshot that was made from this one by changes: skills have the same
-    /// numbers.
-    fn followed(&self, catalog: &Catalog) -> (Layer<T>, Vec<Placed>) {
+    /// Returns the base and the skills of the overlay for a snapshot derived from the current one, in which unchanged
+    /// skills keep their indices.
+    fn follow_changes(&self, catalog: &Catalog) -> (Layer<T>, Vec<IndexedSkill>) {
         let (before, now) = (&self.catalog.tables, &catalog.tables);
-        let mut gone: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
-        gone.sort_unstable();
-        let is_there = |at: &u32| *at != GONE && gone.binary_search(at).is_err();
-        let kept = |at: &u32| if is_there(at) { *at } else { GONE };
-        let base = self.base.moved(self.base.places.iter().map(kept).collect());
-        let newer = self.newer.places.iter().copied();
-        let newer = newer
+        let mut removed: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
+        removed.sort_unstable();
+        let is_live = |index: &u32| *index != TOMBSTONE && removed.binary_search(index).is_err();
+        let live_or_tombstone = |index: &u32| if is_live(index) { *index } else { TOMBSTONE };
+        let base = self
+            .base
+            .with_indices(self.base.indices.iter().map(live_or_tombstone).collect());
+        let added = self.overlay.indices.iter().copied();
+        let added = added
             .chain(before.next_number()..now.next_number())
-            .filter(is_there)
-            .map(|at| catalog.entry(at))
-            .filter(self.has)
+            .filter(is_live)
+            .map(|index| catalog.entry(index))
+            .filter(self.filter)
             .map(|entry| (entry.at(), Arc::clone(entry.skill())));
-        (base, newer.collect())
+        (base, added.collect())
     }
 
-    /// Returns the base and what is newer, for any snapshot: skills are the same if they were not read again.
-    fn compared(&self, catalog: &Catalog) -> (Layer<T>, Vec<Placed>) {
-        let all = placed(catalog, self.has);
-        let places: std::collections::HashMap<*const Skill, u32> = all
+    /// Returns the base and the skills of the overlay for an unrelated snapshot. Skills are compared by pointer: one
+    /// that was not read again is unchanged.
+    fn compare_snapshots(&self, catalog: &Catalog) -> (Layer<T>, Vec<IndexedSkill>) {
+        let all = indexed_skills(catalog, self.filter);
+        let indices: std::collections::HashMap<*const Skill, u32> = all
             .iter()
-            .map(|(at, skill)| (Arc::as_ptr(skill), *at))
+            .map(|(index, skill)| (Arc::as_ptr(skill), *index))
             .collect();
         let skills = self.base.skills.iter();
-        let kept = skills.map(|skill| places.get(&Arc::as_ptr(skill)).copied().unwrap_or(GONE));
-        let base = self.base.moved(kept.collect());
-        let known: HashSet<u32> = base.places.iter().copied().collect();
-        let newer = all.into_iter().filter(|(at, _)| !known.contains(at));
-        let newer = newer.collect();
-        (base, newer)
+        let remapped = skills.map(|skill| {
+            indices
+                .get(&Arc::as_ptr(skill))
+                .copied()
+                .unwrap_or(TOMBSTONE)
+        });
+        let base = self.base.with_indices(remapped.collect());
+        let in_base: HashSet<u32> = base.indices.iter().copied().collect();
+        let added = all
+            .into_iter()
+            .filter(|(index, _)| !in_base.contains(index));
+        let added = added.collect();
+        (base, added)
     }
 
     pub(super) fn catalog(&self) -> &Catalog {
@@ -126,41 +142,41 @@ impl<T> Layers<T> {
 
     /// Returns the layers, the base first.
     pub(super) fn all(&self) -> [&Layer<T>; 2] {
-        [&self.base, &self.newer]
+        [&self.base, &self.overlay]
     }
 }
 
 impl<T> Layer<T> {
-    fn new(all: Vec<Placed>, make: impl FnOnce(&[Arc<Skill>]) -> T) -> Self {
-        let (places, skills): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    fn new(skills: Vec<IndexedSkill>, build: impl FnOnce(&[Arc<Skill>]) -> T) -> Self {
+        let (indices, skills): (Vec<_>, Vec<_>) = skills.into_iter().unzip();
         Self {
-            made: Arc::new(make(&skills)),
+            data: Arc::new(build(&skills)),
             skills: skills.into(),
-            places,
+            indices,
         }
     }
 
-    fn moved(&self, places: Vec<u32>) -> Self {
+    fn with_indices(&self, indices: Vec<u32>) -> Self {
         Self {
-            made: Arc::clone(&self.made),
+            data: Arc::clone(&self.data),
             skills: Arc::clone(&self.skills),
-            places,
+            indices,
         }
     }
 
-    /// Returns the skills that it is made of, those that are gone too.
+    /// Returns the skills in slot order, including removed ones.
     pub(super) fn skills(&self) -> &[Arc<Skill>] {
         &self.skills
     }
 
-    /// Returns the number in the snapshot of a skill by its place here, unless it is gone.
-    pub(super) fn place(&self, slot: usize) -> Option<u32> {
-        Some(self.places[slot]).filter(|at| *at != GONE)
+    /// Returns the snapshot index of the skill in a slot, or `None` if it has been removed.
+    pub(super) fn snapshot_index(&self, slot: usize) -> Option<u32> {
+        Some(self.indices[slot]).filter(|index| *index != TOMBSTONE)
     }
 }
 
-fn placed(catalog: &Catalog, has: fn(&Entry<'_>) -> bool) -> Vec<Placed> {
-    let entries = catalog.entries().filter(has);
+fn indexed_skills(catalog: &Catalog, filter: fn(&Entry<'_>) -> bool) -> Vec<IndexedSkill> {
+    let entries = catalog.entries().filter(filter);
     entries
         .map(|entry| (entry.at(), Arc::clone(entry.skill())))
         .collect()

@@ -1,4 +1,4 @@
-//! Which skills a message asks for, by their triggers and their names.
+//! Matches a message against the triggers and names of skills.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,25 +7,25 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
-use crate::choose::compiled::{GONE, MatcherLayer, Reason};
+use crate::choose::compiled::{MatcherLayer, Reason, TOMBSTONE};
 use crate::choose::finder::Finder;
 use crate::choose::match_cache::{CachedMatch, MatchCache, MatchStats};
 use crate::choose::message::Message;
-use crate::choose::patterns::{compiled, window};
+use crate::choose::patterns::{compile_pattern, pattern_window};
 use crate::choose::signal::Signal;
 use crate::choose::trigger::trigger_text;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 
-/// Bytes of a message that are looked at: half of them at its start, half at its end.
-pub(super) const MESSAGE_BYTES: usize = 64 * 1024;
-/// Of so many skills one may be in the second part before both are put together anew.
-const SHARE: usize = 20;
-/// So many may be in any case.
-const LEAST: usize = 64;
+/// Maximum bytes of a message to match: half from its start, half from its end.
+pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+/// The base is recompiled once more than one in this many of its skills has changed.
+const REBUILD_DIVISOR: usize = 20;
+/// Number of changed skills that never causes a recompilation.
+const REBUILD_MIN_SKILLS: usize = 64;
 
-/// Finds the skills of one snapshot that a message asks for. It does no I/O, and takes time by the message alone and what
-/// matches in it, whatever the patterns.
+/// Finds the skills of one snapshot that a message asks for. It does no I/O, and its running time depends only on the
+/// message and its matches, whatever the patterns.
 ///
 /// ```
 /// use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope, Signal};
@@ -41,27 +41,25 @@ const LEAST: usize = 64;
 pub struct Matcher {
     catalog: Catalog,
     base: MatcherLayer,
-    /// What is newer than the base.
-    delta: MatcherLayer,
-    /// The places of the skills that have a trigger which could match, from when it is asked for the first time.
+    /// Skills added since the base was compiled.
+    overlay: MatcherLayer,
+    /// Snapshot indices of the skills with a usable trigger, computed on first use.
     with_triggers: OnceLock<HashSet<u32>>,
-    /// What messages asked for before.
-    answers: MatchCache,
-    /// What finds skills by what a message is about.
+    cache: MatchCache,
     finder: Option<Arc<dyn Finder>>,
 }
 
-/// What a message asks for.
+/// The skills that a message asks for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Matches<'a> {
-    /// The skills that match, each once, in the order of the catalog.
+    /// The matching skills, each once, in catalog order.
     pub candidates: Vec<Candidate<'a>>,
-    /// Whether the message asks what can be done at all.
+    /// Whether the message asks for the list of skills.
     pub asks_for_list: bool,
-    /// The bytes in the middle of the message that were not looked at, where it is too long.
+    /// Byte range in the middle of a too long message that was not matched.
     pub unread: Option<Range<usize>>,
-    /// The bytes in the middle of the message that patterns did not look at, where there are patterns.
+    /// Byte range in the middle of the message that was not matched against patterns, if there are patterns.
     pub unread_by_patterns: Option<Range<usize>>,
 }
 
@@ -71,95 +69,105 @@ pub struct Matches<'a> {
 pub struct Candidate<'a> {
     /// The skill.
     pub entry: Entry<'a>,
-    /// How it was asked for, at best.
+    /// The strongest signal for it.
     pub signal: Signal,
     reason: Reason,
-    /// The best of its triggers that is in the message.
+    /// Best match by a trigger rather than by name.
     trigger: Option<(Signal, Reason)>,
-    /// How many skills come before it, by id.
+    /// Position of the skill in id order.
     order: u32,
 }
 
 impl Matcher {
-    /// Compiles the triggers of all skills that a model may start.
+    /// Compiles the triggers of all skills that a model may invoke.
     pub fn new(catalog: &Catalog) -> Self {
         Self {
             catalog: catalog.clone(),
-            base: MatcherLayer::new(startable(catalog)),
-            delta: MatcherLayer::new([]),
+            base: MatcherLayer::new(visible_skills(catalog)),
+            overlay: MatcherLayer::new([]),
             with_triggers: OnceLock::new(),
-            answers: MatchCache::default(),
+            cache: MatchCache::default(),
             finder: None,
         }
     }
 
-    /// Suggests what a message is about too, by something that searches the same snapshot. Only what a
-    /// [`Policy`](crate::Policy) lets through is told.
+    /// Adds a finder over the same snapshot, which suggests skills related to a message. A [`Policy`](crate::Policy)
+    /// decides which suggestions are disclosed.
     #[must_use]
     pub fn with_finder(mut self, finder: Arc<dyn Finder>) -> Self {
         self.finder = Some(finder);
         self
     }
 
-    /// Returns the same for a newer snapshot; only what changed is compiled, unless that is much. What this one remembers
-    /// is forgotten, and the newer one starts with nothing; it has nothing either that finds skills for it.
+    /// Returns a matcher for a newer snapshot. Only changed skills are compiled, unless there are so many that all are.
+    ///
+    /// Clears the cache of this matcher. The new one starts with an empty cache and without a finder.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
-        self.answers.clear();
+        self.cache.clear();
         Self {
-            answers: self.answers.next(),
-            ..self.recompiled(catalog)
+            cache: self.cache.next(),
+            ..self.recompile(catalog)
         }
     }
 
-    fn recompiled(&self, catalog: &Catalog) -> Self {
+    fn recompile(&self, catalog: &Catalog) -> Self {
         if catalog.tables.comes_from(&self.catalog.tables) {
-            return self.followed(catalog);
+            return self.follow_changes(catalog);
         }
-        let all: Vec<_> = startable(catalog).collect();
-        let base = self.base.moved(&all);
-        let known: HashSet<*const Skill> = base.live().map(Arc::as_ptr).collect();
-        let newer = all
+        let all: Vec<_> = visible_skills(catalog).collect();
+        let base = self.base.remap(&all);
+        let in_base: HashSet<*const Skill> = base.live().map(Arc::as_ptr).collect();
+        let added = all
             .into_iter()
-            .filter(|(_, skill)| !known.contains(&Arc::as_ptr(skill)));
-        self.with(catalog, base, newer.collect())
+            .filter(|(_, skill)| !in_base.contains(&Arc::as_ptr(skill)));
+        self.with_layers(catalog, base, added.collect())
     }
 
-    /// Returns the same for a snapshot that was made from this one by changes: skills have the same numbers.
-    fn followed(&self, catalog: &Catalog) -> Self {
+    /// Returns a matcher for a snapshot derived from the current one, in which unchanged skills keep their indices.
+    fn follow_changes(&self, catalog: &Catalog) -> Self {
         let (before, now) = (&self.catalog.tables, &catalog.tables);
-        let mut gone: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
-        gone.sort_unstable();
-        let is_there = |at: &u32| gone.binary_search(at).is_err();
-        let delta = self.delta.places.iter().copied();
-        let newer = delta
+        let mut removed: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
+        removed.sort_unstable();
+        let is_live = |index: &u32| removed.binary_search(index).is_err();
+        let overlay = self.overlay.indices.iter().copied();
+        let added = overlay
             .chain(before.next_number()..now.next_number())
-            .filter(|at| *at != GONE && is_there(at))
-            .map(|at| catalog.entry(at))
+            .filter(|index| *index != TOMBSTONE && is_live(index))
+            .map(|index| catalog.entry(index))
             .filter(Entry::is_visible)
             .map(|entry| (entry.at(), Arc::clone(entry.skill())));
-        self.with(catalog, self.base.without(&gone), newer.collect())
+        self.with_layers(catalog, self.base.without(&removed), added.collect())
     }
 
-    fn with(&self, catalog: &Catalog, base: MatcherLayer, newer: Vec<(u32, Arc<Skill>)>) -> Self {
-        let gone = base.places.iter().filter(|place| **place == GONE).count();
-        if (newer.len() + gone) > LEAST.max(base.places.len() / SHARE) {
+    fn with_layers(
+        &self,
+        catalog: &Catalog,
+        base: MatcherLayer,
+        added: Vec<(u32, Arc<Skill>)>,
+    ) -> Self {
+        let removed = base
+            .indices
+            .iter()
+            .filter(|index| **index == TOMBSTONE)
+            .count();
+        if (added.len() + removed) > REBUILD_MIN_SKILLS.max(base.indices.len() / REBUILD_DIVISOR) {
             return Self::new(catalog);
         }
-        let compiled = self.delta.compiled.skills.iter();
-        let is_same = self.delta.places.len() == newer.len()
-            && compiled.zip(&newer).all(|(a, (_, b))| Arc::ptr_eq(a, b));
-        let delta = if is_same {
-            self.delta.moved(&newer)
+        let compiled = self.overlay.compiled.skills.iter();
+        let is_same = self.overlay.indices.len() == added.len()
+            && compiled.zip(&added).all(|(a, (_, b))| Arc::ptr_eq(a, b));
+        let overlay = if is_same {
+            self.overlay.remap(&added)
         } else {
-            MatcherLayer::new(newer)
+            MatcherLayer::new(added)
         };
         Self {
             catalog: catalog.clone(),
             base,
-            delta,
+            overlay,
             with_triggers: OnceLock::new(),
-            answers: MatchCache::default(),
+            cache: MatchCache::default(),
             finder: None,
         }
     }
@@ -169,49 +177,50 @@ impl Matcher {
         &self.catalog
     }
 
-    /// Returns what finds skills by what a message is about.
     pub(crate) fn finder(&self) -> Option<&dyn Finder> {
         self.finder.as_deref()
     }
 
-    /// Returns whether a skill of the snapshot has a trigger that could match, and may be started by it.
+    /// Returns whether a skill has a usable trigger and may be invoked by it.
     pub(crate) fn has_triggers(&self, entry: &Entry<'_>) -> bool {
         let with_triggers = self.with_triggers.get_or_init(|| {
-            let parts = [&self.base, &self.delta].into_iter();
-            parts.flat_map(MatcherLayer::with_triggers).collect()
+            let layers = [&self.base, &self.overlay].into_iter();
+            layers
+                .flat_map(MatcherLayer::indices_with_triggers)
+                .collect()
         });
         with_triggers.contains(&entry.at())
     }
 
-    /// Returns the patterns that cannot be used, each with its skill, in the order of the catalog.
+    /// Returns the unusable patterns with their skills, in catalog order.
     pub fn findings(&self) -> Vec<(Entry<'_>, &Diagnostic)> {
         let mut found = Vec::new();
-        for part in [&self.base, &self.delta] {
-            for (slot, finding) in &part.compiled.findings {
-                let place = part.places[*slot as usize];
-                if place != GONE {
-                    found.push((place, finding));
+        for layer in [&self.base, &self.overlay] {
+            for (slot, finding) in &layer.compiled.findings {
+                let index = layer.indices[*slot as usize];
+                if index != TOMBSTONE {
+                    found.push((index, finding));
                 }
             }
         }
-        found.sort_by_key(|(at, _)| self.catalog.tables.order(*at));
-        let entries = found.into_iter();
-        entries
-            .map(|(at, finding)| (self.catalog.entry(at), finding))
+        found.sort_by_key(|(index, _)| self.catalog.tables.order(*index));
+        let found = found.into_iter();
+        found
+            .map(|(index, finding)| (self.catalog.entry(index), finding))
             .collect()
     }
 
-    /// Returns the skills that a message asks for. They are looked for each time; [`recall`](Self::recall) remembers.
+    /// Returns the skills that a message asks for. [`matches_cached`](Self::matches_cached) does the same with a cache.
     pub fn matches(&self, message: &str) -> Matches<'_> {
-        let message = Message::new(message, MESSAGE_BYTES);
-        let answer = self.answer(&message);
-        self.matched(&message, &answer)
+        let message = Message::new(message, MAX_MESSAGE_BYTES);
+        let found = self.find_matches(&message);
+        self.resolve(&message, &found)
     }
 
-    /// Returns the same as [`matches`](Self::matches), from memory where an equal message was matched before: one that
-    /// differs at most in upper and lower case, and in not even that where a skill has patterns, which may tell them apart.
+    /// Returns the same as [`matches`](Self::matches), from the cache if an equal message was matched before. Case is
+    /// ignored unless a skill has patterns, which may be case-sensitive.
     ///
-    /// At most 256 messages are remembered, in at most 1 MiB; the one that was asked longest ago is forgotten first.
+    /// The cache holds up to 256 messages in up to 1 MiB, and evicts the least recently used first.
     ///
     /// ```
     /// # use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope};
@@ -223,61 +232,62 @@ impl Matcher {
     /// assert_eq!((matcher.stats().misses, matcher.stats().hits), (1, 1));
     /// ```
     pub fn matches_cached(&self, message: &str) -> Matches<'_> {
-        let message = Message::new(message, MESSAGE_BYTES);
-        // Everything that an answer depends on. Literals look at the folded text, patterns at the text as it was written;
-        // what is passed over of a long message is in neither.
-        let text = if self.has_patterns() {
-            &*message.looked.text
+        let message = Message::new(message, MAX_MESSAGE_BYTES);
+        // The key is all that the result depends on: literals match the folded text, patterns the original text, and
+        // neither includes the omitted middle of a long message.
+        let key = if self.has_patterns() {
+            &*message.excerpt.text
         } else {
             &*message.folded
         };
-        let answer = self.answers.get(text, || self.answer(&message));
-        self.matched(&message, &answer)
+        let found = self.cache.get(key, || self.find_matches(&message));
+        self.resolve(&message, &found)
     }
 
-    /// Returns how the memory of messages does. The counts go on when the matcher is refreshed.
+    /// Returns the cache counters, which carry over when the matcher is refreshed.
     pub fn stats(&self) -> MatchStats {
-        self.answers.stats()
+        self.cache.stats()
     }
 
-    /// Looks for what a message asks for.
-    fn answer(&self, message: &Message<'_>) -> CachedMatch {
+    fn find_matches(&self, message: &Message<'_>) -> CachedMatch {
         let mut hits = Vec::new();
-        for part in [&self.base, &self.delta] {
-            part.find(message, &mut hits);
+        for layer in [&self.base, &self.overlay] {
+            layer.collect_hits(message, &mut hits);
         }
-        hits.sort_unstable_by_key(|hit| self.catalog.tables.order(hit.at));
+        hits.sort_unstable_by_key(|hit| self.catalog.tables.order(hit.index));
         CachedMatch {
             hits,
-            asks_for_list: capability::is_asked(&message.folded),
+            asks_for_list: capability::asks_for_list(&message.folded),
         }
     }
 
-    /// Returns an answer as that to one message.
-    fn matched(&self, message: &Message<'_>, answer: &CachedMatch) -> Matches<'_> {
-        let candidates = answer.hits.iter().map(|hit| Candidate {
-            entry: self.catalog.entry(hit.at),
+    /// Adds catalog entries and unread ranges to cached hits.
+    fn resolve(&self, message: &Message<'_>, cached: &CachedMatch) -> Matches<'_> {
+        let candidates = cached.hits.iter().map(|hit| Candidate {
+            entry: self.catalog.entry(hit.index),
             signal: hit.signal,
             reason: hit.reason,
             trigger: hit.trigger,
-            order: self.catalog.tables.order(hit.at),
+            order: self.catalog.tables.order(hit.index),
         });
         Matches {
             candidates: candidates.collect(),
-            asks_for_list: answer.asks_for_list,
+            asks_for_list: cached.asks_for_list,
             unread_by_patterns: self.unread_by_patterns(message),
-            unread: message.looked.unread.clone(),
+            unread: message.excerpt.unread.clone(),
         }
     }
 
     fn has_patterns(&self) -> bool {
-        self.base.has_patterns() || self.delta.has_patterns()
+        self.base.has_patterns() || self.overlay.has_patterns()
     }
 
-    /// Returns the bytes of a message that patterns do not look at, where there are patterns.
+    /// Returns the byte range of a message that is not matched against patterns, if there are patterns.
     fn unread_by_patterns(&self, message: &Message<'_>) -> Option<Range<usize>> {
         let has_patterns = self.has_patterns();
-        window(&message.looked).unread.filter(|_| has_patterns)
+        pattern_window(&message.excerpt)
+            .unread
+            .filter(|_| has_patterns)
     }
 }
 
@@ -286,19 +296,19 @@ impl std::fmt::Debug for Matcher {
         formatter
             .debug_struct("Matcher")
             .field("skills", &self.base.compiled.skills.len())
-            .field("newer", &self.delta.compiled.skills.len())
+            .field("newer", &self.overlay.compiled.skills.len())
             .finish_non_exhaustive()
     }
 }
 
-/// Returns the skills that a model may start, with their numbers.
-fn startable(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
+/// Returns the skills that a model may invoke, with their snapshot indices.
+fn visible_skills(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
     let visible = catalog.visible();
     visible.map(|entry| (entry.at(), Arc::clone(entry.skill())))
 }
 
 impl Matches<'_> {
-    /// Returns what the triggers alone ask for: saying a skill's name counts for nothing.
+    /// Keeps only matches by triggers, ignoring those by name.
     pub(crate) fn by_triggers(mut self) -> Self {
         self.candidates.retain_mut(|candidate| {
             let Some((signal, reason)) = candidate.trigger else {
@@ -312,32 +322,33 @@ impl Matches<'_> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Returns what of the skill matched: a trigger, a pattern or its name.
+    /// Returns the text that matched: a trigger, a pattern or the skill's name.
     pub fn evidence(&self) -> &'a str {
         match self.reason {
             Reason::Name(_) => self.entry.manifest().name().as_str(),
-            Reason::Literal(number, _) | Reason::Pattern(number) => {
-                trigger_text(self.entry.manifest(), number).unwrap_or_default()
+            Reason::Literal(index, _) | Reason::Pattern(index) => {
+                trigger_text(self.entry.manifest(), index).unwrap_or_default()
             }
         }
     }
 
-    /// Returns where the evidence stands in the message that was matched.
+    /// Returns the byte range of the evidence in the message that was matched.
     pub fn place(&self, message: &str) -> Range<usize> {
-        let message = Message::new(message, MESSAGE_BYTES);
+        let message = Message::new(message, MAX_MESSAGE_BYTES);
         match self.reason {
             Reason::Name(found) | Reason::Literal(_, found) => {
-                message.place(found.start..found.end)
+                message.original_range(found.start..found.end)
             }
             Reason::Pattern(_) => {
-                let pattern = compiled(self.evidence()).ok();
-                let found = pattern.and_then(|pattern| window(&message.looked).find(&pattern));
+                let pattern = compile_pattern(self.evidence()).ok();
+                let found =
+                    pattern.and_then(|pattern| pattern_window(&message.excerpt).find(&pattern));
                 found.unwrap_or_default()
             }
         }
     }
 
-    /// Returns how many skills come before this one, by id.
+    /// Returns the position of the skill in id order.
     pub(super) fn order(&self) -> u32 {
         self.order
     }

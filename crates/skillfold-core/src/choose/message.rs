@@ -1,4 +1,4 @@
-//! A message, folded once.
+//! A message and its case-folded text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,25 +7,26 @@ use regex::Regex;
 
 use crate::text::{end_of, fold, fold_char, start_of};
 
-/// A message in lower case, and what it was.
+/// A message, folded once for all matching.
 pub(super) struct Message<'a> {
-    pub(super) looked: Excerpt<'a>,
+    pub(super) excerpt: Excerpt<'a>,
     pub(super) folded: Cow<'a, str>,
 }
 
-/// What is looked at of a message: all of it, or its start and its end, where people put what they want.
+/// The part of a message that is matched: all of it or, if it is too long, its start and end, which usually state the
+/// request.
 pub(super) struct Excerpt<'a> {
     message: &'a str,
     pub(super) text: Cow<'a, str>,
-    /// The bytes of the message that are passed over; a line break stands for them.
+    /// Byte range of the message left out of `text`, where a line break replaces it.
     pub(super) unread: Option<Range<usize>>,
 }
 
-/// Bytes in which a cut looks for the end of a word.
-const WORD: usize = 256;
+/// Maximum bytes a cut may move to fall between words.
+const MAX_CUT_BYTES: usize = 256;
 
 impl<'a> Excerpt<'a> {
-    /// Takes a message, or the start and the end of it with at most `limit` bytes together, cut between words.
+    /// Takes the whole message, or at most `limit` bytes from its start and end, cut between words.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
         if message.len() <= limit {
             return Self {
@@ -34,8 +35,8 @@ impl<'a> Excerpt<'a> {
                 unread: None,
             };
         }
-        let start = whole_words(start_of(message, limit / 2));
-        let end = words_to_the_end(end_of(message, limit / 2));
+        let start = trim_to_word_end(start_of(message, limit / 2));
+        let end = trim_to_word_start(end_of(message, limit / 2));
         Self {
             message,
             text: Cow::Owned(format!("{start}\n{end}")),
@@ -43,13 +44,13 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// Takes less of the same message.
-    pub(super) fn shorter(&self, limit: usize) -> Self {
+    /// Returns a shorter excerpt of the same message.
+    pub(super) fn shorten(&self, limit: usize) -> Self {
         Self::new(self.message, limit)
     }
 
-    /// Returns the parts of the message that are looked at, one or two.
-    pub(super) fn halves(&self) -> impl Iterator<Item = &'a str> {
+    /// Returns the one or two contiguous parts of the message in the excerpt.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &'a str> {
         let (first, second) = match &self.unread {
             Some(unread) => (
                 &self.message[..unread.start],
@@ -60,113 +61,120 @@ impl<'a> Excerpt<'a> {
         [Some(first), second].into_iter().flatten()
     }
 
-    /// Returns the place in the message of a stretch of what is looked at.
-    fn place(&self, range: Range<usize>) -> Range<usize> {
+    /// Converts a range of `text` to a range of the message.
+    fn to_message_range(&self, range: Range<usize>) -> Range<usize> {
         let Some(unread) = &self.unread else {
             return range;
         };
-        let moved = |at: usize| {
-            if at > unread.start {
-                at - 1 - unread.start + unread.end
+        let convert = |offset: usize| {
+            if offset > unread.start {
+                offset - 1 - unread.start + unread.end
             } else {
-                at
+                offset
             }
         };
-        moved(range.start)..moved(range.end)
+        convert(range.start)..convert(range.end)
     }
 
-    /// Returns the place in the message of what a pattern finds first.
+    /// Returns the range in the message of the first match of a pattern.
     pub(super) fn find(&self, pattern: &Regex) -> Option<Range<usize>> {
-        let second = self.unread.as_ref().map_or(0, |unread| unread.end);
-        self.halves().zip([0, second]).find_map(|(half, at)| {
-            let found = pattern.find(half)?.range();
-            Some(found.start + at..found.end + at)
-        })
+        let second_start = self.unread.as_ref().map_or(0, |unread| unread.end);
+        self.parts()
+            .zip([0, second_start])
+            .find_map(|(part, start)| {
+                let found = pattern.find(part)?.range();
+                Some(found.start + start..found.end + start)
+            })
     }
 }
 
-/// Returns the start of a message up to the end of a word, where that is near.
-fn whole_words(start: &str) -> &str {
-    let near = end_of(start, WORD);
-    near.rfind(char::is_whitespace)
-        .map_or(start, |at| start_of(start, start.len() - near.len() + at))
+/// Cuts the start of a message at a word boundary if one is near.
+fn trim_to_word_end(start: &str) -> &str {
+    let near = end_of(start, MAX_CUT_BYTES);
+    near.rfind(char::is_whitespace).map_or(start, |offset| {
+        start_of(start, start.len() - near.len() + offset)
+    })
 }
 
-/// Returns the end of a message from the end of a word on, where that is near.
-fn words_to_the_end(end: &str) -> &str {
-    let near = start_of(end, WORD);
+/// Cuts the end of a message at a word boundary if one is near.
+fn trim_to_word_start(end: &str) -> &str {
+    let near = start_of(end, MAX_CUT_BYTES);
     near.find(char::is_whitespace)
-        .map_or(end, |at| end_of(end, end.len() - at))
+        .map_or(end, |offset| end_of(end, end.len() - offset))
 }
 
 impl<'a> Message<'a> {
-    /// Takes a message, of which about `limit` bytes are looked at.
+    /// Folds a message, of which at most about `limit` bytes are used.
     pub(super) fn new(message: &'a str, limit: usize) -> Self {
-        let looked = Excerpt::new(message, limit);
-        let is_folded = looked
+        let excerpt = Excerpt::new(message, limit);
+        let is_folded = excerpt
             .text
             .bytes()
             .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-        let folded = match &looked.text {
+        let folded = match &excerpt.text {
             Cow::Borrowed(text) if is_folded => Cow::Borrowed(*text),
             text => Cow::Owned(fold(text)),
         };
-        Self { looked, folded }
+        Self { excerpt, folded }
     }
 
-    /// Returns whether a stretch of the folded text begins and ends where a word does.
-    pub(super) fn edges(&self, range: Range<usize>) -> (Edge, Edge) {
-        let is_word_before = last_char(&self.folded[..range.start]).is_some_and(is_word);
-        let is_word_after = first_char(&self.folded[range.end..]).is_some_and(is_word);
+    /// Returns what is on either side of a range of the folded text.
+    pub(super) fn word_edges(&self, range: Range<usize>) -> (Edge, Edge) {
+        let is_word_before = last_char(&self.folded[..range.start]).is_some_and(is_word_char);
+        let is_word_after = first_char(&self.folded[range.end..]).is_some_and(is_word_char);
         (Edge::new(is_word_before), Edge::new(is_word_after))
     }
 
-    /// Returns the place in the message as it was written of a stretch of the folded text.
-    pub(super) fn place(&self, range: Range<usize>) -> Range<usize> {
-        self.looked.place(self.unfolded(range))
+    /// Converts a range of the folded text to a range of the original message.
+    pub(super) fn original_range(&self, range: Range<usize>) -> Range<usize> {
+        self.excerpt.to_message_range(self.unfold_range(range))
     }
 
-    /// Returns the place of a stretch of the folded text in what is looked at.
-    fn unfolded(&self, range: Range<usize>) -> Range<usize> {
-        let text = &*self.looked.text;
+    /// Converts a range of the folded text to a range of the excerpt.
+    fn unfold_range(&self, range: Range<usize>) -> Range<usize> {
+        let text = &*self.excerpt.text;
         if text.len() == self.folded.len() && text.is_ascii() {
             return range;
         }
-        let (mut at, mut folded) = (0, 0);
-        let mut place = 0..text.len();
+        let (mut at, mut folded_at) = (0, 0);
+        let mut unfolded = 0..text.len();
         for c in text.chars() {
-            if folded <= range.start {
-                place.start = at;
+            if folded_at <= range.start {
+                unfolded.start = at;
             }
             at += c.len_utf8();
-            folded += fold_char(c).map(char::len_utf8).sum::<usize>();
-            if folded >= range.end {
-                place.end = at;
+            folded_at += fold_char(c).map(char::len_utf8).sum::<usize>();
+            if folded_at >= range.end {
+                unfolded.end = at;
                 break;
             }
         }
-        place
+        unfolded
     }
 }
 
-/// What stands at one end of a stretch of text.
+/// What is next to a range of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edge {
-    /// The word goes on.
-    Inside,
-    /// A word may end here.
-    Free,
+    /// A word character.
+    InsideWord,
+    /// Anything else, so that a word may end here.
+    Boundary,
 }
 
 impl Edge {
-    fn new(is_inside: bool) -> Self {
-        if is_inside { Self::Inside } else { Self::Free }
+    fn new(is_inside_word: bool) -> Self {
+        if is_inside_word {
+            Self::InsideWord
+        } else {
+            Self::Boundary
+        }
     }
 }
 
-/// Returns whether a character is part of a word that ends where no such character follows. Scripts that write without
-/// spaces, or put endings to a word of another script, have no such words.
-pub(super) fn is_word(c: char) -> bool {
+/// Returns whether a character is a word character. Those of scripts that are written without spaces, or that attach
+/// endings to words of other scripts, are not.
+pub(super) fn is_word_char(c: char) -> bool {
     let is_spaceless = matches!(
         c,
         '\u{e00}'..='\u{eff}'
@@ -177,7 +185,7 @@ pub(super) fn is_word(c: char) -> bool {
             | '\u{f900}'..='\u{faff}'
             | '\u{20000}'..='\u{3ffff}'
     );
-    // An accent that stands by itself goes on with its letter.
+    // A combining accent belongs to the letter before it.
     let is_accent = matches!(c, '\u{300}'..='\u{36f}');
     (c.is_alphanumeric() && !is_spaceless) || is_accent || c == '_'
 }
@@ -195,40 +203,43 @@ mod tests {
     use super::{Edge, Message};
 
     #[test]
-    fn place_is_that_of_the_message_as_it_was_written() {
-        let place = |text: &str, limit: usize| {
+    fn range_refers_to_the_original_message() {
+        let matched_text = |text: &str, limit: usize| {
             let message = Message::new(text, limit);
             let at = message.folded.find("pdf").unwrap();
-            text[message.place(at..at + 3)].to_owned()
+            text[message.original_range(at..at + 3)].to_owned()
         };
-        assert_eq!(place("İstanbul'da PDF", 100), "PDF");
-        assert_eq!(place("Fill the PDF", 100), "PDF");
+        assert_eq!(matched_text("İstanbul'da PDF", 100), "PDF");
+        assert_eq!(matched_text("Fill the PDF", 100), "PDF");
         assert_eq!(
-            place(&format!("{} the PDF", "long ".repeat(100)), 100),
+            matched_text(&format!("{} the PDF", "long ".repeat(100)), 100),
             "PDF"
         );
         assert_eq!(
-            place(&format!("{} the PDF", "läng ".repeat(100)), 100),
+            matched_text(&format!("{} the PDF", "läng ".repeat(100)), 100),
             "PDF"
         );
-        assert_eq!(place(&format!("PDF {}", "läng ".repeat(100)), 100), "PDF");
+        assert_eq!(
+            matched_text(&format!("PDF {}", "läng ".repeat(100)), 100),
+            "PDF"
+        );
     }
 
     #[test]
-    fn long_message_is_looked_at_from_both_ends() {
+    fn long_message_is_excerpted_from_both_ends() {
         let message = Message::new("ääxxöö", 6);
-        assert_eq!(message.looked.text, "ä\nö");
-        assert_eq!(message.looked.unread, Some(2..8));
-        // A word is looked at whole or not at all.
+        assert_eq!(message.excerpt.text, "ä\nö");
+        assert_eq!(message.excerpt.unread, Some(2..8));
+        // A word is never cut.
         let message = Message::new("use catalysts and more of them", 24);
-        assert_eq!(message.looked.text, "use\n of them");
-        assert_eq!(Message::new("ää", 4).looked.unread, None);
+        assert_eq!(message.excerpt.text, "use\n of them");
+        assert_eq!(Message::new("ää", 4).excerpt.unread, None);
     }
 
     #[test]
     fn word_ends_where_no_letter_follows() {
         let message = Message::new("use pdfs, c++ and ä", 100);
-        assert_eq!(message.edges(4..7), (Edge::Free, Edge::Inside));
-        assert_eq!(message.edges(10..13), (Edge::Free, Edge::Free));
+        assert_eq!(message.word_edges(4..7), (Edge::Boundary, Edge::InsideWord));
+        assert_eq!(message.word_edges(10..13), (Edge::Boundary, Edge::Boundary));
     }
 }

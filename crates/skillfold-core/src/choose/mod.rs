@@ -1,4 +1,4 @@
-//! Request to skills: what a message asks for, and how sure that is.
+//! Skill selection: which skills a message asks for, and with what confidence.
 
 mod message;
 mod trigger;

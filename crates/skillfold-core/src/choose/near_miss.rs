@@ -1,38 +1,38 @@
-//! How near a message comes to the triggers of a skill that it does not ask for.
+//! The triggers of a skill that a message nearly matches.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use crate::choose::message::{Message, is_word};
-use crate::choose::patterns::{OF_A_SKILL, compiled};
+use crate::choose::message::{Message, is_word_char};
+use crate::choose::patterns::{MAX_SKILL_PATTERNS, compile_pattern};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
 use crate::text::fold;
 
-/// Triggers of one skill that are spoken of.
-const TRIGGERS: usize = 50;
-/// Words of one trigger that are spoken of.
-const WORDS: usize = 20;
+/// Maximum triggers reported per skill.
+const MAX_TRIGGERS: usize = 50;
+/// Maximum words compared per trigger.
+const MAX_TRIGGER_WORDS: usize = 20;
 
-/// A trigger that is not in a message.
+/// A trigger that a message does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NearMiss {
     /// The trigger.
     pub trigger: Box<str>,
-    /// What it is.
+    /// Its kind.
     pub kind: TriggerKind,
-    /// The words of the trigger that are in the message, though not as it needs them.
+    /// The words of the trigger that are in the message.
     pub found: Vec<Box<str>>,
-    /// The words of the trigger that are not.
+    /// The words of the trigger that are not in the message.
     pub missing: Vec<Box<str>>,
 }
 
-/// What a trigger is.
+/// The kind of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TriggerKind {
-    /// A text that may be a part of a word.
+    /// Text that may match inside a word.
     Part,
     /// Whole words.
     Words,
@@ -40,12 +40,12 @@ pub enum TriggerKind {
     Pattern,
     /// A regular expression that cannot be used.
     BadPattern,
-    /// A regular expression that is not used, as the skill has too many.
+    /// A regular expression that is not used because the skill has too many.
     UnusedPattern,
 }
 
 impl TriggerKind {
-    /// Returns the word for it.
+    /// Returns the kind as text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Part => "part",
@@ -57,9 +57,9 @@ impl TriggerKind {
     }
 }
 
-/// Returns the triggers of a skill that a message comes nearest to, nearest first, and how many there are in all.
+/// Returns the triggers of a skill, closest to the message first, and the total number of triggers.
 pub(crate) fn near(manifest: &Manifest, message: &str) -> (Vec<NearMiss>, usize) {
-    let message = Message::new(message, super::matcher::MESSAGE_BYTES);
+    let message = Message::new(message, super::matcher::MAX_MESSAGE_BYTES);
     let words: HashSet<&str> = words(&message.folded).collect();
     let mut patterns = 0;
     let mut all: Vec<(usize, Trigger<'_>, TriggerKind)> = Vec::new();
@@ -69,36 +69,36 @@ pub(crate) fn near(manifest: &Manifest, message: &str) -> (Vec<NearMiss>, usize)
             Trigger::Word(_) => TriggerKind::Words,
             Trigger::Pattern(_) => {
                 patterns += 1;
-                if patterns > OF_A_SKILL {
+                if patterns > MAX_SKILL_PATTERNS {
                     TriggerKind::UnusedPattern
                 } else {
                     TriggerKind::Pattern
                 }
             }
         };
-        all.push((share(trigger, &message, &words), trigger, kind));
+        all.push((matched_permille(trigger, &message, &words), trigger, kind));
     }
-    all.sort_by_key(|(share, ..)| Reverse(*share));
-    let shown = all.iter().take(TRIGGERS);
-    let near = shown.map(|(_, trigger, kind)| one(*trigger, *kind, &message, &words));
-    (near.collect(), all.len())
+    all.sort_by_key(|(permille, ..)| Reverse(*permille));
+    let reported = all.iter().take(MAX_TRIGGERS);
+    let misses = reported.map(|(_, trigger, kind)| near_miss(*trigger, *kind, &message, &words));
+    (misses.collect(), all.len())
 }
 
-fn one(
+fn near_miss(
     trigger: Trigger<'_>,
     kind: TriggerKind,
     message: &Message<'_>,
-    words_of_message: &HashSet<&str>,
+    message_words: &HashSet<&str>,
 ) -> NearMiss {
     let (Trigger::Part(text) | Trigger::Word(text) | Trigger::Pattern(text)) = trigger;
-    let is_bad = kind == TriggerKind::Pattern && compiled(text).is_err();
+    let is_bad = kind == TriggerKind::Pattern && compile_pattern(text).is_err();
     let folded = match trigger {
         Trigger::Pattern(_) => String::new(),
         Trigger::Part(_) | Trigger::Word(_) => fold(text),
     };
     let (found, missing): (Vec<&str>, Vec<&str>) = words(&folded)
-        .take(WORDS)
-        .partition(|word| is_there(trigger, word, message, words_of_message));
+        .take(MAX_TRIGGER_WORDS)
+        .partition(|word| has_word(trigger, word, message, message_words));
     let boxed = |words: Vec<&str>| words.into_iter().map(Box::from).collect();
     NearMiss {
         trigger: text.into(),
@@ -112,32 +112,36 @@ fn one(
     }
 }
 
-/// Returns how much of a trigger matches, in thousandths.
-fn share(trigger: Trigger<'_>, message: &Message<'_>, words_of_message: &HashSet<&str>) -> usize {
+/// Returns how many of a trigger's words are in the message, in thousandths.
+fn matched_permille(
+    trigger: Trigger<'_>,
+    message: &Message<'_>,
+    message_words: &HashSet<&str>,
+) -> usize {
     let (Trigger::Part(text) | Trigger::Word(text)) = trigger else {
         return 0;
     };
     let folded = fold(text);
-    let (mut all, mut found) = (0, 0);
-    for word in words(&folded).take(WORDS) {
-        all += 1;
-        found += usize::from(is_there(trigger, word, message, words_of_message));
+    let (mut total, mut found) = (0, 0);
+    for word in words(&folded).take(MAX_TRIGGER_WORDS) {
+        total += 1;
+        found += usize::from(has_word(trigger, word, message, message_words));
     }
-    (found * 1_000_usize).checked_div(all).unwrap_or_default()
+    (found * 1_000_usize).checked_div(total).unwrap_or_default()
 }
 
-/// Returns whether a word of a trigger is in a message: whole where the trigger is of whole words.
-fn is_there(
+/// Returns whether a message has a word of a trigger, as a whole word if the trigger requires it.
+fn has_word(
     trigger: Trigger<'_>,
     word: &str,
     message: &Message<'_>,
-    words_of_message: &HashSet<&str>,
+    message_words: &HashSet<&str>,
 ) -> bool {
-    let is_part = matches!(trigger, Trigger::Part(_)) && message.folded.contains(word);
-    is_part || words_of_message.contains(word)
+    let is_substring = matches!(trigger, Trigger::Part(_)) && message.folded.contains(word);
+    is_substring || message_words.contains(word)
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|c: char| !is_word(c));
+    let words = text.split(|c: char| !is_word_char(c));
     words.filter(|word| !word.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The regular expressions of all skills, in sets.
+//! The regular expressions of all skills, compiled into sets.
 
 use std::borrow::Cow;
 
@@ -9,54 +9,56 @@ use crate::choose::message::Excerpt;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 
-/// Patterns of one set: what is compiled together grows with all of it.
-const SET: usize = 200;
-/// Bytes that a compiled pattern may take; all of a set may take so many times that.
-const PATTERN_BYTES: usize = 1 << 17;
-/// Steps that a pattern may have when its repetitions are written out: each may be taken for each byte of a message.
-const PATTERN_STEPS: usize = 300;
-/// Steps that all patterns of a skill may have together.
-const SKILL_STEPS: usize = 1_000;
-/// Patterns of one skill that are used.
-pub(super) const OF_A_SKILL: usize = 50;
-/// Bytes of a message that patterns look at: a hostile pattern takes time by its size for each.
-const WINDOW: usize = 8 * 1024;
-/// Nesting of groups.
-const NESTING: u32 = 50;
+/// Maximum patterns per set, since the compiled size grows with the whole set.
+const PATTERNS_PER_SET: usize = 200;
+/// Maximum compiled size of a pattern; a set may take eight times that.
+const MAX_PATTERN_BYTES: usize = 1 << 17;
+/// Maximum steps of a pattern with its repetitions expanded: each step may run for each byte of a message.
+const MAX_PATTERN_STEPS: usize = 300;
+/// Maximum steps of all patterns of a skill together.
+const MAX_SKILL_STEPS: usize = 1_000;
+/// Maximum patterns used per skill.
+pub(super) const MAX_SKILL_PATTERNS: usize = 50;
+/// Bytes of a message that patterns search. A hostile pattern costs time proportional to its size for each byte.
+const WINDOW_BYTES: usize = 8 * 1024;
+/// Maximum nesting of groups.
+const MAX_NESTING: u32 = 50;
 
-/// Regular expressions and whose they are.
+/// Regular expressions and the skills they belong to.
 pub(super) struct Patterns {
     sets: Vec<(RegexSet, Vec<PatternOwner>)>,
 }
 
-/// Whose a pattern is.
+/// The skill and trigger a pattern belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct PatternOwner {
     pub(super) slot: u32,
-    /// Which of the skill's triggers it is.
+    /// Index of the trigger in the skill.
     pub(super) trigger: u32,
 }
 
 impl Patterns {
-    /// Compiles the patterns of all skills; what is no pattern, or too large, is reported and left out.
+    /// Compiles the patterns of all skills. Invalid or too large ones are reported and left out. Patterns of one skill
+    /// are adjacent.
     pub(super) fn new(
         all: &[(PatternOwner, &str)],
         mut report: impl FnMut(u32, Diagnostic),
     ) -> Self {
-        let mut good: Vec<(PatternOwner, &str)> = Vec::new();
-        let mut of_this = (u32::MAX, 0);
-        let mut steps_of_this = 0;
+        let mut usable: Vec<(PatternOwner, &str)> = Vec::new();
+        // The current skill's slot and number of patterns.
+        let mut current = (u32::MAX, 0);
+        let mut skill_steps = 0;
         for (owner, pattern) in all {
-            of_this = match of_this {
+            current = match current {
                 (slot, count) if slot == owner.slot => (slot, count + 1),
                 _ => {
-                    steps_of_this = 0;
+                    skill_steps = 0;
                     (owner.slot, 1)
                 }
             };
-            if of_this.1 > OF_A_SKILL {
+            if current.1 > MAX_SKILL_PATTERNS {
                 let message = format!("Pattern {} is one too many", quoted(pattern));
-                if of_this.1 == OF_A_SKILL + 1 {
+                if current.1 == MAX_SKILL_PATTERNS + 1 {
                     report(
                         owner.slot,
                         Diagnostic::new(Code::TriggerPattern, None, message),
@@ -64,18 +66,18 @@ impl Patterns {
                 }
                 continue;
             }
-            let used = compiled(pattern).and_then(|_| {
-                let together = steps_of_this + steps(pattern)?;
-                within(together, SKILL_STEPS)?;
-                steps_of_this = together;
+            let result = compile_pattern(pattern).and_then(|_| {
+                let total = skill_steps + count_steps(pattern)?;
+                check_steps(total, MAX_SKILL_STEPS)?;
+                skill_steps = total;
                 Ok(())
             });
-            match used {
-                Ok(()) => good.push((*owner, pattern)),
+            match result {
+                Ok(()) => usable.push((*owner, pattern)),
                 Err(error) => {
-                    let why = error.to_string();
-                    let why = why.lines().last().unwrap_or_default().trim();
-                    let message = format!("Pattern {} cannot be used: {why}", quoted(pattern));
+                    let cause = error.to_string();
+                    let cause = cause.lines().last().unwrap_or_default().trim();
+                    let message = format!("Pattern {} cannot be used: {cause}", quoted(pattern));
                     report(
                         owner.slot,
                         Diagnostic::new(Code::TriggerPattern, None, message),
@@ -84,78 +86,80 @@ impl Patterns {
             }
         }
         let mut sets = Vec::new();
-        for owners in good.chunks(SET) {
-            add(owners, &mut sets);
+        for owners in usable.chunks(PATTERNS_PER_SET) {
+            add_set(owners, &mut sets);
         }
         Self { sets }
     }
 
-    /// Returns whose patterns are used.
+    /// Returns the owners of all usable patterns.
     pub(super) fn owners(&self) -> impl Iterator<Item = PatternOwner> {
         let sets = self.sets.iter();
         sets.flat_map(|(_, owners)| owners.iter().copied())
     }
 
-    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// Calls `found` with each pattern that matches. None matches over what is passed over.
-    pub(super) fn find(&self, message: &Excerpt<'_>, mut found: impl FnMut(PatternOwner)) {
-        let looked = window(message);
-        for half in looked.halves() {
+    /// Calls `on_match` for each pattern that matches. No match spans the omitted middle of a message.
+    pub(super) fn find(&self, message: &Excerpt<'_>, mut on_match: impl FnMut(PatternOwner)) {
+        let excerpt = pattern_window(message);
+        for part in excerpt.parts() {
             for (set, owners) in &self.sets {
-                for at in set.matches(half) {
-                    found(owners[at]);
+                for index in set.matches(part) {
+                    on_match(owners[index]);
                 }
             }
         }
     }
 }
 
-/// Returns what patterns look at of a message.
-pub(super) fn window<'a>(message: &Excerpt<'a>) -> Excerpt<'a> {
-    message.shorter(WINDOW)
+/// Returns the part of a message that patterns search.
+pub(super) fn pattern_window<'a>(message: &Excerpt<'a>) -> Excerpt<'a> {
+    message.shorten(WINDOW_BYTES)
 }
 
-/// Adds a set of patterns, or two halves of it where the whole is too large.
-fn add(owners: &[(PatternOwner, &str)], sets: &mut Vec<(RegexSet, Vec<PatternOwner>)>) {
-    let patterns = owners.iter().map(|(_, pattern)| quick(pattern));
+/// Compiles patterns into one set, or into halves if that is too large.
+fn add_set(owners: &[(PatternOwner, &str)], sets: &mut Vec<(RegexSet, Vec<PatternOwner>)>) {
+    let patterns = owners
+        .iter()
+        .map(|(_, pattern)| use_ascii_boundaries(pattern));
     let set = RegexSetBuilder::new(patterns)
         .case_insensitive(true)
-        .nest_limit(NESTING)
-        .size_limit(8 * PATTERN_BYTES)
-        .dfa_size_limit(8 * PATTERN_BYTES)
+        .nest_limit(MAX_NESTING)
+        .size_limit(8 * MAX_PATTERN_BYTES)
+        .dfa_size_limit(8 * MAX_PATTERN_BYTES)
         .build();
     match set {
         Ok(set) => sets.push((set, owners.iter().map(|(owner, _)| *owner).collect())),
         Err(_) if owners.len() > 1 => {
             let (first, second) = owners.split_at(owners.len() / 2);
-            add(first, sets);
-            add(second, sets);
+            add_set(first, sets);
+            add_set(second, sets);
         }
-        // One alone was compiled before.
+        // Cannot happen: each pattern has been compiled alone.
         Err(_) => {}
     }
 }
 
-/// Compiles one pattern within its limits.
-pub(super) fn compiled(pattern: &str) -> Result<Regex, regex::Error> {
-    within(steps(pattern)?, PATTERN_STEPS)?;
-    RegexBuilder::new(&quick(pattern))
+/// Compiles one pattern within the limits.
+pub(super) fn compile_pattern(pattern: &str) -> Result<Regex, regex::Error> {
+    check_steps(count_steps(pattern)?, MAX_PATTERN_STEPS)?;
+    RegexBuilder::new(&use_ascii_boundaries(pattern))
         .case_insensitive(true)
-        .nest_limit(NESTING)
-        .size_limit(PATTERN_BYTES)
-        .dfa_size_limit(PATTERN_BYTES)
+        .nest_limit(MAX_NESTING)
+        .size_limit(MAX_PATTERN_BYTES)
+        .dfa_size_limit(MAX_PATTERN_BYTES)
         .build()
 }
 
-fn within(steps: usize, limit: usize) -> Result<(), regex::Error> {
+/// Fails if there are more steps than `limit`.
+fn check_steps(steps: usize, limit: usize) -> Result<(), regex::Error> {
     if steps <= limit {
         return Ok(());
     }
-    let why = if limit == PATTERN_STEPS {
+    let why = if limit == MAX_PATTERN_STEPS {
         "it is too large"
     } else {
         "the patterns of the skill are too large together"
@@ -164,19 +168,19 @@ fn within(steps: usize, limit: usize) -> Result<(), regex::Error> {
     Err(regex::Error::Syntax(why))
 }
 
-/// Returns how many steps a pattern has when its repetitions are written out.
-fn steps(pattern: &str) -> Result<usize, regex::Error> {
+/// Returns the number of steps of a pattern with its repetitions expanded.
+fn count_steps(pattern: &str) -> Result<usize, regex::Error> {
     let parsed = regex_syntax::ParserBuilder::new()
         .case_insensitive(true)
-        .nest_limit(NESTING)
+        .nest_limit(MAX_NESTING)
         .utf8(true)
         .build()
-        .parse(&quick(pattern));
+        .parse(&use_ascii_boundaries(pattern));
     let parsed = parsed.map_err(|error| regex::Error::Syntax(error.to_string()))?;
-    Ok(steps_of(&parsed))
+    Ok(count_hir_steps(&parsed))
 }
 
-fn steps_of(hir: &Hir) -> usize {
+fn count_hir_steps(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty => 0,
         HirKind::Look(_) | HirKind::Class(_) => 1,
@@ -184,89 +188,93 @@ fn steps_of(hir: &Hir) -> usize {
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min.saturating_add(1));
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            times.saturating_mul(steps_of(&repetition.sub)).max(times)
+            times
+                .saturating_mul(count_hir_steps(&repetition.sub))
+                .max(times)
         }
-        HirKind::Capture(capture) => steps_of(&capture.sub),
+        HirKind::Capture(capture) => count_hir_steps(&capture.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts
             .iter()
-            .fold(0, |sum, part| sum.saturating_add(steps_of(part))),
+            .fold(0, |sum, part| sum.saturating_add(count_hir_steps(part))),
     }
 }
 
-/// Returns a pattern of ASCII with edges of words (`\b`) that are those of ASCII. Those of Unicode make a pattern many times
-/// slower in a message that has one other character, and mean the same to a word of ASCII but for what it stands beside.
-fn quick(pattern: &str) -> Cow<'_, str> {
+/// Replaces the Unicode word boundaries (`\b`) of an ASCII pattern with ASCII ones. A single non-ASCII character in a
+/// message makes Unicode boundaries many times slower, and for an ASCII word they differ only next to a non-ASCII
+/// letter.
+fn use_ascii_boundaries(pattern: &str) -> Cow<'_, str> {
     if !pattern.is_ascii() || !pattern.contains("\\b") {
         return Cow::Borrowed(pattern);
     }
-    let mut quick = String::with_capacity(pattern.len() + 32);
+    let mut replaced = String::with_capacity(pattern.len() + 32);
     let mut rest = pattern;
-    while let Some(at) = rest.find('\\') {
-        let escaped = &rest[at + 1..];
-        let end = at + 1 + escaped.chars().next().map_or(0, char::len_utf8);
-        quick.push_str(&rest[..at]);
-        // `\b{start}` is another thing.
+    while let Some(backslash) = rest.find('\\') {
+        let escaped = &rest[backslash + 1..];
+        let end = backslash + 1 + escaped.chars().next().map_or(0, char::len_utf8);
+        replaced.push_str(&rest[..backslash]);
+        // `\b{start}` and the like are different assertions.
         if escaped.starts_with('b') && !escaped.starts_with("b{") {
-            quick.push_str(r"(?-u:\b)");
+            replaced.push_str(r"(?-u:\b)");
         } else {
-            quick.push_str(&rest[at..end]);
+            replaced.push_str(&rest[backslash..end]);
         }
         rest = &rest[end..];
     }
-    quick.push_str(rest);
-    Cow::Owned(quick)
+    replaced.push_str(rest);
+    Cow::Owned(replaced)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        OF_A_SKILL, PATTERN_STEPS, PatternOwner, Patterns, SKILL_STEPS, compiled, quick, steps,
+        MAX_PATTERN_STEPS, MAX_SKILL_PATTERNS, MAX_SKILL_STEPS, PatternOwner, Patterns,
+        compile_pattern, count_steps, use_ascii_boundaries,
     };
     use crate::codes::Code;
 
     #[test]
-    fn edges_of_ascii_words_are_those_of_ascii() {
-        assert_eq!(quick(r"\bpdf\b"), r"(?-u:\b)pdf(?-u:\b)");
-        for kept in [r"\\b", r"\bä\b", r"\b{start}x", r"x\", "pdf", r"\d+"] {
-            assert_eq!(quick(kept), kept);
+    fn ascii_patterns_use_ascii_word_boundaries() {
+        assert_eq!(use_ascii_boundaries(r"\bpdf\b"), r"(?-u:\b)pdf(?-u:\b)");
+        for unchanged in [r"\\b", r"\bä\b", r"\b{start}x", r"x\", "pdf", r"\d+"] {
+            assert_eq!(use_ascii_boundaries(unchanged), unchanged);
         }
-        let order = compiled(r"\border\s+#\d+\b").unwrap();
+        let order = compile_pattern(r"\border\s+#\d+\b").unwrap();
         assert!(order.is_match("Où est ORDER #12 ?"));
     }
 
-    fn refused(patterns: &[&str]) -> (usize, Vec<String>) {
+    fn compile_all(patterns: &[&str]) -> (usize, Vec<String>) {
         let owner = PatternOwner {
             slot: 0,
             trigger: 0,
         };
-        let all: Vec<_> = patterns.iter().map(|pattern| (owner, *pattern)).collect();
-        let mut said = Vec::new();
-        let used = Patterns::new(&all, |_, finding| {
+        let inputs: Vec<_> = patterns.iter().map(|pattern| (owner, *pattern)).collect();
+        let mut messages = Vec::new();
+        let compiled = Patterns::new(&inputs, |_, finding| {
             assert_eq!(finding.code, Code::TriggerPattern);
-            said.push(finding.message.to_string());
+            messages.push(finding.message.to_string());
         });
-        (used.owners().count(), said)
+        (compiled.owners().count(), messages)
     }
 
     #[test]
-    fn pattern_that_takes_long_for_each_byte_is_refused_and_reported() {
-        let (used, said) = refused(&["(?-u)[a-m][a-z]{900}q1"; 50]);
-        assert_eq!((used, said.len()), (0, 50));
-        insta::assert_snapshot!(said[0], @"Pattern `(?-u)[a-m][a-z]{900}q1` cannot be used: it is too large: 903 steps with repetitions written out, of at most 300");
-        // Nested repetitions are as large as they are written out.
-        assert!(steps("(?:(?:a{30}){30}){30}").unwrap() > PATTERN_STEPS);
-        assert!(compiled("(?:(?:a{30}){30}){30}").is_err());
+    fn oversized_pattern_is_refused_and_reported() {
+        let (used, messages) = compile_all(&["(?-u)[a-m][a-z]{900}q1"; 50]);
+        assert_eq!((used, messages.len()), (0, 50));
+        insta::assert_snapshot!(messages[0], @"Pattern `(?-u)[a-m][a-z]{900}q1` cannot be used: it is too large: 903 steps with repetitions written out, of at most 300");
+        // Nested repetitions multiply.
+        assert!(count_steps("(?:(?:a{30}){30}){30}").unwrap() > MAX_PATTERN_STEPS);
+        assert!(compile_pattern("(?:(?:a{30}){30}){30}").is_err());
     }
 
     #[test]
     fn patterns_of_one_skill_are_bounded_together() {
-        let large = ["(?-u)[a-m][a-z]{290}q1"; OF_A_SKILL];
-        let (used, said) = refused(&large);
-        assert_eq!(used, SKILL_STEPS / steps(large[0]).unwrap());
-        assert_eq!(said.len(), OF_A_SKILL - used);
-        insta::assert_snapshot!(said[0], @"Pattern `(?-u)[a-m][a-z]{290}q1` cannot be used: the patterns of the skill are too large together: 1172 steps with repetitions written out, of at most 1000");
-        // The usual ones are far below.
+        let large = ["(?-u)[a-m][a-z]{290}q1"; MAX_SKILL_PATTERNS];
+        let (used, messages) = compile_all(&large);
+        assert_eq!(used, MAX_SKILL_STEPS / count_steps(large[0]).unwrap());
+        assert_eq!(messages.len(), MAX_SKILL_PATTERNS - used);
+        insta::assert_snapshot!(messages[0], @"Pattern `(?-u)[a-m][a-z]{290}q1` cannot be used: the patterns of the skill are too large together: 1172 steps with repetitions written out, of at most 1000");
+        // Ordinary patterns are far below the limit.
         let usual = [r"\b(create|make) (a |an )?(new )?(excel|spreadsheet)\b.{0,40}\w+"; 10];
-        assert_eq!(refused(&usual).0, 10);
+        assert_eq!(compile_all(&usual).0, 10);
     }
 }

@@ -1,20 +1,24 @@
-//! Which of the skills that match come first.
+//! The order of matching skills.
 
 use std::cmp::Reverse;
 
 use crate::choose::matcher::Candidate;
 
-/// Puts candidates in the order in which they are given: those that are mentioned, then those with a phrase found whole,
-/// then those that were used last, then by id. `used` returns when a skill was used, the later the higher; none if never.
+/// Sorts candidates by signal (mentions first, then whole phrases, then other triggers), then by most recent use, then
+/// by id. `last_used` returns when a skill was last used, later being higher, or `None` if never.
 ///
-/// Without a mention, a phrase or a use this is the order of the catalog.
+/// With equal signals and no uses this is the catalog order.
 pub fn rank(
     mut candidates: Vec<Candidate<'_>>,
-    used: impl Fn(&str) -> Option<u64>,
+    last_used: impl Fn(&str) -> Option<u64>,
 ) -> Vec<Candidate<'_>> {
     candidates.sort_by_cached_key(|candidate| {
-        let used = used(candidate.entry.id());
-        (Reverse(candidate.signal), Reverse(used), candidate.order())
+        let last_used = last_used(candidate.entry.id());
+        (
+            Reverse(candidate.signal),
+            Reverse(last_used),
+            candidate.order(),
+        )
     });
     candidates
 }

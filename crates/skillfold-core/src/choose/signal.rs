@@ -1,30 +1,30 @@
-//! How surely a message asks for a skill.
+//! How strongly a message asks for a skill.
 
 use serde::{Deserialize, Serialize};
 
 use crate::choose::literals::{LiteralMatch, LiteralOwner, WordCount};
-use crate::choose::message::{Message, is_word};
+use crate::choose::message::{Message, is_word_char};
 
-/// How a skill was asked for, the surest last.
+/// How a skill was asked for, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Signal {
-    /// It was asked for a few turns ago.
+    /// Requested a few turns ago.
     Earlier,
-    /// What the message is about, as a search finds it.
+    /// Found by searching for the message.
     Search,
-    /// A trigger of one word, a part of a longer one, or a pattern.
+    /// A one-word trigger, a trigger inside a longer word, or a pattern.
     Trigger,
-    /// A trigger of two or more words, whole.
+    /// A trigger of two or more words, at word boundaries.
     Phrase,
-    /// Its name, said as such.
+    /// Its name, used as a name.
     Mention,
 }
 
 impl Signal {
-    /// Returns how likely a skill that is asked for so is what was meant, from 0 to 1, where the signal alone says it. The
-    /// numbers are chosen, in the order of the ranks and above what a search needs; they are not measured.
+    /// Returns the confidence that the signal alone gives, from 0 to 1, or `None` if it gives none. The values are
+    /// chosen, not measured: they follow the order of the signals and exceed the threshold for search results.
     pub const fn confidence(self) -> Option<f32> {
         match self {
             Self::Mention => Some(1.0),
@@ -34,7 +34,7 @@ impl Signal {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the signal as text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Earlier => "earlier",
@@ -46,21 +46,23 @@ impl Signal {
     }
 }
 
-/// Returns how surely a literal asks for its skill, if it does.
-pub(super) fn signal(
-    used: &LiteralOwner,
+/// Returns the signal that a literal match gives for its skill, if any.
+pub(super) fn literal_signal(
+    owner: &LiteralOwner,
     found: LiteralMatch,
     message: &Message<'_>,
 ) -> Option<Signal> {
-    match used.trigger {
+    match owner.trigger {
         None => is_mention(&message.folded, found).then_some(Signal::Mention),
-        Some(_) if used.words == WordCount::Several && found.is_whole => Some(Signal::Phrase),
+        Some(_) if owner.word_count == WordCount::Several && found.is_whole_word => {
+            Some(Signal::Phrase)
+        }
         Some(_) => Some(Signal::Trigger),
     }
 }
 
-/// Returns whether a name is said as a name: nobody writes `pdf-forms` by chance, but `review` may be any word unless it
-/// is marked (`$review`, `/review`, `` `review` ``) or called a skill.
+/// Returns whether a name is used as a name: nobody writes `pdf-forms` by accident, but `review` is an ordinary word
+/// unless it is marked (`$review`, `/review`, `` `review` ``) or next to the word "skill".
 fn is_mention(text: &str, found: LiteralMatch) -> bool {
     let (name, before, after) = (
         &text[found.start..found.end],
@@ -69,12 +71,12 @@ fn is_mention(text: &str, found: LiteralMatch) -> bool {
     );
     let previous = before.chars().next_back();
     let next = after.chars().next();
-    // A part of a longer name is not the name.
-    let goes_on = |c: Option<char>| c.is_some_and(|c| is_word(c) || c == '-');
-    let is_joined = |rest: &str| rest.chars().nth(1).is_some_and(is_word);
-    // `user:pdf` is another skill's name, or none.
-    if goes_on(previous)
-        || goes_on(next)
+    // Part of a longer name.
+    let continues = |c: Option<char>| c.is_some_and(|c| is_word_char(c) || c == '-');
+    let is_joined = |rest: &str| rest.chars().nth(1).is_some_and(is_word_char);
+    // `user:pdf` is a different name.
+    if continues(previous)
+        || continues(next)
         || previous == Some(':')
         || (next == Some('.') && is_joined(after))
     {
@@ -99,7 +101,7 @@ fn is_mention(text: &str, found: LiteralMatch) -> bool {
     is_compound || (is_quote(previous) && is_quote(next)) || is_called
 }
 
-/// Returns whether a name is of several parts, as nobody writes by chance.
+/// Returns whether a name has several parts, such as `pdf-forms`.
 fn is_compound(name: &str) -> bool {
     let mut parts = name.split(['-', '_']);
     let is_part = |part: &str| part.chars().any(char::is_alphanumeric) && !part.contains(' ');
@@ -108,7 +110,7 @@ fn is_compound(name: &str) -> bool {
 
 fn next_word(text: &str) -> &str {
     let text = text.trim_start();
-    &text[..text.find(|c: char| !is_word(c)).unwrap_or(text.len())]
+    &text[..text.find(|c: char| !is_word_char(c)).unwrap_or(text.len())]
 }
 
 fn previous_word(text: &str) -> &str {

@@ -5,13 +5,15 @@ use crate::read::manifest::{Manifest, Triggers};
 /// A trigger of a skill.
 #[derive(Clone, Copy)]
 pub(super) enum Trigger<'a> {
-    /// It may be a part of a word.
+    /// Text that may match inside a word.
     Part(&'a str),
+    /// Text that matches whole words.
     Word(&'a str),
+    /// A regular expression.
     Pattern(&'a str),
 }
 
-/// Returns the triggers of a skill, in their order.
+/// Returns the triggers of a skill. Positions in this iterator identify them.
 pub(super) fn triggers(manifest: &Manifest) -> impl Iterator<Item = Trigger<'_>> {
     let none: &[Box<str>] = &[];
     let (parts, words, patterns) = match manifest.triggers() {
@@ -29,9 +31,9 @@ pub(super) fn triggers(manifest: &Manifest) -> impl Iterator<Item = Trigger<'_>>
     parts.chain(words).chain(patterns)
 }
 
-/// Returns a trigger of a skill by its number.
-pub(super) fn trigger_text(manifest: &Manifest, number: u32) -> Option<&str> {
-    match triggers(manifest).nth(number as usize)? {
+/// Returns the text of the trigger at an index of [`triggers`].
+pub(super) fn trigger_text(manifest: &Manifest, index: u32) -> Option<&str> {
+    match triggers(manifest).nth(index as usize)? {
         Trigger::Part(text) | Trigger::Word(text) | Trigger::Pattern(text) => Some(text),
     }
 }

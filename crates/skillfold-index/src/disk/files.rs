@@ -1,8 +1,8 @@
-//! The files of the index: read by their handles, written without waiting for the disk, never outside of the folder.
+//! The index files: read through file handles, written without syncing, and never outside the index folder.
 //!
-//! A cache need not survive a loss of power: what was not written whole is found by its sum and made again. So nothing waits
-//! for the disk, and one change is cheap. The lists that the engine keeps of its own files are content like any other;
-//! what they name is touched only if it is a plain name in the folder.
+//! A cache need not survive a power loss: an incomplete file is detected by its checksum, and the index is rebuilt. So
+//! nothing is synced, which keeps a small change cheap. The engine's lists of its own files are untrusted like all
+//! other content: a file they name is touched only if it is a plain name in the folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -27,66 +27,67 @@ use tempfile::Builder;
 
 use crate::disk::handle::Handle;
 
-/// The engine's list of segments, which is what a commit replaces.
-pub(super) const LIST: &str = "meta.json";
-/// The sums of the files, each with its name: a file knows its own sum, but not which file it is.
-const SUMS: &str = "sums";
-/// Who holds it writes.
+/// The engine's list of segments, which a commit replaces.
+pub(super) const META_FILE: &str = "meta.json";
+/// The checksums of the files by name. A file contains its own checksum, but not its name.
+const CHECKSUMS_FILE: &str = "sums";
+/// Locked by the process that writes.
 pub(super) const WRITER_LOCK: &str = "writer.lock";
-/// Bytes of a list at most: thousands of segments.
-const LIST_BYTES: u64 = 16 * 1024 * 1024;
-/// Bytes that the engine ends each of its files with, at least.
-const FOOTER_BYTES: u64 = 8;
-/// How the name of a file starts that is not whole yet.
-const UNFINISHED: &str = ".unfinished-";
-/// How often a lock that is held for moments is tried again, and after how long.
-const ATTEMPTS: u32 = 500;
-const PAUSE: Duration = Duration::from_millis(10);
+/// Maximum size of a file that is read whole; enough for thousands of segments.
+const MAX_META_BYTES: u64 = 16 * 1024 * 1024;
+/// Minimum size of the footer in each engine file.
+const MIN_FOOTER_BYTES: u64 = 8;
+/// Name prefix of incomplete files.
+const TEMP_PREFIX: &str = ".unfinished-";
+/// Number of attempts to take a lock that others hold only briefly.
+const LOCK_ATTEMPTS: u32 = 500;
+/// Delay between these attempts.
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The folder of an index.
 #[derive(Clone, Debug)]
 pub(super) struct IndexFiles {
     folder: Arc<Path>,
-    /// What is open, by its name: each file once.
-    open: Arc<Mutex<BTreeMap<PathBuf, Arc<Handle>>>>,
+    /// Open files by name.
+    handles: Arc<Mutex<BTreeMap<PathBuf, Arc<Handle>>>>,
 }
 
 impl IndexFiles {
-    /// Opens the folder.
     pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
         if !folder.is_dir() {
             return Err(OpenDirectoryError::DoesNotExist(folder.to_owned()));
         }
         Ok(Self {
             folder: folder.into(),
-            open: Arc::default(),
+            handles: Arc::default(),
         })
     }
 
-    /// Opens a file, or returns it if it is open.
+    /// Returns the handle of a file, opening it if necessary.
     pub(super) fn handle(&self, name: &Path) -> Result<Arc<Handle>, OpenReadError> {
-        if let Some(open) = self.opened().get(name) {
-            return Ok(Arc::clone(open));
+        if let Some(handle) = self.lock_handles().get(name) {
+            return Ok(Arc::clone(handle));
         }
-        self.check_size(name, FOOTER_BYTES, u64::MAX)?;
-        let path = self.path(name).map_err(|cause| unread(cause, name))?;
-        let handle = Arc::new(Handle::open(&path).map_err(|cause| unread(cause, name))?);
-        self.opened().insert(name.to_owned(), Arc::clone(&handle));
+        self.check_size(name, MIN_FOOTER_BYTES, u64::MAX)?;
+        let path = self.path(name).map_err(|cause| read_error(cause, name))?;
+        let handle = Arc::new(Handle::open(&path).map_err(|cause| read_error(cause, name))?);
+        self.lock_handles()
+            .insert(name.to_owned(), Arc::clone(&handle));
         Ok(handle)
     }
 
-    /// Returns the name of a file that somebody wrote to since it was opened.
-    pub(super) fn changed(&self) -> Option<PathBuf> {
-        let open = self.opened();
-        let mut changed = open.iter().filter(|(_, handle)| !handle.is_same());
-        changed.next().map(|(name, _)| name.clone())
+    /// Returns the name of an open file that has been modified since it was opened, if any.
+    pub(super) fn find_modified(&self) -> Option<PathBuf> {
+        let handles = self.lock_handles();
+        let mut modified = handles.iter().filter(|(_, handle)| !handle.is_unchanged());
+        modified.next().map(|(name, _)| name.clone())
     }
 
-    fn opened(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Handle>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_handles(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<Handle>>> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the names of the files in the folder, with their sizes.
+    /// Returns the names and sizes of the files in a folder, sorted.
     pub(super) fn list(folder: &Path) -> io::Result<Vec<(String, u64)>> {
         #[expect(
             clippy::disallowed_methods,
@@ -101,7 +102,7 @@ impl IndexFiles {
                     let name = entry.file_name().to_string_lossy().into_owned();
                     files.push((name, metadata.len()));
                 }
-                // Another process may have removed it since.
+                // Another process may have deleted it.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -109,7 +110,7 @@ impl IndexFiles {
         Ok(files)
     }
 
-    /// Removes everything that an index consists of; what else is in the folder stays.
+    /// Deletes all files of an index; other files in the folder stay.
     pub(super) fn clear(folder: &Path) -> io::Result<()> {
         #[expect(
             clippy::disallowed_methods,
@@ -117,44 +118,44 @@ impl IndexFiles {
         )]
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if is_ours(&entry.file_name().to_string_lossy()) {
+            if is_index_file(&entry.file_name().to_string_lossy()) {
                 remove(&entry.path())?;
             }
         }
         Ok(())
     }
 
-    /// Returns the sums that the files were written with, by their names.
-    pub(super) fn sums(&self) -> Result<BTreeMap<PathBuf, u32>, OpenReadError> {
-        let bytes = self.atomic_read(Path::new(SUMS))?;
+    /// Returns the recorded checksums by file name.
+    pub(super) fn checksums(&self) -> Result<BTreeMap<PathBuf, u32>, OpenReadError> {
+        let bytes = self.atomic_read(Path::new(CHECKSUMS_FILE))?;
         let text = String::from_utf8_lossy(&bytes);
-        let sum = |line: &str| {
-            let (sum, name) = line.split_once(' ')?;
-            Some((name.into(), u32::from_str_radix(sum, 16).ok()?))
+        let parse = |line: &str| {
+            let (checksum, name) = line.split_once(' ')?;
+            Some((name.into(), u32::from_str_radix(checksum, 16).ok()?))
         };
-        Ok(text.lines().filter_map(sum).collect())
+        Ok(text.lines().filter_map(parse).collect())
     }
 
-    /// Writes the sums of all files that are there; what a commit is about to name is among them.
-    fn write_sums(&self) -> io::Result<()> {
+    /// Records the checksums of all segment files, including those of the commit in progress.
+    fn write_checksums(&self) -> io::Result<()> {
         let mut text = String::new();
         for (name, _) in Self::list(&self.folder)? {
-            if !is_segment(&name) {
+            if !is_segment_file(&name) {
                 continue;
             }
             let file = Handle::open(&self.folder.join(&name))?;
-            // One without a footer is being written, or was when its process was killed: no commit names it.
+            // A file without a footer is still being written, or its writer was killed. No commit lists it.
             if let Ok((footer, _)) = Footer::extract_footer(FileSlice::new(Arc::new(file))) {
                 let _ = writeln!(text, "{:08x} {name}", footer.crc);
             }
         }
-        self.replace(Path::new(SUMS), text.as_bytes())
+        self.replace(Path::new(CHECKSUMS_FILE), text.as_bytes())
     }
 
     fn replace(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(name)?;
         let mut file = Builder::new()
-            .prefix(UNFINISHED)
+            .prefix(TEMP_PREFIX)
             .tempfile_in(&self.folder)?;
         file.write_all(bytes)?;
         file.persist(path)?;
@@ -162,28 +163,34 @@ impl IndexFiles {
     }
 
     fn path(&self, name: &Path) -> io::Result<PathBuf> {
-        if is_plain(name) {
+        if is_plain_name(name) {
             return Ok(self.folder.join(name));
         }
-        let what = format!("Name leads out of the index: `{}`", name.display());
-        Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+        let message = format!("Name leads out of the index: `{}`", name.display());
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
     }
 
-    /// Refuses files that are too short to be opened, or too long to be read at once.
-    fn check_size(&self, name: &Path, least: u64, most: u64) -> Result<(), OpenReadError> {
-        let failed = |cause: io::Error| unread(cause, name);
-        let path = self.path(name).map_err(failed)?;
-        let found = fs::symlink_metadata(path).map_err(failed)?;
-        if !found.is_file() {
-            let what = "not a file";
-            return Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)));
+    /// Refuses a file with a size out of range, and anything that is not a regular file.
+    fn check_size(&self, name: &Path, min: u64, max: u64) -> Result<(), OpenReadError> {
+        let to_error = |cause: io::Error| read_error(cause, name);
+        let path = self.path(name).map_err(to_error)?;
+        let metadata = fs::symlink_metadata(path).map_err(to_error)?;
+        if !metadata.is_file() {
+            let message = "not a file";
+            return Err(to_error(io::Error::new(
+                io::ErrorKind::InvalidData,
+                message,
+            )));
         }
-        let bytes = found.len();
-        if (least..=most).contains(&bytes) {
+        let bytes = metadata.len();
+        if (min..=max).contains(&bytes) {
             return Ok(());
         }
-        let what = format!("{bytes} bytes, expected {least} to {most}");
-        Err(failed(io::Error::new(io::ErrorKind::InvalidData, what)))
+        let message = format!("{bytes} bytes, expected {min} to {max}");
+        Err(to_error(io::Error::new(
+            io::ErrorKind::InvalidData,
+            message,
+        )))
     }
 }
 
@@ -193,16 +200,16 @@ impl Directory for IndexFiles {
     }
 
     fn delete(&self, name: &Path) -> Result<(), DeleteError> {
-        let failed = |cause: io::Error| match cause.kind() {
+        let to_error = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound => DeleteError::FileDoesNotExist(name.to_owned()),
             _ => DeleteError::IoError {
                 io_error: Arc::new(cause),
                 filepath: name.to_owned(),
             },
         };
-        self.opened().remove(name);
-        let path = self.path(name).map_err(failed)?;
-        fs::remove_file(path).map_err(failed)
+        self.lock_handles().remove(name);
+        let path = self.path(name).map_err(to_error)?;
+        fs::remove_file(path).map_err(to_error)
     }
 
     fn exists(&self, name: &Path) -> Result<bool, OpenReadError> {
@@ -210,28 +217,28 @@ impl Directory for IndexFiles {
     }
 
     fn open_write(&self, name: &Path) -> Result<WritePtr, OpenWriteError> {
-        let failed = |cause: io::Error| match cause.kind() {
+        let to_error = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(name.to_owned()),
             _ => OpenWriteError::wrap_io_error(cause, name.to_owned()),
         };
-        let path = self.path(name).map_err(failed)?;
-        self.opened().remove(name);
+        let path = self.path(name).map_err(to_error)?;
+        self.lock_handles().remove(name);
         let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let unhurried = UnsyncedFile(file.map_err(failed)?);
-        Ok(BufWriter::new(Box::new(unhurried)))
+        let file = UnsyncedFile(file.map_err(to_error)?);
+        Ok(BufWriter::new(Box::new(file)))
     }
 
     fn atomic_read(&self, name: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.check_size(name, 0, LIST_BYTES)?;
-        let path = self.path(name).map_err(|cause| unread(cause, name))?;
+        self.check_size(name, 0, MAX_META_BYTES)?;
+        let path = self.path(name).map_err(|cause| read_error(cause, name))?;
         let read = Handle::open(&path).and_then(|file| file.read_bytes(0..file.len()));
         read.map(|bytes| bytes.to_vec())
-            .map_err(|cause| unread(cause, name))
+            .map_err(|cause| read_error(cause, name))
     }
 
     fn atomic_write(&self, name: &Path, bytes: &[u8]) -> io::Result<()> {
-        if name == Path::new(LIST) {
-            self.write_sums()?;
+        if name == Path::new(META_FILE) {
+            self.write_checksums()?;
         }
         self.replace(name, bytes)
     }
@@ -244,45 +251,45 @@ impl Directory for IndexFiles {
         let path = self
             .path(&lock.filepath)
             .map_err(LockError::wrap_io_error)?;
-        let attempts = if lock.is_blocking { ATTEMPTS } else { 1 };
-        let held = held(&path, attempts).map_err(LockError::wrap_io_error)?;
-        held.map(|held| DirectoryLock::from(Box::new(held)))
+        let attempts = if lock.is_blocking { LOCK_ATTEMPTS } else { 1 };
+        let lock = try_lock_file(&path, attempts).map_err(LockError::wrap_io_error)?;
+        lock.map(|lock| DirectoryLock::from(Box::new(lock)))
             .ok_or(LockError::LockBusy)
     }
 
-    /// Nobody is told of new commits: who wants to know looks.
+    /// Does nothing: new commits are found by polling.
     fn watch(&self, _: WatchCallback) -> tantivy::Result<WatchHandle> {
         Ok(WatchHandle::empty())
     }
 }
 
-fn unread(cause: io::Error, name: &Path) -> OpenReadError {
+fn read_error(cause: io::Error, name: &Path) -> OpenReadError {
     match cause.kind() {
         io::ErrorKind::NotFound => OpenReadError::FileDoesNotExist(name.to_owned()),
         _ => OpenReadError::wrap_io_error(cause, name.to_owned()),
     }
 }
 
-/// Takes the lock of the writer, if nobody has it. It ends with the value, or with the process, however it ends.
+/// Takes the writer lock if it is free. It is released when the value is dropped or the process ends in any way.
 pub(super) fn writer_lock(folder: &Path) -> io::Result<Option<FileLock>> {
-    held(&folder.join(WRITER_LOCK), 1)
+    try_lock_file(&folder.join(WRITER_LOCK), 1)
 }
 
-/// A lock that is held.
+/// A file lock, released on drop.
 #[derive(Debug)]
 pub(super) struct FileLock(File);
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Closing is not enough: a process that is being started has the file too, until it runs its program. Where it fails,
-        // closing has to do.
+        // Closing the file is not enough: a child process that is being spawned shares it until it executes its
+        // program. If unlocking fails, closing has to do.
         let _ = self.0.unlock();
     }
 }
 
-fn held(path: &Path, attempts: u32) -> io::Result<Option<FileLock>> {
-    // To open a pipe would wait for whoever reads it.
-    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+fn try_lock_file(path: &Path, attempts: u32) -> io::Result<Option<FileLock>> {
+    // Opening a pipe would block until there is a reader.
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         remove(path)?;
     }
     let mut options = OpenOptions::new();
@@ -294,7 +301,7 @@ fn held(path: &Path, attempts: u32) -> io::Result<Option<FileLock>> {
     for attempt in 1..=attempts {
         match file.try_lock() {
             Ok(()) => return Ok(Some(FileLock(file))),
-            Err(TryLockError::WouldBlock) if attempt < attempts => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) if attempt < attempts => thread::sleep(LOCK_RETRY_DELAY),
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(cause),
         }
@@ -302,7 +309,7 @@ fn held(path: &Path, attempts: u32) -> io::Result<Option<FileLock>> {
     Ok(None)
 }
 
-/// A file that is not brought to the disk when it is whole.
+/// A file that is not synced when it is complete.
 struct UnsyncedFile(File);
 
 impl Write for UnsyncedFile {
@@ -321,7 +328,7 @@ impl TerminatingWrite for UnsyncedFile {
     }
 }
 
-/// Removes what is there, unless it is a folder with something in it.
+/// Deletes a file or an empty folder.
 fn remove(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() {
         fs::remove_dir(path)
@@ -330,23 +337,23 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-fn is_plain(name: &Path) -> bool {
+fn is_plain_name(name: &Path) -> bool {
     let mut parts = name.components();
     matches!(parts.next(), Some(Component::Normal(first)) if first == OsStr::new(name))
         && parts.next().is_none()
 }
 
-/// Returns whether a file is one that an index consists of.
-fn is_ours(name: &str) -> bool {
-    [LIST, SUMS, ".managed.json"].contains(&name)
-        || name.starts_with(UNFINISHED)
-        || is_segment(name)
+/// Returns whether a file belongs to an index.
+fn is_index_file(name: &str) -> bool {
+    [META_FILE, CHECKSUMS_FILE, ".managed.json"].contains(&name)
+        || name.starts_with(TEMP_PREFIX)
+        || is_segment_file(name)
 }
 
-/// Returns whether a file is part of a segment: its name is a number.
-fn is_segment(name: &str) -> bool {
-    let (number, ending) = name.split_at_checked(32).unwrap_or_default();
-    ending.starts_with('.') && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Returns whether a file belongs to a segment: its name starts with 32 hex digits and a dot.
+fn is_segment_file(name: &str) -> bool {
+    let (id, extension) = name.split_at_checked(32).unwrap_or_default();
+    extension.starts_with('.') && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -354,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_leads_out_of_the_folder_is_not_touched() {
+    fn path_outside_the_folder_is_not_touched() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("index");
         fs::create_dir(&folder).unwrap();
@@ -384,10 +391,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_of_an_index_is_not_cleared() {
-        assert!(is_ours("meta.json") && is_ours(".managed.json"));
-        assert!(is_ours("0123456789abcdef0123456789abcdef.store"));
-        assert!(is_ours("0123456789abcdef0123456789abcdef.12.del"));
+    fn foreign_files_are_not_cleared() {
+        assert!(is_index_file("meta.json") && is_index_file(".managed.json"));
+        assert!(is_index_file("0123456789abcdef0123456789abcdef.store"));
+        assert!(is_index_file("0123456789abcdef0123456789abcdef.12.del"));
         for name in [
             "notes.txt",
             "0123456789abcdef0123456789abcdef",
@@ -395,7 +402,7 @@ mod tests {
             "writer.lock",
             "0123456789abcdef0123456789abcdeé.x",
         ] {
-            assert!(!is_ours(name), "{name}");
+            assert!(!is_index_file(name), "{name}");
         }
     }
 }

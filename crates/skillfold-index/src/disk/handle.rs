@@ -1,5 +1,5 @@
-//! A file of the index that is open. It is read by its handle and never mapped: where others shorten it, reading is an error
-//! and not the end of the process.
+//! An open index file. It is read through its handle and never memory-mapped, so that truncation by another process is
+//! an error and does not crash this one.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -18,13 +18,13 @@ pub(super) struct Handle {
     state: FileState,
 }
 
-/// What is known of a file without reading it. Removing a file does not change it, writing to it does.
+/// Metadata of a file. Deleting the file does not change it, writing to it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
     bytes: u64,
     modified: Option<SystemTime>,
-    /// Zero where the system does not number files.
-    number: u64,
+    /// Zero on systems without inode numbers.
+    inode: u64,
 }
 
 impl Handle {
@@ -34,7 +34,7 @@ impl Handle {
             reason = "the file is the cache's own and no skill"
         )]
         let file = File::open(path)?;
-        let state = FileState::of(&file.metadata()?);
+        let state = FileState::from_metadata(&file.metadata()?);
         let length = usize::try_from(state.bytes).map_err(io::Error::other)?;
         Ok(Self {
             file,
@@ -43,28 +43,28 @@ impl Handle {
         })
     }
 
-    /// Returns the state in which the file was opened.
+    /// Returns the state of the file when it was opened.
     pub(super) fn state(&self) -> FileState {
         self.state
     }
 
-    /// Returns whether nobody wrote to the file since it was opened.
-    pub(super) fn is_same(&self) -> bool {
+    /// Returns whether the file has not been written to since it was opened.
+    pub(super) fn is_unchanged(&self) -> bool {
         let now = self.file.metadata();
-        now.is_ok_and(|now| FileState::of(&now) == self.state)
+        now.is_ok_and(|now| FileState::from_metadata(&now) == self.state)
     }
 }
 
 impl FileState {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         #[cfg(unix)]
-        let number = std::os::unix::fs::MetadataExt::ino(metadata);
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
         #[cfg(not(unix))]
-        let number = 0;
+        let inode = 0;
         Self {
             bytes: metadata.len(),
             modified: metadata.modified().ok(),
-            number,
+            inode,
         }
     }
 }
@@ -77,7 +77,7 @@ impl HasLen for Handle {
 
 impl FileHandle for Handle {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
-        // What a damaged file says of its own lengths is not taken for room to be made.
+        // Check before allocating: a damaged file may claim any length.
         if range.start > range.end || range.end > self.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -118,7 +118,7 @@ mod tests {
     use super::Handle;
 
     #[test]
-    fn file_that_is_shortened_while_it_is_open_is_an_error_and_not_the_same() {
+    fn truncating_an_open_file_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let mut options = OpenOptions::new();
@@ -128,9 +128,9 @@ mod tests {
         assert_eq!(handle.read_bytes(99_990..100_000).unwrap()[..], [7; 10]);
         assert!(handle.read_bytes(99_990..100_001).is_err());
         assert!(handle.read_bytes(5..5).unwrap().is_empty());
-        assert!(handle.is_same());
+        assert!(handle.is_unchanged());
         file.set_len(50_000).unwrap();
-        assert!(!handle.is_same());
+        assert!(!handle.is_unchanged());
         assert!(handle.read_bytes(99_990..100_000).is_err());
         assert!(handle.read_bytes(0..100_000).is_err());
     }

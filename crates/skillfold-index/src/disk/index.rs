@@ -1,4 +1,4 @@
-//! The index on disk as a host has it.
+//! The public interface of the on-disk index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -12,17 +12,17 @@ use crate::disk::files::{IndexFiles, writer_lock};
 use crate::disk::key::Key;
 use crate::disk::opened::{CheckedFiles, Damage, DocumentAddresses, OpenIndex, Wanted};
 use crate::disk::search::Answer;
-use crate::disk::write::{Change, Extent};
-use crate::ownership::make_own;
+use crate::disk::write::{Change, ChangeExtent};
+use crate::ownership::create_owned_folder;
 
-/// Documents of an index at most.
-const DOCUMENTS: usize = 4_000_000;
+/// Maximum documents in an index.
+const MAX_DOCUMENTS: usize = 4_000_000;
 
-/// The words of many skills in a folder, searchable without reading or holding the skills.
+/// A full-text index of skills in a folder, searchable without loading the skills.
 ///
-/// It is a cache of one set of skills: it can be deleted at any time, also while it is open, and is then made again by
-/// [`sync`](Self::sync). Any number of processes may use one folder. One of them writes at a time; the others search what is
-/// there, each by the commit that it opened last.
+/// It caches one set of skills: it can be deleted at any time, even while it is open, and [`sync`](Self::sync) rebuilds
+/// it. Any number of processes may use one folder. One of them writes at a time; each of the others searches the commit
+/// that it opened last.
 ///
 /// ```
 /// use skillfold_core::{DocumentBuilder, Query, DocumentTexts};
@@ -32,7 +32,7 @@ const DOCUMENTS: usize = 4_000_000;
 /// # let root = tempfile::tempdir()?;
 /// # let folder = root.path().join("index");
 /// let skills = [("pdf", "Fills in forms"), ("mail", "Writes letters")];
-/// // A key follows from the content; here it is made up.
+/// // A real key is derived from the content.
 /// let key = |number: usize| Key::new([number as u8; 16]);
 ///
 /// let index = DiskIndex::open(folder, "1");
@@ -43,8 +43,8 @@ const DOCUMENTS: usize = 4_000_000;
 /// }).map(|(key, document)| (key, || Some(document))))?;
 /// assert_eq!(synced.added, 2);
 ///
-/// let seen = |found| (0..skills.len()).find(|number| key(*number) == found);
-/// let answer = index.search(&Query::new("fill in this form"), 10, seen)?;
+/// let resolve = |found| (0..skills.len()).find(|number| key(*number) == found);
+/// let answer = index.search(&Query::new("fill in this form"), 10, resolve)?;
 /// assert_eq!(skills[answer.hits[0].seen].0, "pdf");
 /// # Ok(())
 /// # }
@@ -53,7 +53,7 @@ pub struct DiskIndex {
     folder: PathBuf,
     version: Box<str>,
     state: RwLock<State>,
-    /// Held while the files are looked at, so that no sum is compared twice.
+    /// Locked while files are verified, so that no checksum is computed twice.
     checked: Mutex<CheckedFiles>,
 }
 
@@ -64,39 +64,39 @@ enum State {
     Ready(Arc<OpenIndex>),
 }
 
-/// Who writes.
+/// Which process writes to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Writer {
-    /// This call did, or had nothing to write.
+    /// This call wrote, or had nothing to write.
     This,
-    /// Another process, or another handle of this one, has the lock: nothing was written.
+    /// Another process, or another handle in this one, holds the lock. Nothing was written.
     Another,
 }
 
-/// What became of an index when it was brought in step with the skills.
+/// The result of updating an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Synced {
-    /// Who writes.
+    /// Which process writes.
     pub writer: Writer,
-    /// Documents that were there.
+    /// Documents that were in the index already.
     pub kept: usize,
-    /// Documents that came.
+    /// Documents added.
     pub added: usize,
-    /// Documents that went.
+    /// Documents removed.
     pub removed: usize,
-    /// Documents that are not in the index and are not found by it: those that could not be made, those above the limit of
-    /// four million, and, where another one writes, all that are new.
+    /// Documents missing from the index: those that could not be built, those above the limit of four million and, if
+    /// another process writes, all new ones.
     pub missing: usize,
-    /// Documents that were written again to put small parts of the index together.
+    /// Documents rewritten to merge segments.
     pub rewritten: u64,
-    /// Why the index was made from nothing, where there was one before.
+    /// Why an existing index was rebuilt from scratch, if it was.
     pub rebuilt: Option<Damage>,
 }
 
 impl Synced {
-    fn by(writer: Writer) -> Self {
+    fn new(writer: Writer) -> Self {
         Self {
             writer,
             kept: 0,
@@ -110,9 +110,10 @@ impl Synced {
 }
 
 impl DiskIndex {
-    /// Opens the index in a folder. Nothing is written; a folder that is not there is made when something is.
+    /// Opens the index in a folder, without writing. A missing folder is created on the first write. The folder must be
+    /// used for nothing else.
     ///
-    /// `version` says how documents are made: an index of another version is made again. The folder is the index's own.
+    /// `version` identifies how documents are built: an index of another version is rebuilt.
     pub fn open(folder: impl Into<PathBuf>, version: &str) -> Self {
         let index = Self {
             folder: folder.into(),
@@ -124,11 +125,11 @@ impl DiskIndex {
         index
     }
 
-    /// Looks whether another process changed the index, and opens what it wrote.
+    /// Opens the latest commit if another process changed the index.
     pub fn refresh(&self) {
-        let mut checked = lock(&self.checked);
+        let mut checked = lock_checked(&self.checked);
         if let State::Ready(opened) = self.state()
-            && opened.is_last(&self.folder)
+            && opened.is_current(&self.folder)
             && opened.check_unchanged().is_ok()
         {
             return;
@@ -141,7 +142,7 @@ impl DiskIndex {
         &self.folder
     }
 
-    /// Returns how many documents are searched.
+    /// Returns the number of indexed documents.
     pub fn documents(&self) -> u64 {
         match self.state() {
             State::Ready(opened) => opened.statistics.documents(),
@@ -149,7 +150,7 @@ impl DiskIndex {
         }
     }
 
-    /// Returns why nothing is searched, where there is an index that cannot be used. [`sync`](Self::sync) makes it again.
+    /// Returns why an existing index cannot be used, if so. [`sync`](Self::sync) rebuilds it.
     pub fn damage(&self) -> Option<Damage> {
         match self.state() {
             State::Damaged(damage) => Some(damage),
@@ -157,42 +158,42 @@ impl DiskIndex {
         }
     }
 
-    /// Returns the bytes that it takes on disk.
+    /// Returns the size on disk in bytes.
     pub fn bytes(&self) -> u64 {
         let files = IndexFiles::list(&self.folder).unwrap_or_default();
         files.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Brings the index in step with the skills that there are, each by its key; a document is made only where its key is
-    /// unknown, and what has no skill any more goes. There is one commit, or none if nothing changed.
+    /// Updates the index to contain exactly the given skills. A document is built only if its key is unknown; documents
+    /// whose keys are not given are removed. There is one commit, or none if nothing changed.
     ///
-    /// A key that is given twice counts once. A document that cannot be made is `None`, and is counted as missing.
+    /// A repeated key counts once. A document that cannot be built is `None` and is counted as missing.
     ///
     /// # Errors
     ///
-    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be written to, or belongs to another
-    /// person or can be written to by others. What was searched before still is.
+    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be written to, belongs to another
+    /// user or is writable by others. The previous commit can still be searched.
     pub fn sync<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Result<Synced, Error>
     where
         D: FnOnce() -> Option<Document>,
     {
-        let failed = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
-        make_own(&self.folder).map_err(failed)?;
-        let Some(_lock) = writer_lock(&self.folder).map_err(failed)? else {
+        let to_error = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
+        create_owned_folder(&self.folder).map_err(to_error)?;
+        let Some(_lock) = writer_lock(&self.folder).map_err(to_error)? else {
             self.refresh();
-            return Ok(self.uncovered(skills));
+            return Ok(self.count_coverage(skills));
         };
         self.refresh();
-        let made = self.made(skills);
-        self.ended(made).map_err(failed)
+        let result = self.sync_locked(skills);
+        self.finish_change(result).map_err(to_error)
     }
 
-    /// Takes some documents in and some out, for who knows what changed: the others are not looked at, so that the work goes
-    /// by the change and not by the index. Returns nothing where there is no index that can be changed;
-    /// [`sync`](Self::sync) makes one.
+    /// Adds and removes some documents. Other documents are not examined, so the cost depends on the size of the change
+    /// and not of the index. Returns `None` if there is no usable index; [`sync`](Self::sync) creates one.
     ///
-    /// What comes and is there is kept, and counted as such; what goes and is not there is passed over; what comes and goes
-    /// stays. A document that cannot be made is `None`, and is counted as missing.
+    /// An added document that is in the index already is counted as kept. A removed document that is not in the index
+    /// is ignored, and so is the removal of one that is also added. A document that cannot be built is `None` and is
+    /// counted as missing.
     ///
     /// ```
     /// # use skillfold_core::{Document, DocumentBuilder, DocumentTexts};
@@ -221,47 +222,47 @@ impl DiskIndex {
     where
         D: FnOnce() -> Option<Document>,
     {
-        let failed = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
-        make_own(&self.folder).map_err(failed)?;
-        let lock_of_writer = writer_lock(&self.folder).map_err(failed)?;
+        let to_error = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
+        create_owned_folder(&self.folder).map_err(to_error)?;
+        let lock = writer_lock(&self.folder).map_err(to_error)?;
         self.refresh();
         let State::Ready(opened) = self.state() else {
             return Ok(None);
         };
-        let changed = match lock_of_writer {
-            Some(_) => self.changed(&opened, added, removed),
-            None => not_covered(&opened, added),
+        let result = match lock {
+            Some(_) => self.change_locked(&opened, added, removed),
+            None => count_change_coverage(&opened, added),
         };
-        self.ended(changed).map(Some).map_err(failed)
+        self.finish_change(result).map(Some).map_err(to_error)
     }
 
-    /// Returns the documents that answer a request best, at most so many.
+    /// Returns up to `limit` documents that fit a query best.
     ///
-    /// `seen` tells as what a document is seen, or that it may not be; of equal documents the one that is seen as less comes
-    /// first. It is asked for few documents: those that could be among the best.
+    /// `resolve` maps a key to the caller's value, or to `None` if the document is not visible. Ties go to the lower
+    /// value. It is called only for documents that could be among the best.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index is damaged, or turns out to be: of what is
-    /// damaged nothing is answered, rather than that there is nothing. [`NotFound`](skillfold_core::ErrorKind::NotFound) if
-    /// there is none. The next [`sync`](Self::sync) makes it.
+    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if the index is damaged, or turns out to be: a damaged
+    /// index never returns partial or empty results. [`NotFound`](skillfold_core::ErrorKind::NotFound) if there is no
+    /// index. The next [`sync`](Self::sync) rebuilds it.
     pub fn search<T: Ord + Copy>(
         &self,
         query: &Query,
         limit: usize,
-        seen: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(Key) -> Option<T>,
     ) -> Result<Answer<T>, Error> {
         match self.state() {
             State::Ready(opened) => {
-                let answer = opened.search(query, limit, seen);
-                answer.map_err(|damage| self.damaged(&opened, damage))
+                let answer = opened.search(query, limit, resolve);
+                answer.map_err(|damage| self.mark_damaged(&opened, damage))
             }
-            State::Damaged(damage) => Err(self.unreadable(&damage)),
-            State::Absent => Err(self.absent()),
+            State::Damaged(damage) => Err(self.damage_error(&damage)),
+            State::Absent => Err(self.absent_error()),
         }
     }
 
-    /// Returns the documents that [`search`](Self::search) looks at closely, in no order: a part of its work, to be measured.
+    /// Returns the documents that [`search`](Self::search) would rank, in no particular order. For benchmarks.
     ///
     /// # Errors
     ///
@@ -269,15 +270,15 @@ impl DiskIndex {
     pub fn candidates<T: Copy>(
         &self,
         query: &Query,
-        seen: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(Key) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
         match self.state() {
             State::Ready(opened) => {
-                let candidates = opened.candidates(query, seen);
-                candidates.map_err(|damage| self.damaged(&opened, damage))
+                let candidates = opened.candidates(query, resolve);
+                candidates.map_err(|damage| self.mark_damaged(&opened, damage))
             }
-            State::Damaged(damage) => Err(self.unreadable(&damage)),
-            State::Absent => Err(self.absent()),
+            State::Damaged(damage) => Err(self.damage_error(&damage)),
+            State::Absent => Err(self.absent_error()),
         }
     }
 
@@ -286,38 +287,39 @@ impl DiskIndex {
         state.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, state: State) {
+    fn set_state(&self, state: State) {
         let mut current = self.state.write().unwrap_or_else(PoisonError::into_inner);
         *current = state;
     }
 
     fn reopen(&self, checked: &mut CheckedFiles) {
-        let last = OpenIndex::last(&self.folder, &self.version, checked);
-        self.set(match (last, self.state()) {
+        let last = OpenIndex::open_last(&self.folder, &self.version, checked);
+        self.set_state(match (last, self.state()) {
             (Ok(Some(opened)), _) => State::Ready(Arc::new(opened)),
-            // What was given up before still is why there is none.
+            // The index was cleared because it was damaged; keep the reason.
             (Err(damage), _) | (Ok(None), State::Damaged(damage)) => State::Damaged(damage),
             (Ok(None), _) => State::Absent,
         });
     }
 
-    /// Opens what a change wrote, if it wrote something.
-    fn ended(&self, changed: Result<Synced, TantivyError>) -> io::Result<Synced> {
-        let is_as_it_was = |synced: &Synced| synced.added == 0 && synced.removed == 0;
-        if !changed.as_ref().is_ok_and(is_as_it_was) {
-            self.reopen(&mut lock(&self.checked));
+    /// Opens the new commit of a change, if there is one.
+    fn finish_change(&self, result: Result<Synced, TantivyError>) -> io::Result<Synced> {
+        let is_unchanged = |synced: &Synced| synced.added == 0 && synced.removed == 0;
+        if !result.as_ref().is_ok_and(is_unchanged) {
+            self.reopen(&mut lock_checked(&self.checked));
         }
-        changed.map_err(as_io)
+        result.map_err(to_io_error)
     }
 
-    /// Notes that what was open turned out to be damaged, unless another one is open by now.
-    fn damaged(&self, opened: &Arc<OpenIndex>, damage: Damage) -> Error {
-        let error = self.unreadable(&damage);
-        // What was compared may have changed since.
-        lock(&self.checked).clear();
-        // Its sums may still be right: who opens it next would be deceived again. Where it stays, the next search tells.
+    /// Marks the index as damaged, unless another commit has been opened meanwhile, and returns the error.
+    fn mark_damaged(&self, opened: &Arc<OpenIndex>, damage: Damage) -> Error {
+        let error = self.damage_error(&damage);
+        // Verified files may have changed since.
+        lock_checked(&self.checked).clear();
+        // Its checksums may still match, so that the next process to open it would be misled again. If clearing fails,
+        // the next search detects the damage.
         if let Ok(Some(_lock)) = writer_lock(&self.folder)
-            && opened.is_last(&self.folder)
+            && opened.is_current(&self.folder)
         {
             let _ = IndexFiles::clear(&self.folder);
         }
@@ -328,32 +330,35 @@ impl DiskIndex {
         error
     }
 
-    fn unreadable(&self, damage: &Damage) -> Error {
+    fn damage_error(&self, damage: &Damage) -> Error {
         let cause = io::Error::new(io::ErrorKind::InvalidData, damage.to_string());
         Error::read(self.folder.to_string_lossy(), cause)
     }
 
-    fn absent(&self) -> Error {
+    fn absent_error(&self) -> Error {
         Error::not_found(self.folder.to_string_lossy())
     }
 
-    /// Says what of the skills is not covered.
-    fn uncovered<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
-        let places = match self.state() {
-            State::Ready(opened) => opened.places(),
+    /// Counts which skills are in the index, without writing.
+    fn count_coverage<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
+        let addresses = match self.state() {
+            State::Ready(opened) => opened.addresses(),
             State::Absent | State::Damaged(_) => DocumentAddresses::default(),
         };
         let keys: BTreeSet<Key> = skills.into_iter().map(|(key, _)| key).collect();
-        let kept = keys.iter().filter(|key| places.contains_key(key)).count();
+        let kept = keys
+            .iter()
+            .filter(|key| addresses.contains_key(key))
+            .count();
         Synced {
             kept,
             missing: keys.len() - kept,
-            ..Synced::by(Writer::Another)
+            ..Synced::new(Writer::Another)
         }
     }
 
-    /// Makes a change of some documents, with the lock of the writer.
-    fn changed<D>(
+    /// Adds and removes documents. The caller holds the writer lock.
+    fn change_locked<D>(
         &self,
         opened: &OpenIndex,
         added: impl IntoIterator<Item = (Key, D)>,
@@ -362,37 +367,37 @@ impl DiskIndex {
     where
         D: FnOnce() -> Option<Document>,
     {
-        let mut synced = Synced::by(Writer::This);
-        let mut change = Pending {
+        let mut synced = Synced::new(Writer::This);
+        let mut change = PendingChange {
             folder: &self.folder,
             opened: Some(opened),
             change: None,
         };
-        let known = usize::try_from(opened.statistics.documents()).unwrap_or(usize::MAX);
-        let mut wanted = HashSet::new();
-        for (key, make) in added {
-            if !wanted.insert(key) {
+        let existing = usize::try_from(opened.statistics.documents()).unwrap_or(usize::MAX);
+        let mut handled = HashSet::new();
+        for (key, build) in added {
+            if !handled.insert(key) {
                 continue;
             }
-            if opened.place(key)?.is_some() {
+            if opened.find_address(key)?.is_some() {
                 synced.kept += 1;
                 continue;
             }
-            let room = known.saturating_add(synced.added) < DOCUMENTS;
-            match room.then(make).flatten() {
+            let has_room = existing.saturating_add(synced.added) < MAX_DOCUMENTS;
+            match has_room.then(build).flatten() {
                 Some(document) => {
-                    change.begun()?.add(key, &document)?;
+                    change.get_or_begin()?.add(key, &document)?;
                     synced.added += 1;
                 }
                 None => synced.missing += 1,
             }
         }
         for key in removed {
-            if !wanted.insert(key) {
+            if !handled.insert(key) {
                 continue;
             }
-            if let Some(place) = opened.place(key)? {
-                change.begun()?.remove(opened, key, place)?;
+            if let Some(address) = opened.find_address(key)? {
+                change.get_or_begin()?.remove(opened, key, address)?;
                 synced.removed += 1;
             }
         }
@@ -402,12 +407,15 @@ impl DiskIndex {
         Ok(synced)
     }
 
-    /// Makes the change, with the lock of the writer.
-    fn made<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Result<Synced, TantivyError>
+    /// Updates the index to the given skills. The caller holds the writer lock.
+    fn sync_locked<D>(
+        &self,
+        skills: impl IntoIterator<Item = (Key, D)>,
+    ) -> Result<Synced, TantivyError>
     where
         D: FnOnce() -> Option<Document>,
     {
-        let mut synced = Synced::by(Writer::This);
+        let mut synced = Synced::new(Writer::This);
         let opened = match self.state() {
             State::Ready(opened) => Some(opened),
             State::Absent => None,
@@ -417,35 +425,35 @@ impl DiskIndex {
             }
         };
         let opened = opened.as_deref();
-        let mut known = opened.map(OpenIndex::places).unwrap_or_default();
-        let mut change = Pending {
+        let mut addresses = opened.map(OpenIndex::addresses).unwrap_or_default();
+        let mut change = PendingChange {
             folder: &self.folder,
             opened,
             change: None,
         };
-        let mut unknown = HashSet::new();
-        for (key, make) in skills {
-            if let Some((_, wanted)) = known.get_mut(&key) {
+        let mut new_keys = HashSet::new();
+        for (key, build) in skills {
+            if let Some((_, wanted)) = addresses.get_mut(&key) {
                 synced.kept += usize::from(*wanted == Wanted::No);
                 *wanted = Wanted::Yes;
                 continue;
             }
-            if !unknown.insert(key) {
+            if !new_keys.insert(key) {
                 continue;
             }
-            let room = known.len() + unknown.len() <= DOCUMENTS;
-            match room.then(make).flatten() {
+            let has_room = addresses.len() + new_keys.len() <= MAX_DOCUMENTS;
+            match has_room.then(build).flatten() {
                 Some(document) => {
-                    change.begun()?.add(key, &document)?;
+                    change.get_or_begin()?.add(key, &document)?;
                     synced.added += 1;
                 }
                 None => synced.missing += 1,
             }
         }
-        synced.removed = change.remove_unwanted(&known)?;
-        // Also an index without documents is one; a damaged one is replaced by it.
+        synced.removed = change.remove_unwanted(&addresses)?;
+        // Commit even without documents, so that there is an index and a damaged one is replaced.
         if opened.is_none() {
-            change.begun()?;
+            change.get_or_begin()?;
         }
         if let Some(change) = change.change {
             synced.rewritten = change.commit(&self.version)?;
@@ -464,50 +472,55 @@ impl std::fmt::Debug for DiskIndex {
     }
 }
 
-/// A change that begins when there is something to change.
-struct Pending<'a> {
+/// A change that begins lazily.
+struct PendingChange<'a> {
     folder: &'a Path,
     opened: Option<&'a OpenIndex>,
     change: Option<Change>,
 }
 
-impl Pending<'_> {
-    fn begun(&mut self) -> Result<&mut Change, TantivyError> {
+impl PendingChange<'_> {
+    /// Returns the change, beginning it if necessary.
+    fn get_or_begin(&mut self) -> Result<&mut Change, TantivyError> {
         let change = if let Some(change) = self.change.take() {
             change
         } else {
-            let extent = self.opened.map_or(Extent::All, |_| Extent::Some);
+            let extent = self
+                .opened
+                .map_or(ChangeExtent::Full, |_| ChangeExtent::Partial);
             Change::begin(self.folder, self.opened, extent)?
         };
         Ok(self.change.insert(change))
     }
 
-    fn remove_unwanted(&mut self, known: &DocumentAddresses) -> Result<usize, TantivyError> {
-        let gone = known
+    /// Removes the documents without a skill and returns their number.
+    fn remove_unwanted(&mut self, addresses: &DocumentAddresses) -> Result<usize, TantivyError> {
+        let unwanted = addresses
             .iter()
             .filter(|(_, (_, wanted))| *wanted == Wanted::No);
-        let mut gone: Vec<(DocAddress, Key)> =
-            gone.map(|(key, (place, _))| (*place, *key)).collect();
-        gone.sort_unstable();
+        let mut unwanted: Vec<(DocAddress, Key)> = unwanted
+            .map(|(key, (address, _))| (*address, *key))
+            .collect();
+        unwanted.sort_unstable();
         let Some(opened) = self.opened else {
             return Ok(0);
         };
-        for (place, key) in &gone {
-            self.begun()?.remove(opened, *key, *place)?;
+        for (address, key) in &unwanted {
+            self.get_or_begin()?.remove(opened, *key, *address)?;
         }
-        Ok(gone.len())
+        Ok(unwanted.len())
     }
 }
 
-/// Says what of some documents is not covered while another one writes.
-fn not_covered<D>(
+/// Counts which added documents are in the index while another process writes.
+fn count_change_coverage<D>(
     opened: &OpenIndex,
     added: impl IntoIterator<Item = (Key, D)>,
 ) -> Result<Synced, TantivyError> {
-    let mut synced = Synced::by(Writer::Another);
+    let mut synced = Synced::new(Writer::Another);
     let keys: BTreeSet<Key> = added.into_iter().map(|(key, _)| key).collect();
     for key in keys {
-        match opened.place(key)? {
+        match opened.find_address(key)? {
             Some(_) => synced.kept += 1,
             None => synced.missing += 1,
         }
@@ -515,11 +528,11 @@ fn not_covered<D>(
     Ok(synced)
 }
 
-fn lock(checked: &Mutex<CheckedFiles>) -> std::sync::MutexGuard<'_, CheckedFiles> {
+fn lock_checked(checked: &Mutex<CheckedFiles>) -> std::sync::MutexGuard<'_, CheckedFiles> {
     checked.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn as_io(error: TantivyError) -> io::Error {
+fn to_io_error(error: TantivyError) -> io::Error {
     match error {
         TantivyError::IoError(cause) => io::Error::new(cause.kind(), cause),
         other => io::Error::other(other),

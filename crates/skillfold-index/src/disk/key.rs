@@ -1,17 +1,17 @@
-//! What a document is known by.
+//! Document keys.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
-/// What a document is known by: 128 bits that follow from everything that it was made from.
+/// The 128-bit key of a document, derived from everything the document is built from.
 ///
-/// Two contents must not have the same key, and a content must have the same key in every process: the first half of a
-/// SHA-256 is such a key, whether it is that of the file or that of its path and its revision.
+/// Different contents must have different keys, and the same content must have the same key in every process. The first
+/// half of a SHA-256 is suitable, whether of the file or of its path and revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u8; 16]);
 
 impl Key {
-    /// Takes a key from its bytes.
+    /// Creates a key from its bytes.
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -21,10 +21,10 @@ impl Key {
         &self.0
     }
 
-    /// Takes a key from its two halves, as the columns of an index have them.
+    /// Creates a key from its two halves, as stored in the columns of the index.
     pub(super) fn from_halves(high: u64, low: u64) -> Self {
-        let number = u128::from(high) << 64 | u128::from(low);
-        Self(number.to_be_bytes())
+        let bits = u128::from(high) << 64 | u128::from(low);
+        Self(bits.to_be_bytes())
     }
 
     /// Returns the two halves.
@@ -46,44 +46,44 @@ impl Hash for Key {
     }
 }
 
-/// Hashes keys at the cost of three multiplications, with numbers of its own: each sync looks up every key, and keys are spread
-/// already.
+/// A randomly seeded hasher for keys that costs three multiplications. Each sync looks up every key, and keys are
+/// uniformly distributed already.
 #[derive(Clone, Debug)]
-pub(super) struct Spread([u64; 2]);
+pub(super) struct KeyHashBuilder([u64; 2]);
 
-impl Default for Spread {
+impl Default for KeyHashBuilder {
     fn default() -> Self {
         let random = RandomState::new();
         Self([0, 1].map(|salt: u8| random.hash_one(salt)))
     }
 }
 
-impl BuildHasher for Spread {
-    type Hasher = SpreadHasher;
+impl BuildHasher for KeyHashBuilder {
+    type Hasher = KeyHasher;
 
-    fn build_hasher(&self) -> SpreadHasher {
+    fn build_hasher(&self) -> KeyHasher {
         let [state, factor] = self.0;
-        // Without a factor of two nothing is lost.
+        // Multiplying by an odd number is invertible.
         let factor = factor | 1;
-        SpreadHasher { state, factor }
+        KeyHasher { state, factor }
     }
 }
 
 /// The state of a hash, and what it is multiplied by.
 #[derive(Debug)]
-pub(super) struct SpreadHasher {
+pub(super) struct KeyHasher {
     state: u64,
     factor: u64,
 }
 
-impl SpreadHasher {
-    fn mixed(&self, half: u64) -> u64 {
+impl KeyHasher {
+    fn mix(&self, half: u64) -> u64 {
         let product = (self.state ^ half).wrapping_mul(self.factor);
         product ^ product >> 32
     }
 }
 
-impl Hasher for SpreadHasher {
+impl Hasher for KeyHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.write_u64(u64::from(*byte));
@@ -91,11 +91,11 @@ impl Hasher for SpreadHasher {
     }
 
     fn write_u64(&mut self, half: u64) {
-        self.state = self.mixed(half);
+        self.state = self.mix(half);
     }
 
     fn finish(&self) -> u64 {
-        self.mixed(0)
+        self.mix(0)
     }
 }
 
@@ -110,19 +110,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_differ_little_are_spread() {
-        let spread = Spread::default();
-        let hashes = |at: usize| {
-            let spread = spread.clone();
+    fn similar_keys_hash_differently() {
+        let builder = KeyHashBuilder::default();
+        let hashes = |position: usize| {
+            let builder = builder.clone();
             (0..=u8::MAX).map(move |byte| {
                 let mut bytes = [0; 16];
-                bytes[at] = byte;
-                spread.hash_one(Key::new(bytes))
+                bytes[position] = byte;
+                builder.hash_one(Key::new(bytes))
             })
         };
-        for at in 0..16 {
-            let low: std::collections::BTreeSet<u64> = hashes(at).map(|hash| hash % 1024).collect();
-            assert!(low.len() > 128, "byte {at}: {} places", low.len());
+        for position in 0..16 {
+            let low: std::collections::BTreeSet<u64> =
+                hashes(position).map(|hash| hash % 1024).collect();
+            assert!(low.len() > 128, "byte {position}: {} places", low.len());
         }
     }
 

@@ -1,105 +1,117 @@
-//! Which segments become one.
+//! The merge policy for segments.
 //!
-//! Each change is a segment of its own, and a search looks at each of them. Small ones are put together often, because that is
-//! cheap; a large one is written again only where much of it is gone, or where the change was large itself.
+//! Each change adds a segment, and a search visits every segment. Small segments are merged often, because that is
+//! cheap. A large one is rewritten only if many of its documents are deleted, or if the change itself was large.
 
-/// Documents that are written again for one change at most, as long as there is no need for more.
-const CHEAP: u64 = 4 * 1024;
-/// Documents that are written again for each one that changed.
-const PER_CHANGE: u64 = 16;
-/// Cheap segments that become one.
-const FEW: usize = 8;
-/// Segments at most.
-const MANY: usize = 32;
+/// Number of documents that any change may rewrite.
+const CHEAP_DOCUMENTS: u64 = 4 * 1024;
+/// Number of documents that may be rewritten per changed document.
+const REWRITES_PER_CHANGE: u64 = 16;
+/// Number of cheap segments that triggers a merge.
+const MIN_CHEAP_SEGMENTS: usize = 8;
+/// Maximum number of segments.
+const MAX_SEGMENTS: usize = 32;
 
-/// A segment.
+/// The size of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SegmentSize<I> {
     pub(super) id: I,
-    /// Its documents, without those that are gone.
-    pub(super) alive: u64,
-    /// Those that are gone and still take room.
-    pub(super) gone: u64,
+    /// Live documents.
+    pub(super) live: u64,
+    /// Deleted documents that still take space.
+    pub(super) deleted: u64,
 }
 
-/// Returns the segments that become one after a change of so many documents; none, if all may stay.
-pub(super) fn together<I: Copy + Ord>(mut parts: Vec<SegmentSize<I>>, changed: u64) -> Vec<I> {
-    parts.sort_by_key(|part| (part.alive, part.id));
-    let alive: u64 = parts.iter().map(|part| part.alive).sum();
-    let gone: u64 = parts.iter().map(|part| part.gone).sum();
-    if gone > alive.max(CHEAP) {
-        return parts.iter().map(|part| part.id).collect();
+/// Returns the segments to merge after a change of `changed` documents; empty if no merge is needed.
+pub(super) fn select_merge<I: Copy + Ord>(
+    mut segments: Vec<SegmentSize<I>>,
+    changed: u64,
+) -> Vec<I> {
+    segments.sort_by_key(|segment| (segment.live, segment.id));
+    let live: u64 = segments.iter().map(|segment| segment.live).sum();
+    let deleted: u64 = segments.iter().map(|segment| segment.deleted).sum();
+    if deleted > live.max(CHEAP_DOCUMENTS) {
+        return segments.iter().map(|segment| segment.id).collect();
     }
-    let budget = CHEAP.max(changed.saturating_mul(PER_CHANGE));
-    let mut written = 0;
-    let cheap = parts.iter().take_while(|part| {
-        written += part.alive;
-        written <= budget
+    let budget = CHEAP_DOCUMENTS.max(changed.saturating_mul(REWRITES_PER_CHANGE));
+    let mut rewritten = 0;
+    let cheap = segments.iter().take_while(|segment| {
+        rewritten += segment.live;
+        rewritten <= budget
     });
     let cheap = cheap.count();
-    let count = if cheap >= FEW {
+    let count = if cheap >= MIN_CHEAP_SEGMENTS {
         cheap
-    } else if parts.len() > MANY {
-        MANY / 2
+    } else if segments.len() > MAX_SEGMENTS {
+        MAX_SEGMENTS / 2
     } else {
         0
     };
-    parts[..count].iter().map(|part| part.id).collect()
+    segments[..count].iter().map(|segment| segment.id).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parts(sizes: &[(u64, u64)]) -> Vec<SegmentSize<usize>> {
+    fn segments(sizes: &[(u64, u64)]) -> Vec<SegmentSize<usize>> {
         let numbered = sizes.iter().enumerate();
-        let part = |(id, (alive, gone)): (usize, &(u64, u64))| SegmentSize {
+        let segment = |(id, (live, deleted)): (usize, &(u64, u64))| SegmentSize {
             id,
-            alive: *alive,
-            gone: *gone,
+            live: *live,
+            deleted: *deleted,
         };
-        numbered.map(part).collect()
+        numbered.map(segment).collect()
     }
 
     #[test]
-    fn small_segments_become_one_and_a_large_one_stays() {
+    fn small_segments_merge_and_a_large_one_stays() {
         let mut sizes = vec![(100_000, 7)];
-        for count in 1..FEW {
+        for count in 1..MIN_CHEAP_SEGMENTS {
             sizes.push((1, 0));
-            assert_eq!(together(parts(&sizes), 1), [0; 0], "{count}");
+            assert_eq!(select_merge(segments(&sizes), 1), [0; 0], "{count}");
         }
         sizes.push((1, 0));
-        assert_eq!(together(parts(&sizes), 1), [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(select_merge(segments(&sizes), 1), [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 
     #[test]
-    fn a_large_segment_is_written_again_where_more_is_gone_than_there() {
-        assert_eq!(together(parts(&[(50_000, 50_010), (9, 0)]), 1), [1, 0]);
-        assert_eq!(together(parts(&[(50_000, 50_009), (9, 0)]), 1), [0; 0]);
-        assert_eq!(together(parts(&[(3, 90)]), 1), [0; 0]);
+    fn mostly_deleted_segment_is_rewritten() {
+        assert_eq!(
+            select_merge(segments(&[(50_000, 50_010), (9, 0)]), 1),
+            [1, 0]
+        );
+        assert_eq!(
+            select_merge(segments(&[(50_000, 50_009), (9, 0)]), 1),
+            [0; 0]
+        );
+        assert_eq!(select_merge(segments(&[(3, 90)]), 1), [0; 0]);
     }
 
     #[test]
-    fn a_large_change_may_write_large_segments_again() {
-        let sizes = [(10_000, 0); FEW];
-        assert_eq!(together(parts(&sizes), 1), [0; 0]);
-        assert_eq!(together(parts(&sizes), 5_000).len(), FEW);
+    fn large_change_may_rewrite_large_segments() {
+        let sizes = [(10_000, 0); MIN_CHEAP_SEGMENTS];
+        assert_eq!(select_merge(segments(&sizes), 1), [0; 0]);
+        assert_eq!(
+            select_merge(segments(&sizes), 5_000).len(),
+            MIN_CHEAP_SEGMENTS
+        );
     }
 
     #[test]
-    fn segments_never_pile_up() {
+    fn segments_do_not_accumulate() {
         let mut sizes: Vec<(u64, u64)> = vec![(100_000, 0)];
         for _ in 0..300_000 {
             sizes.push((1, 0));
-            let chosen = together(parts(&sizes), 1);
-            let written: u64 = chosen.iter().map(|id| sizes[*id].0).sum();
-            let mut number = 0;
+            let chosen = select_merge(segments(&sizes), 1);
+            let merged: u64 = chosen.iter().map(|id| sizes[*id].0).sum();
+            let mut next = 0;
             sizes.retain(|_| {
-                number += 1;
-                !chosen.contains(&(number - 1))
+                next += 1;
+                !chosen.contains(&(next - 1))
             });
-            sizes.extend((!chosen.is_empty()).then_some((written, 0)));
-            assert!(sizes.len() <= MANY);
+            sizes.extend((!chosen.is_empty()).then_some((merged, 0)));
+            assert!(sizes.len() <= MAX_SEGMENTS);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The search index on disk: the words of many skills in files, so that they are neither read again nor held in memory.
+//! The on-disk search index, for more skills than should be read again at each start or held in memory.
 //!
-//! An engine finds the candidates by one field in which a term stands as often as it counts; the function of the core then
-//! ranks them as it ranks those of an index in memory, by the counts of each field, which are kept beside.
+//! Tantivy finds the candidates by a single field, in which each term is repeated by its weighted frequency. The core
+//! then ranks them as it ranks those of an in-memory index, by the field counts in the stored documents.
 
 mod key;
 

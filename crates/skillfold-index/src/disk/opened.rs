@@ -1,4 +1,4 @@
-//! One commit of the index, open for reading. It stays readable when others follow it or when the files are removed.
+//! A commit of the index, open for reading. It stays readable after newer commits and when its files are deleted.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,17 +20,17 @@ use tantivy::{
     DocAddress, DocSet, HasLen as _, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError,
 };
 
-use crate::disk::files::{IndexFiles, LIST};
+use crate::disk::files::{IndexFiles, META_FILE};
 use crate::disk::handle::FileState;
-use crate::disk::key::{Key, Spread};
-use crate::disk::schema::{Fields, HALVES, TOKENIZER, schema, settings};
-use crate::disk::stamp::{self, Misfit};
-use crate::disk::token::Repeats;
-use crate::ownership::check_own;
+use crate::disk::key::{Key, KeyHashBuilder};
+use crate::disk::schema::{Fields, KEY_COLUMNS, TOKENIZER, schema, settings};
+use crate::disk::stamp::{self, StampError};
+use crate::disk::token::RepeatTokenizer;
+use crate::ownership::check_owned_folder;
 
-/// How often an index is looked at again that another process changes meanwhile.
-const ATTEMPTS: usize = 8;
-/// What a segment consists of.
+/// Number of attempts to open an index that another process keeps changing.
+const OPEN_ATTEMPTS: usize = 8;
+/// The files of a segment.
 const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Terms,
     SegmentComponent::Postings,
@@ -39,18 +39,18 @@ const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::FastFields,
     SegmentComponent::Store,
 ];
-/// Bytes of a file that are read at once to be summed.
-const SUMMED: usize = 1024 * 1024;
-/// Blocks of documents that are kept as they were read.
+/// Bytes read at a time to compute a checksum.
+const CHECKSUM_CHUNK_BYTES: usize = 1024 * 1024;
+/// Number of document store blocks to cache.
 const CACHED_BLOCKS: usize = 64;
 
-/// Why an index cannot be used as it is. It is made again.
+/// Why an index cannot be used and has to be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// Another version wrote it.
+    /// It was written by another version.
     Version,
-    /// Its files are not what was written.
+    /// Its files are corrupt.
     Content(Box<str>),
 }
 
@@ -73,11 +73,11 @@ impl From<TantivyError> for Damage {
     }
 }
 
-impl From<Misfit> for Damage {
-    fn from(misfit: Misfit) -> Self {
-        match misfit {
-            Misfit::Version => Self::Version,
-            Misfit::Damaged => Self::Content("Its statistics are not what was written".into()),
+impl From<StampError> for Damage {
+    fn from(error: StampError) -> Self {
+        match error {
+            StampError::Version => Self::Version,
+            StampError::Damaged => Self::Content("Its statistics are not what was written".into()),
         }
     }
 }
@@ -88,18 +88,18 @@ impl From<OpenReadError> for Damage {
     }
 }
 
-/// Says what a panic of the engine said.
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> Damage {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    Damage::Content(format!("The engine gave up: {}", said.unwrap_or("no reason")).into())
+/// Converts a panic of the engine.
+pub(super) fn panic_damage(panic: &(dyn Any + Send)) -> Damage {
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    Damage::Content(format!("The engine gave up: {}", message.unwrap_or("no reason")).into())
 }
 
-/// Files whose sums were compared, by name, in the state that they had. A file that is as it was is not read again.
+/// Files with verified checksums, by name, with their state at that time. An unchanged file is not verified again.
 pub(super) type CheckedFiles = BTreeMap<PathBuf, FileState>;
 
-/// Where the document of each key is, and whether there is a skill for it.
-pub(super) type DocumentAddresses = HashMap<Key, (DocAddress, Wanted), Spread>;
+/// The address of each document by key, and whether there is a skill for it.
+pub(super) type DocumentAddresses = HashMap<Key, (DocAddress, Wanted), KeyHashBuilder>;
 
 /// Whether there is a skill for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,15 +108,15 @@ pub(super) enum Wanted {
     No,
 }
 
-/// One commit of the index, open for reading.
+/// A commit of the index, open for reading.
 pub(super) struct OpenIndex {
     pub(super) fields: Fields,
     pub(super) searcher: Searcher,
     pub(super) statistics: CorpusStatistics,
-    /// By the number of the segment.
+    /// By segment ordinal.
     pub(super) keys: Vec<Keys>,
-    /// The list that it was opened by.
-    list: Vec<u8>,
+    /// The contents of `meta.json` that it was opened from.
+    meta: Vec<u8>,
     files: IndexFiles,
 }
 
@@ -125,14 +125,14 @@ pub(super) struct Keys([Arc<dyn ColumnValues<u64>>; 2]);
 
 impl Keys {
     fn new(segment: &SegmentReader) -> Result<Self, Damage> {
-        let [high, low] = HALVES.map(|half| segment.fast_fields().u64(half));
+        let [high, low] = KEY_COLUMNS.map(|half| segment.fast_fields().u64(half));
         let keys = [high?, low?].map(|half| half.first_or_default_col(0));
         let is_whole = keys.iter().all(|half| half.num_vals() == segment.max_doc());
         let short = || Damage::Content("A segment has not as many keys as documents".into());
         is_whole.then_some(Self(keys)).ok_or_else(short)
     }
 
-    /// Returns the keys of all documents, those that are gone included.
+    /// Returns the keys of all documents, including deleted ones.
     fn all(&self) -> Vec<Key> {
         let halves = self.0.each_ref().map(|half| {
             let mut values = vec![0; half.num_vals() as usize];
@@ -152,64 +152,71 @@ impl Keys {
 }
 
 impl OpenIndex {
-    /// Opens the last commit; none, if there is no index.
-    pub(super) fn last(
+    /// Opens the latest commit, or returns `None` if there is no index.
+    pub(super) fn open_last(
         folder: &Path,
         version: &str,
         checked: &mut CheckedFiles,
     ) -> Result<Option<Self>, Damage> {
-        // The sums are compared before anything is read by them, so only an accident while it is open ends here.
-        catch_unwind(AssertUnwindSafe(|| Self::settled(folder, version, checked)))
-            .unwrap_or_else(|panic| Err(panicked(&*panic)))
+        // Checksums are verified before content is used, so the engine panics only if a file is damaged while it is
+        // open.
+        catch_unwind(AssertUnwindSafe(|| {
+            Self::open_with_retries(folder, version, checked)
+        }))
+        .unwrap_or_else(|panic| Err(panic_damage(&*panic)))
     }
 
-    /// Returns whether it is still the last commit.
-    pub(super) fn is_last(&self, folder: &Path) -> bool {
+    /// Returns whether this is still the latest commit.
+    pub(super) fn is_current(&self, folder: &Path) -> bool {
         let files = IndexFiles::open(folder);
-        files
-            .is_ok_and(|files| files.atomic_read(Path::new(LIST)).ok().as_ref() == Some(&self.list))
+        files.is_ok_and(|files| {
+            files.atomic_read(Path::new(META_FILE)).ok().as_ref() == Some(&self.meta)
+        })
     }
 
-    /// Refuses files that somebody wrote to since their sums were compared: what was read of them may be anything.
+    /// Fails if a file has been written to since its checksum was verified: anything may have been read from it.
     pub(super) fn check_unchanged(&self) -> Result<(), Damage> {
-        match self.files.changed() {
+        match self.files.find_modified() {
             None => Ok(()),
             Some(name) => {
-                let what = format!("`{}` was written to while it was open", name.display());
-                Err(Damage::Content(what.into()))
+                let message = format!("`{}` was written to while it was open", name.display());
+                Err(Damage::Content(message.into()))
             }
         }
     }
 
-    /// Returns all keys, each with the place of its document, which nobody has asked for yet.
-    pub(super) fn places(&self) -> DocumentAddresses {
+    /// Returns the addresses of all documents by key, all marked as not wanted.
+    pub(super) fn addresses(&self) -> DocumentAddresses {
         let count = self.searcher.num_docs().try_into().unwrap_or(0);
-        let mut places = DocumentAddresses::with_capacity_and_hasher(count, Spread::default());
-        for (number, (segment, keys)) in (0..).zip(self.segments()) {
+        let mut addresses =
+            DocumentAddresses::with_capacity_and_hasher(count, KeyHashBuilder::default());
+        for (ordinal, (segment, keys)) in (0..).zip(self.segments()) {
             let keys = keys.all();
             for document in segment.doc_ids_alive() {
-                let place = DocAddress::new(number, document);
-                places.insert(keys[document as usize], (place, Wanted::No));
+                let address = DocAddress::new(ordinal, document);
+                addresses.insert(keys[document as usize], (address, Wanted::No));
             }
         }
-        places
+        addresses
     }
 
-    /// Returns the place of the document of one key, if there is one, without looking at the others.
-    pub(super) fn place(&self, key: Key) -> Result<Option<DocAddress>, TantivyError> {
-        let term = self.fields.by_key(key);
-        for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
-            let keys = segment.inverted_index(term.field())?;
-            let Some(mut with_key) = keys.read_postings(&term, IndexRecordOption::Basic)? else {
+    /// Returns the address of the document with a key, if there is one, without scanning the others.
+    pub(super) fn find_address(&self, key: Key) -> Result<Option<DocAddress>, TantivyError> {
+        let term = self.fields.key_term(key);
+        for (ordinal, segment) in (0..).zip(self.searcher.segment_readers()) {
+            let inverted_index = segment.inverted_index(term.field())?;
+            let Some(mut postings) =
+                inverted_index.read_postings(&term, IndexRecordOption::Basic)?
+            else {
                 continue;
             };
             let alive = segment.alive_bitset();
-            while with_key.doc() != TERMINATED {
-                let document = with_key.doc();
+            while postings.doc() != TERMINATED {
+                let document = postings.doc();
                 if alive.is_none_or(|alive| alive.is_alive(document)) {
-                    return Ok(Some(DocAddress::new(number, document)));
+                    return Ok(Some(DocAddress::new(ordinal, document)));
                 }
-                with_key.advance();
+                postings.advance();
             }
         }
         Ok(None)
@@ -219,20 +226,20 @@ impl OpenIndex {
         self.searcher.segment_readers().iter().zip(&self.keys)
     }
 
-    /// Opens the last commit, and looks again if it was replaced meanwhile.
-    fn settled(
+    /// Opens the latest commit, retrying if it is replaced meanwhile.
+    fn open_with_retries(
         folder: &Path,
         version: &str,
         checked: &mut CheckedFiles,
     ) -> Result<Option<Self>, Damage> {
         let mut result = Ok(None);
-        for _ in 0..ATTEMPTS {
-            let list = match list(folder) {
-                Ok(Some(list)) => list,
+        for _ in 0..OPEN_ATTEMPTS {
+            let meta = match read_meta(folder) {
+                Ok(Some(meta)) => meta,
                 other => return other.map(|_| None),
             };
-            let opened = Self::open(folder, version, checked, list);
-            let is_settled = matches!(&opened, Ok(Some(opened)) if opened.is_last(folder));
+            let opened = Self::open_commit(folder, version, checked, meta);
+            let is_settled = matches!(&opened, Ok(Some(opened)) if opened.is_current(folder));
             result = opened;
             if is_settled {
                 break;
@@ -241,21 +248,21 @@ impl OpenIndex {
         result
     }
 
-    /// Opens a commit by its list; none, if it was replaced meanwhile, or if nothing was committed yet.
-    fn open(
+    /// Opens a commit. Returns `None` if it was replaced meanwhile or nothing has been committed yet.
+    fn open_commit(
         folder: &Path,
         version: &str,
         checked: &mut CheckedFiles,
-        list: Vec<u8>,
+        meta: Vec<u8>,
     ) -> Result<Option<Self>, Damage> {
-        let (index, fields, files) = index(folder)?;
+        let (index, fields, files) = open_engine(folder)?;
         let metas = index.load_metas()?;
         let Some(stamp) = &metas.payload else {
-            // Another process makes it right now, or was killed when it did.
+            // Another process is creating it, or was killed while doing so.
             return Ok(None);
         };
         let statistics = stamp::read(version, stamp)?;
-        check_sums(&files, &metas, checked)?;
+        verify_checksums(&files, &metas, checked)?;
         let reader = index.reader_builder();
         let reader = reader
             .reload_policy(ReloadPolicy::Manual)
@@ -279,86 +286,86 @@ impl OpenIndex {
             searcher,
             statistics,
             keys,
-            list,
+            meta,
             files,
         }))
     }
 }
 
-/// Opens the engine on what is there.
-pub(super) fn index(folder: &Path) -> Result<(Index, Fields, IndexFiles), Damage> {
+/// Opens the engine on an existing index.
+pub(super) fn open_engine(folder: &Path) -> Result<(Index, Fields, IndexFiles), Damage> {
     let (schema, fields) = schema();
     let files = IndexFiles::open(folder).map_err(TantivyError::from)?;
     let index = Index::open(files.clone())?;
     if index.schema() != schema || *index.settings() != settings() {
         return Err(Damage::Version);
     }
-    prepare(&index);
+    register_tokenizer(&index);
     Ok((index, fields, files))
 }
 
-/// Tells the engine how tokens are read.
-pub(super) fn prepare(index: &Index) {
-    let analyzer = TextAnalyzer::from(Repeats::default());
+/// Registers the tokenizer that the schema names.
+pub(super) fn register_tokenizer(index: &Index) {
+    let analyzer = TextAnalyzer::from(RepeatTokenizer::default());
     index.tokenizers().register(TOKENIZER, analyzer);
 }
 
-/// Reads the list of the last commit, if there is one.
-fn list(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
-    if !folder.join(LIST).exists() {
+/// Reads `meta.json` of the latest commit, if there is one.
+fn read_meta(folder: &Path) -> Result<Option<Vec<u8>>, Damage> {
+    if !folder.join(META_FILE).exists() {
         return Ok(None);
     }
-    check_own(folder).map_err(|cause| Damage::Content(cause.to_string().into()))?;
+    check_owned_folder(folder).map_err(|cause| Damage::Content(cause.to_string().into()))?;
     let files = IndexFiles::open(folder).map_err(TantivyError::from)?;
-    match files.atomic_read(Path::new(LIST)) {
-        Ok(list) => Ok(Some(list)),
+    match files.atomic_read(Path::new(META_FILE)) {
+        Ok(meta) => Ok(Some(meta)),
         Err(OpenReadError::FileDoesNotExist(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Compares the sums of the files that belong to a commit and were not compared yet. All of them have to be there: the engine
-/// opens some only when they are needed.
-fn check_sums(
+/// Verifies the checksums of the files of a commit that have not been verified yet. All files must exist, because the
+/// engine opens some of them lazily.
+fn verify_checksums(
     files: &IndexFiles,
     metas: &IndexMeta,
     checked: &mut CheckedFiles,
 ) -> Result<(), Damage> {
-    let names: BTreeSet<PathBuf> = metas.segments.iter().flat_map(files_of).collect();
+    let names: BTreeSet<PathBuf> = metas.segments.iter().flat_map(segment_files).collect();
     checked.retain(|name, _| names.contains(name));
-    let sums = files.sums()?;
+    let checksums = files.checksums()?;
     for name in names {
         let handle = files.handle(&name)?;
         let state = handle.state();
         if checked.get(&name) == Some(&state) {
             continue;
         }
-        let unread = |cause| OpenReadError::wrap_io_error(cause, name.clone());
+        let to_error = |cause| OpenReadError::wrap_io_error(cause, name.clone());
         let file = FileSlice::new(handle);
-        if !has_sum(file, sums.get(&name).copied()).map_err(unread)? {
-            let what = format!("`{}` has another sum", name.display());
-            return Err(Damage::Content(what.into()));
+        if !matches_checksum(file, checksums.get(&name).copied()).map_err(to_error)? {
+            let message = format!("`{}` has another sum", name.display());
+            return Err(Damage::Content(message.into()));
         }
         checked.insert(name, state);
     }
     Ok(())
 }
 
-/// Returns whether a file is the one that was written with a sum; it is read in parts, as it may be large.
-fn has_sum(file: FileSlice, written: Option<u32>) -> io::Result<bool> {
+/// Returns whether a file matches its recorded checksum. It is read in chunks, since it may be large.
+fn matches_checksum(file: FileSlice, recorded: Option<u32>) -> io::Result<bool> {
     let (footer, content) = Footer::extract_footer(file)?;
-    let mut sum = crc32fast::Hasher::new();
+    let mut hasher = crc32fast::Hasher::new();
     let mut start = 0;
     while start < content.len() {
-        let end = content.len().min(start + SUMMED);
-        sum.update(&content.read_bytes_slice(start..end)?);
+        let end = content.len().min(start + CHECKSUM_CHUNK_BYTES);
+        hasher.update(&content.read_bytes_slice(start..end)?);
         start = end;
     }
-    Ok(written == Some(footer.crc) && sum.finalize() == footer.crc)
+    Ok(recorded == Some(footer.crc) && hasher.finalize() == footer.crc)
 }
 
-fn files_of(segment: &SegmentMeta) -> impl Iterator<Item = PathBuf> {
-    let deleted = segment.has_deletes().then_some(SegmentComponent::Delete);
-    let parts = COMPONENTS.into_iter().chain(deleted);
-    parts.map(|part| segment.relative_path(part))
+fn segment_files(segment: &SegmentMeta) -> impl Iterator<Item = PathBuf> {
+    let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
+    let components = COMPONENTS.into_iter().chain(deletions);
+    components.map(|component| segment.relative_path(component))
 }

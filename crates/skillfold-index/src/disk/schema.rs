@@ -1,4 +1,4 @@
-//! What the engine keeps of a document.
+//! The Tantivy schema.
 
 use skillfold_core::Document;
 use tantivy::index::IndexSettings;
@@ -13,23 +13,23 @@ use tantivy::{TantivyDocument, Term};
 use crate::disk::key::Key;
 use crate::disk::token;
 
-/// The name of the tokenizer, in the schema.
+/// The name of the tokenizer in the schema.
 pub(super) const TOKENIZER: &str = "skillfold-repeats";
-/// The columns with the two halves of the keys.
-pub(super) const HALVES: [&str; 2] = ["key_high", "key_low"];
-/// Bytes of documents that are stored together. One is read with its neighbours, so there are few of them.
+/// The columns for the two halves of a key.
+pub(super) const KEY_COLUMNS: [&str; 2] = ["key_high", "key_low"];
+/// Block size of the document store. A document is read with its whole block, so blocks are small.
 const BLOCK_BYTES: usize = 4 * 1024;
 
-/// The fields of the engine.
+/// The fields of the schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
     terms: Field,
     key: Field,
-    halves: [Field; 2],
+    key_columns: [Field; 2],
     document: Field,
 }
 
-/// Returns the fields, and the schema that has them.
+/// Returns the schema and its fields.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
@@ -42,13 +42,14 @@ pub(super) fn schema() -> (Schema, Fields) {
             TextOptions::default().set_indexing_options(indexing),
         ),
         key: schema.add_bytes_field("key", INDEXED),
-        halves: HALVES.map(|name| schema.add_u64_field(name, FAST)),
+        key_columns: KEY_COLUMNS.map(|name| schema.add_u64_field(name, FAST)),
         document: schema.add_bytes_field("document", BytesOptions::default().set_stored()),
     };
     (schema.build(), fields)
 }
 
-/// Returns how the engine stores documents. They are numbers without a pattern: compressing them costs more than it saves.
+/// Returns the index settings. Documents are not compressed: they are mostly random numbers, so it would cost more than
+/// it saves.
 pub(super) fn settings() -> IndexSettings {
     IndexSettings {
         docstore_compression: Compressor::None,
@@ -59,33 +60,33 @@ pub(super) fn settings() -> IndexSettings {
 }
 
 impl Fields {
-    /// Returns a document as the engine takes it.
-    pub(super) fn record(&self, key: Key, document: &Document) -> TantivyDocument {
+    /// Builds the engine document for a document and its key.
+    pub(super) fn build_record(&self, key: Key, document: &Document) -> TantivyDocument {
         let mut record = TantivyDocument::default();
-        record.add_text(self.terms, token::text(document));
+        record.add_text(self.terms, token::encode_terms(document));
         record.add_bytes(self.key, key.bytes());
         let (high, low) = key.halves();
-        record.add_u64(self.halves[0], high);
-        record.add_u64(self.halves[1], low);
+        record.add_u64(self.key_columns[0], high);
+        record.add_u64(self.key_columns[1], low);
         record.add_bytes(self.document, &document.to_bytes());
         record
     }
 
-    /// Returns by what a document is found when it is taken out.
-    pub(super) fn by_key(&self, key: Key) -> Term {
+    /// Returns the engine term for a key.
+    pub(super) fn key_term(&self, key: Key) -> Term {
         Term::from_field_bytes(self.key, key.bytes())
     }
 
-    /// Returns by what documents with a term are found.
-    pub(super) fn by_term(&self, term: skillfold_core::Term) -> Term {
+    /// Returns the engine term for a search term.
+    pub(super) fn search_term(&self, term: skillfold_core::Term) -> Term {
         Term::from_field_text(self.terms, &token::token(term))
     }
 }
 
-/// A document as it was stored; nothing, if it is not that.
-pub(super) struct Stored(pub(super) Option<Document>);
+/// A document from the store, or `None` if its bytes are not valid.
+pub(super) struct StoredDocument(pub(super) Option<Document>);
 
-impl DocumentDeserialize for Stored {
+impl DocumentDeserialize for StoredDocument {
     fn deserialize<'de, D>(mut record: D) -> Result<Self, DeserializeError>
     where
         D: DocumentDeserializer<'de>,

@@ -1,4 +1,4 @@
-//! The best documents of one commit.
+//! Search in one commit.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -11,55 +11,56 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Score, TantivyError};
 
 use crate::disk::key::Key;
-use crate::disk::opened::{Damage, OpenIndex, panicked};
-use crate::disk::schema::Stored;
+use crate::disk::opened::{Damage, OpenIndex, panic_damage};
+use crate::disk::schema::StoredDocument;
 
-/// Documents that the engine finds, of which those that answer best are looked at closely. It measures by one field, and an
-/// index in memory by all of them. For 400 real requests among 2,000 real skills, 200 documents gave another score or
-/// confidence in 294, so many in 5, and 1,024 in none, at twice the time to read them.
-const FOUND: usize = 512;
+/// Number of documents to take from the engine. The engine scores by a single field, an in-memory index by all fields,
+/// so more are needed than are ranked. For 400 real requests over 2,000 real skills, the score or confidence differed
+/// from the in-memory index in 294 with 200 documents, in 5 with 512, and in none with 1,024, which take twice as long
+/// to read.
+const ENGINE_CANDIDATES: usize = 512;
 
-/// What the index answers to a request.
+/// The results of a search.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer<T> {
-    /// The best first.
+    /// The hits, best first.
     pub hits: Vec<Hit<T>>,
-    /// How many documents were searched.
+    /// Number of documents searched.
     pub documents: u64,
 }
 
-/// A document that answers a request.
+/// A document found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hit<T> {
-    /// As what it is seen.
+    /// The caller's value for the document.
     pub seen: T,
-    /// How well it answers, in no unit: scores of one request can be compared, those of two cannot.
+    /// The relevance score. Scores are comparable only within one query.
     pub score: f32,
-    /// How likely it is what was meant, from 0 to 1.
+    /// Estimated probability that the document is relevant, from 0 to 1.
     pub confidence: f32,
 }
 
 impl OpenIndex {
-    /// Returns the documents that answer a request best, at most so many.
+    /// Returns up to `limit` documents that fit a query best.
     pub(super) fn search<T: Ord + Copy>(
         &self,
         query: &Query,
         limit: usize,
-        seen: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(Key) -> Option<T>,
     ) -> Result<Answer<T>, Damage> {
-        guarded(seen, |seen| {
-            let weighed = self.weighed(query)?;
-            let found = self.best(&weighed, seen)?;
+        catch_engine_panic(resolve, |resolve| {
+            let weighted = self.weigh(query)?;
+            let found = self.find_best(&weighted, resolve)?;
             let mut documents: Vec<(T, Document)> = Vec::with_capacity(found.len());
             for candidate in found {
-                let Stored(document) = self.searcher.doc(candidate.place)?;
-                let unreadable = || Damage::Content("A document is not what was written".into());
-                documents.push((candidate.seen, document.ok_or_else(unreadable)?));
+                let StoredDocument(document) = self.searcher.doc(candidate.address)?;
+                let corrupt = || Damage::Content("A document is not what was written".into());
+                documents.push((candidate.seen, document.ok_or_else(corrupt)?));
             }
             let found = documents.iter().map(|(seen, document)| (*seen, document));
-            let ranked = weighed.rank(weighed.candidates(found));
+            let ranked = weighted.rank(weighted.candidates(found));
             self.check_unchanged()?;
             let hits = ranked.into_iter().take(limit).map(|ranked| Hit {
                 seen: ranked.key,
@@ -73,75 +74,82 @@ impl OpenIndex {
         })
     }
 
-    /// Returns the documents that are looked at closely for a request, in no order.
+    /// Returns the documents to rank for a query, in no particular order.
     pub(super) fn candidates<T: Copy>(
         &self,
         query: &Query,
-        seen: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(Key) -> Option<T>,
     ) -> Result<Vec<T>, Damage> {
-        guarded(seen, |seen| {
-            let found = self.best(&self.weighed(query)?, seen)?;
+        catch_engine_panic(resolve, |resolve| {
+            let found = self.find_best(&self.weigh(query)?, resolve)?;
             self.check_unchanged()?;
             Ok(found.into_iter().map(|candidate| candidate.seen).collect())
         })
     }
 
-    /// Weighs a request by how many documents have its terms.
-    fn weighed(&self, query: &Query) -> Result<WeightedQuery, TantivyError> {
+    /// Weights the terms of a query by their document frequencies.
+    fn weigh(&self, query: &Query) -> Result<WeightedQuery, TantivyError> {
         let failed = Cell::new(None);
-        let with_term = |term| {
-            let known = self.searcher.doc_freq(&self.fields.by_term(term));
-            known.unwrap_or_else(|error| {
+        let document_frequency = |term| {
+            let frequency = self.searcher.doc_freq(&self.fields.search_term(term));
+            frequency.unwrap_or_else(|error| {
                 failed.set(Some(error));
                 0
             })
         };
-        let weighed = WeightedQuery::new(query, &self.statistics, with_term);
-        failed.into_inner().map_or(Ok(weighed), Err)
+        let weighted = WeightedQuery::new(query, &self.statistics, document_frequency);
+        failed.into_inner().map_or(Ok(weighted), Err)
     }
 
-    /// Returns the documents that answer a request best by one field, of those that may be seen.
-    fn best<T: Copy>(
+    /// Returns the visible documents with the best engine scores.
+    fn find_best<T: Copy>(
         &self,
-        weighed: &WeightedQuery,
-        seen: &dyn Fn(Key) -> Option<T>,
+        query: &WeightedQuery,
+        resolve: &dyn Fn(Key) -> Option<T>,
     ) -> Result<Vec<Candidate<T>>, Damage> {
-        let Some(weight) = self.weight(weighed)? else {
+        let Some(weight) = self.engine_weight(query)? else {
             return Ok(Vec::new());
         };
-        let mut best = BinaryHeap::with_capacity(FOUND + 1);
-        // What a document of a later segment has to surpass is known from those before it.
+        let mut best = BinaryHeap::with_capacity(ENGINE_CANDIDATES + 1);
+        // The threshold carries over from one segment to the next.
         let mut threshold = Score::MIN;
-        for (number, (segment, keys)) in (0..).zip(self.segments()) {
+        for (ordinal, (segment, keys)) in (0..).zip(self.segments()) {
             let (alive, start) = (segment.alive_bitset(), threshold);
-            let mut take = |document, score| {
+            let mut collect = |document, score| {
                 if alive.is_some_and(|alive| alive.is_deleted(document)) {
                     return threshold;
                 }
-                let Some(seen) = seen(keys.get(document)) else {
+                let Some(seen) = resolve(keys.get(document)) else {
                     return threshold;
                 };
-                let place = DocAddress::new(number, document);
-                best.push(Candidate { score, place, seen });
-                if best.len() > FOUND {
+                let address = DocAddress::new(ordinal, document);
+                best.push(Candidate {
+                    score,
+                    address,
+                    seen,
+                });
+                if best.len() > ENGINE_CANDIDATES {
                     best.pop();
                     threshold = best.peek().map_or(Score::MIN, |worst| worst.score);
                 }
                 threshold
             };
-            weight.for_each_pruning(start, segment, &mut take)?;
+            weight.for_each_pruning(start, segment, &mut collect)?;
         }
         Ok(best.into_vec())
     }
 
-    /// Returns what is looked for as the engine sees it; nothing, if nothing is.
-    fn weight(&self, weighed: &WeightedQuery) -> Result<Option<Box<dyn Weight>>, TantivyError> {
-        let wanted = weighed.terms();
-        if wanted.len() == 0 {
+    /// Converts a query for the engine, or returns `None` if it has no terms.
+    fn engine_weight(
+        &self,
+        weighted: &WeightedQuery,
+    ) -> Result<Option<Box<dyn Weight>>, TantivyError> {
+        let terms = weighted.terms();
+        if terms.len() == 0 {
             return Ok(None);
         }
-        let terms = wanted.map(|(term, _)| {
-            let term = self.fields.by_term(term);
+        let terms = terms.map(|(term, _)| {
+            let term = self.fields.search_term(term);
             let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
             Box::new(query) as Box<dyn tantivy::query::Query>
         });
@@ -151,19 +159,19 @@ impl OpenIndex {
     }
 }
 
-/// A document that is looked at closely.
+/// A document to rank.
 #[derive(Clone, Copy)]
 struct Candidate<T> {
     score: Score,
-    place: DocAddress,
+    address: DocAddress,
     seen: T,
 }
 
-/// The greatest is the one that goes first: that with the lowest score, and of equal ones the last.
+/// The greatest candidate is the first to drop: the one with the lowest score and, among equal ones, the last address.
 impl<T> Ord for Candidate<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         let scores = other.score.total_cmp(&self.score);
-        scores.then(self.place.cmp(&other.place))
+        scores.then(self.address.cmp(&other.address))
     }
 }
 
@@ -181,22 +189,22 @@ impl<T> PartialEq for Candidate<T> {
 
 impl<T> Eq for Candidate<T> {}
 
-/// Runs a search. A panic of the engine is damage of the index; one of the caller stays what it is.
-fn guarded<T, R>(
-    seen: impl Fn(Key) -> Option<T>,
+/// Runs a search. A panic of the engine means that the index is damaged; a panic of the caller's `resolve` is resumed.
+fn catch_engine_panic<T, R>(
+    resolve: impl Fn(Key) -> Option<T>,
     search: impl FnOnce(&dyn Fn(Key) -> Option<T>) -> Result<R, Damage>,
 ) -> Result<R, Damage> {
-    let is_callers = Cell::new(false);
+    let in_resolve = Cell::new(false);
     let watched = |key| {
-        is_callers.set(true);
-        let seen = seen(key);
-        is_callers.set(false);
-        seen
+        in_resolve.set(true);
+        let resolved = resolve(key);
+        in_resolve.set(false);
+        resolved
     };
     catch_unwind(AssertUnwindSafe(|| search(&watched))).unwrap_or_else(|panic| {
-        if is_callers.get() {
+        if in_resolve.get() {
             resume_unwind(panic);
         }
-        Err(panicked(&*panic))
+        Err(panic_damage(&*panic))
     })
 }

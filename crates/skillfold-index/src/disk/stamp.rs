@@ -1,41 +1,41 @@
-//! What is said of all documents with each commit: how they were made, and what is known of them together.
+//! The stamp in each commit: the version of the documents and the corpus statistics.
 
 use skillfold_core::CorpusStatistics;
 
-/// How documents are kept. A change of the fields, of the tokens or of this text is another number.
+/// The format version. Increase it when the schema, the tokens or the stamp change.
 const FORMAT: &str = "skillfold-search-2";
 
-/// Why a stamp does not fit.
+/// Why a stamp cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Misfit {
-    /// Another version wrote it.
+pub(super) enum StampError {
+    /// It was written by another version.
     Version,
-    /// Nobody wrote it so.
+    /// It is corrupt.
     Damaged,
 }
 
-/// Writes a stamp: the version and the statistics, with a sum over both.
+/// Formats a stamp: the version and the statistics, with a checksum of both.
 pub(super) fn write(version: &str, statistics: &CorpusStatistics) -> String {
-    let said = said(version, statistics);
-    let sum = sum(&said);
-    format!("{said} {sum:016x}")
+    let payload = payload(version, statistics);
+    let checksum = fnv1a(&payload);
+    format!("{payload} {checksum:016x}")
 }
 
-/// Reads a stamp of this version.
-pub(super) fn read(version: &str, stamp: &str) -> Result<CorpusStatistics, Misfit> {
-    let (said, written) = stamp.rsplit_once(' ').ok_or(Misfit::Damaged)?;
-    if written != format!("{:016x}", sum(said)) {
-        return Err(Misfit::Damaged);
+/// Parses a stamp and returns its statistics.
+pub(super) fn read(version: &str, stamp: &str) -> Result<CorpusStatistics, StampError> {
+    let (payload, checksum) = stamp.rsplit_once(' ').ok_or(StampError::Damaged)?;
+    if checksum != format!("{:016x}", fnv1a(payload)) {
+        return Err(StampError::Damaged);
     }
-    let (made_by, statistics) = said.rsplit_once(' ').ok_or(Misfit::Damaged)?;
-    if made_by != format!("{FORMAT} {version}") {
-        return Err(Misfit::Version);
+    let (stamp_version, statistics) = payload.rsplit_once(' ').ok_or(StampError::Damaged)?;
+    if stamp_version != format!("{FORMAT} {version}") {
+        return Err(StampError::Version);
     }
-    let bytes = from_hex(statistics).ok_or(Misfit::Damaged)?;
-    CorpusStatistics::from_bytes(&bytes).ok_or(Misfit::Damaged)
+    let bytes = from_hex(statistics).ok_or(StampError::Damaged)?;
+    CorpusStatistics::from_bytes(&bytes).ok_or(StampError::Damaged)
 }
 
-fn said(version: &str, statistics: &CorpusStatistics) -> String {
+fn payload(version: &str, statistics: &CorpusStatistics) -> String {
     let digits = |byte: u8| {
         [byte >> 4, byte & 15].map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)]))
     };
@@ -54,8 +54,8 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
         .filter(|_| rest.is_empty())
 }
 
-/// FNV-1a: against accidents, and not against somebody.
-fn sum(text: &str) -> u64 {
+/// 64-bit FNV-1a, which protects against accidents but not against tampering.
+fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
@@ -76,16 +76,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_read_as_it_was_written_and_by_its_version_only() {
+    fn stamp_round_trips_for_its_version_only() {
         let stamp = write("a b", &statistics());
         assert_eq!(read("a b", &stamp), Ok(statistics()));
-        assert_eq!(read("a", &stamp), Err(Misfit::Version));
-        assert_eq!(read("", ""), Err(Misfit::Damaged));
+        assert_eq!(read("a", &stamp), Err(StampError::Version));
+        assert_eq!(read("", ""), Err(StampError::Damaged));
     }
 
     proptest::proptest! {
         #[test]
-        fn any_other_letter_is_noticed(at in 0..100_usize, letter in "[0-9a-z]") {
+        fn any_changed_character_is_detected(at in 0..100_usize, letter in "[0-9a-z]") {
             let stamp = write("1", &statistics());
             let mut changed = stamp.clone();
             changed.replace_range(at..=at, &letter);

@@ -1,56 +1,61 @@
-//! Terms as the engine sees them: short words, each as often as it counts.
+//! Terms as engine tokens, each repeated by its weighted frequency.
 
 use skillfold_core::{Document, Term};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// Letters of a token: enough for the 32 bits of a term, six in each.
-const LETTERS: usize = 6;
-/// Letters of a token and of the number behind it that says how often it stands there.
-const ENTRY: usize = LETTERS + 2;
-/// A term counts so often at most; above that it is saturated anyway.
-const MOST: u16 = 64 * 64 - 1;
+/// Characters of a token: enough for the 32 bits of a term, at 6 bits each.
+const TOKEN_CHARS: usize = 6;
+/// Characters of a token and its frequency.
+const ENTRY_CHARS: usize = TOKEN_CHARS + 2;
+/// Maximum frequency of a term; beyond it the score is saturated anyway.
+const MAX_FREQUENCY: u16 = 64 * 64 - 1;
 
 const ALPHABET: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 
 /// Returns the token of a term.
 pub(super) fn token(term: Term) -> String {
-    let mut token = String::with_capacity(LETTERS);
-    push(&mut token, term.number(), LETTERS);
+    let mut token = String::with_capacity(TOKEN_CHARS);
+    push_digits(&mut token, term.number(), TOKEN_CHARS);
     token
 }
 
-/// Returns the tokens of a document and how often each stands there, as one text that [`Repeats`] reads.
-pub(super) fn text(document: &Document) -> String {
+/// Encodes the tokens of a document and their frequencies as a text for [`RepeatTokenizer`].
+pub(super) fn encode_terms(document: &Document) -> String {
     let mut text = String::new();
-    for (term, times) in document.weighted_terms() {
-        push(&mut text, term.number(), LETTERS);
-        push(&mut text, u32::from(times.min(MOST)), ENTRY - LETTERS);
+    for (term, frequency) in document.weighted_terms() {
+        push_digits(&mut text, term.number(), TOKEN_CHARS);
+        push_digits(
+            &mut text,
+            u32::from(frequency.min(MAX_FREQUENCY)),
+            ENTRY_CHARS - TOKEN_CHARS,
+        );
     }
     text
 }
 
-fn push(text: &mut String, number: u32, letters: usize) {
-    for letter in 0..letters {
-        let digit = number >> (6 * letter) & 63;
+/// Appends a number in base 64, least significant digit first.
+fn push_digits(text: &mut String, number: u32, digits: usize) {
+    for position in 0..digits {
+        let digit = number >> (6 * position) & 63;
         text.push(char::from(ALPHABET[digit as usize]));
     }
 }
 
-/// Reads the text of a document, and gives each token as often as the text says.
+/// Decodes the text of [`encode_terms`] and emits each token as often as its frequency says.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Repeats {
+pub(super) struct RepeatTokenizer {
     token: Token,
 }
 
-impl Tokenizer for Repeats {
+impl Tokenizer for RepeatTokenizer {
     type TokenStream<'a> = RepeatStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> RepeatStream<'a> {
-        // No places are kept; the first one of a text that has none would overflow.
+        // Positions are not indexed, but the default one would overflow.
         self.token.position = 0;
         RepeatStream {
             rest: text,
-            times: 0,
+            remaining: 0,
             token: &mut self.token,
         }
     }
@@ -60,24 +65,24 @@ impl Tokenizer for Repeats {
 #[derive(Debug)]
 pub(super) struct RepeatStream<'a> {
     rest: &'a str,
-    /// How often the token is still to be given.
-    times: u32,
+    /// How many more times to emit the current token.
+    remaining: u32,
     token: &'a mut Token,
 }
 
 impl TokenStream for RepeatStream<'_> {
     fn advance(&mut self) -> bool {
-        while self.times == 0 {
-            let Some((entry, rest)) = self.rest.split_at_checked(ENTRY) else {
+        while self.remaining == 0 {
+            let Some((entry, rest)) = self.rest.split_at_checked(ENTRY_CHARS) else {
                 return false;
             };
-            let (token, times) = entry.split_at(LETTERS);
+            let (token, frequency) = entry.split_at(TOKEN_CHARS);
             self.token.text.clear();
             self.token.text.push_str(token);
-            self.times = number(times);
+            self.remaining = parse_digits(frequency);
             self.rest = rest;
         }
-        self.times -= 1;
+        self.remaining -= 1;
         true
     }
 
@@ -90,15 +95,12 @@ impl TokenStream for RepeatStream<'_> {
     }
 }
 
-fn number(letters: &str) -> u32 {
-    let digit = |letter| {
-        let place = ALPHABET.iter().position(|known| *known == letter);
-        place.and_then(|place| u32::try_from(place).ok())
+fn parse_digits(text: &str) -> u32 {
+    let digit = |byte| {
+        let position = ALPHABET.iter().position(|other| *other == byte);
+        position.and_then(|position| u32::try_from(position).ok())
     };
-    let digits = letters
-        .bytes()
-        .rev()
-        .map(|letter| digit(letter).unwrap_or(0));
+    let digits = text.bytes().rev().map(|byte| digit(byte).unwrap_or(0));
     digits.fold(0, |number, digit| number << 6 | digit)
 }
 
@@ -109,34 +111,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_gives_each_token_as_often_as_its_term_counts() {
+    fn each_token_is_repeated_by_its_frequency() {
         let document = DocumentBuilder::new().from_texts(&DocumentTexts {
             name: "pdf",
             description: "pdf form",
             ..DocumentTexts::default()
         });
-        let text = text(&document);
-        let mut repeats = Repeats::default();
-        let mut stream = repeats.token_stream(&text);
+        let text = encode_terms(&document);
+        let mut tokenizer = RepeatTokenizer::default();
+        let mut stream = tokenizer.token_stream(&text);
         let mut tokens = Vec::new();
         while let Some(token) = stream.next() {
             tokens.push(token.text.clone());
         }
         let mut expected = Vec::new();
-        for (term, times) in document.weighted_terms() {
-            expected.extend(vec![token(term); usize::from(times)]);
+        for (term, frequency) in document.weighted_terms() {
+            expected.extend(vec![token(term); usize::from(frequency)]);
         }
         assert_eq!(tokens, expected);
-        // Once in a name counts 7, once in a description 8.
+        // The field weights are 7 for the name and 8 for the description.
         assert_eq!(tokens.len(), 7 + 8 + 8);
     }
 
     proptest::proptest! {
         #[test]
-        fn any_number_is_read_as_it_was_written(wanted in 0..=u32::from(MOST)) {
+        fn numbers_round_trip(wanted in 0..=u32::from(MAX_FREQUENCY)) {
             let mut text = String::new();
-            push(&mut text, wanted, 2);
-            proptest::prop_assert_eq!(number(&text), wanted);
+            push_digits(&mut text, wanted, 2);
+            proptest::prop_assert_eq!(parse_digits(&text), wanted);
         }
 
         #[test]

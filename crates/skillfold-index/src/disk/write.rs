@@ -1,4 +1,4 @@
-//! One change of the index: documents that come, documents that go, one commit.
+//! A change of the index: added and removed documents in one commit.
 
 use std::path::Path;
 
@@ -10,17 +10,17 @@ use tantivy::{DocAddress, IndexWriter, TantivyError};
 
 use crate::disk::files::IndexFiles;
 use crate::disk::key::Key;
-use crate::disk::merge::{SegmentSize, together};
-use crate::disk::opened::{OpenIndex, index, prepare};
-use crate::disk::schema::{Fields, Stored, schema, settings};
+use crate::disk::merge::{SegmentSize, select_merge};
+use crate::disk::opened::{OpenIndex, open_engine, register_tokenizer};
+use crate::disk::schema::{Fields, StoredDocument, schema, settings};
 use crate::disk::stamp;
 
-/// Bytes that a change collects in memory before it becomes a segment: the least the engine can do with.
-const SMALL_BYTES: usize = 15_000_000;
-/// The same for a change of many documents, which so becomes few segments.
-const LARGE_BYTES: usize = 256_000_000;
+/// Memory budget of a small change: the minimum that the engine accepts.
+const SMALL_CHANGE_BYTES: usize = 15_000_000;
+/// Memory budget of a change of many documents, so that it creates few segments.
+const LARGE_CHANGE_BYTES: usize = 256_000_000;
 
-/// A change that is being made. Without a commit nothing of it stays.
+/// A change in progress. It has no effect unless it is committed.
 pub(super) struct Change {
     writer: IndexWriter,
     fields: Fields,
@@ -28,34 +28,34 @@ pub(super) struct Change {
     changed: u64,
 }
 
-/// How many documents a change is about.
+/// How much of the index a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// Some.
-    Some,
-    /// All of them.
-    All,
+pub(super) enum ChangeExtent {
+    /// Some documents.
+    Partial,
+    /// All documents.
+    Full,
 }
 
 impl Change {
-    /// Begins a change of what is there, or of nothing.
+    /// Begins a change of an open index, or of a new one.
     pub(super) fn begin(
         folder: &Path,
         opened: Option<&OpenIndex>,
-        extent: Extent,
+        extent: ChangeExtent,
     ) -> Result<Self, TantivyError> {
         let (index, fields) = match opened {
             Some(_) => {
-                let opened = index(folder);
+                let opened = open_engine(folder);
                 let (index, fields, _) =
                     opened.map_err(|damage| TantivyError::SystemError(damage.to_string()))?;
                 (index, fields)
             }
-            None => create(folder)?,
+            None => create_index(folder)?,
         };
         let memory = match extent {
-            Extent::Some => SMALL_BYTES,
-            Extent::All => LARGE_BYTES,
+            ChangeExtent::Partial => SMALL_CHANGE_BYTES,
+            ChangeExtent::Full => LARGE_CHANGE_BYTES,
         };
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
@@ -72,30 +72,30 @@ impl Change {
         })
     }
 
-    /// Takes a document in.
+    /// Adds a document.
     pub(super) fn add(&mut self, key: Key, document: &Document) -> Result<(), TantivyError> {
         self.statistics.add(document);
         self.changed += 1;
-        let record = self.fields.record(key, document);
+        let record = self.fields.build_record(key, document);
         self.writer.add_document(record).map(drop)
     }
 
-    /// Takes a document out.
+    /// Removes a document.
     pub(super) fn remove(
         &mut self,
         opened: &OpenIndex,
         key: Key,
-        place: DocAddress,
+        address: DocAddress,
     ) -> Result<(), TantivyError> {
-        let Stored(document) = opened.searcher.doc(place)?;
-        let unreadable = || TantivyError::SystemError("A document is not what was written".into());
-        self.statistics.remove(&document.ok_or_else(unreadable)?);
+        let StoredDocument(document) = opened.searcher.doc(address)?;
+        let corrupt = || TantivyError::SystemError("A document is not what was written".into());
+        self.statistics.remove(&document.ok_or_else(corrupt)?);
         self.changed += 1;
-        self.writer.delete_term(self.fields.by_key(key));
+        self.writer.delete_term(self.fields.key_term(key));
         Ok(())
     }
 
-    /// Makes the change, and puts segments together where they are many. Returns how many documents that wrote again.
+    /// Commits the change and merges segments if necessary. Returns the number of documents rewritten by merging.
     pub(super) fn commit(mut self, version: &str) -> Result<u64, TantivyError> {
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&stamp::write(version, &self.statistics));
@@ -107,12 +107,12 @@ impl Change {
 
     fn merge(&mut self) -> Result<u64, TantivyError> {
         let metas = self.writer.index().searchable_segment_metas()?;
-        let parts = metas.iter().map(|meta| SegmentSize {
+        let segments = metas.iter().map(|meta| SegmentSize {
             id: meta.id(),
-            alive: u64::from(meta.num_docs()),
-            gone: u64::from(meta.num_deleted_docs()),
+            live: u64::from(meta.num_docs()),
+            deleted: u64::from(meta.num_deleted_docs()),
         });
-        let chosen = together(parts.collect(), self.changed);
+        let chosen = select_merge(segments.collect(), self.changed);
         if chosen.is_empty() {
             return Ok(0);
         }
@@ -123,12 +123,12 @@ impl Change {
     }
 }
 
-/// Makes an index without documents, in place of what is there.
-fn create(folder: &Path) -> Result<(Index, Fields), TantivyError> {
+/// Creates an empty index, replacing an existing one.
+fn create_index(folder: &Path) -> Result<(Index, Fields), TantivyError> {
     IndexFiles::clear(folder)
         .map_err(|cause| OpenDirectoryError::wrap_io_error(cause, folder.into()))?;
     let (schema, fields) = schema();
     let index = Index::create(IndexFiles::open(folder)?, schema, settings())?;
-    prepare(&index);
+    register_tokenizer(&index);
     Ok((index, fields))
 }

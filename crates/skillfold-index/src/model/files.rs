@@ -1,4 +1,4 @@
-//! The files of a model: read whole, with limits, and named by what is in them.
+//! Reads the files of a model with size limits, and derives the model's id from their contents.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -14,11 +14,11 @@ pub(super) const TOKENIZER: &str = "tokenizer.json";
 pub(super) const WEIGHTS: &str = "model.safetensors";
 
 const MEBIBYTE: u64 = 1024 * 1024;
-/// Bytes of a model's settings at most.
+/// Maximum size of `config.json`.
 const CONFIG_BYTES: u64 = MEBIBYTE;
-/// Bytes of a tokenizer at most; those of large vocabularies have about 20 MiB.
+/// Maximum size of a tokenizer; large vocabularies take about 20 MiB.
 const TOKENIZER_BYTES: u64 = 64 * MEBIBYTE;
-/// Bytes of weights at most.
+/// Maximum size of the weights.
 const WEIGHTS_BYTES: u64 = 1024 * MEBIBYTE;
 
 /// The files of a model.
@@ -27,16 +27,16 @@ pub(super) struct ModelFiles {
     pub(super) tokenizer: Vec<u8>,
     pub(super) weights: Vec<u8>,
     folder: Folder,
-    /// A digest of all that was read.
+    /// Digest of all files read so far.
     digest: Sha256,
 }
 
-/// The folder that was named, for messages.
+/// The folder of a model, for error messages.
 #[derive(Clone, Debug)]
 pub(super) struct Folder(Box<str>);
 
 impl ModelFiles {
-    /// Reads the files that every model has.
+    /// Reads the files that every model must have.
     pub(super) fn read(folder: &Path) -> Result<Self, Error> {
         let mut files = Self {
             config: Vec::new(),
@@ -52,38 +52,38 @@ impl ModelFiles {
     }
 
     fn required(&mut self, folder: &Path, file: &str, limit: u64) -> Result<Vec<u8>, Error> {
-        let bytes = read(&folder.join(file), limit);
+        let bytes = read_limited(&folder.join(file), limit);
         let bytes = bytes.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => self.folder.broken(file, "there is no such file"),
             _ => self.folder.broken(file, &error.to_string()),
         })?;
-        self.count(file, &bytes);
+        self.update_digest(file, &bytes);
         Ok(bytes)
     }
 
-    /// Reads a small file that not every model has.
+    /// Reads a small file that a model may have.
     #[cfg(feature = "transformer")]
     pub(super) fn optional(&mut self, folder: &Path, file: &str) -> Result<Option<Vec<u8>>, Error> {
-        match read(&folder.join(file), CONFIG_BYTES) {
+        match read_limited(&folder.join(file), CONFIG_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(self.folder.broken(file, &error.to_string())),
             Ok(bytes) => {
-                self.count(file, &bytes);
+                self.update_digest(file, &bytes);
                 Ok(Some(bytes))
             }
         }
     }
 
-    fn count(&mut self, file: &str, bytes: &[u8]) {
+    fn update_digest(&mut self, file: &str, bytes: &[u8]) {
         self.digest.update(file);
         self.digest.update([0]);
         self.digest.update((bytes.len() as u64).to_le_bytes());
         self.digest.update(bytes);
     }
 
-    /// Returns what names the model: how it is computed, and what is in its files.
-    pub(super) fn id(&self, computed: &str) -> Box<str> {
-        let mut id = format!("{computed}-");
+    /// Returns the id of the model: the algorithm and a digest of the files.
+    pub(super) fn id(&self, algorithm: &str) -> Box<str> {
+        let mut id = format!("{algorithm}-");
         for byte in &self.digest.clone().finalize()[..16] {
             let _ = write!(id, "{byte:02x}");
         }
@@ -96,31 +96,31 @@ impl ModelFiles {
 }
 
 impl Folder {
-    /// Returns why a model cannot be used.
+    /// Returns the error for a model that cannot be used.
     pub(super) fn broken(&self, file: &str, why: &str) -> Error {
-        // Some readers add where in their own code they found it.
+        // Some parsers append a location in their own code.
         let why = why.lines().next().unwrap_or_default();
         Error::model(format!("{}/{file}", self.0), why)
     }
 }
 
-/// Runs what reads content that nobody vouches for; where it panics, that is a reason like any other.
+/// Runs a parser on untrusted content, turning a panic into an error.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let panicked = |_| Err("its content makes its reader fail".to_owned());
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
-/// Returns whether vectors are such that something can be said of them.
+/// Returns whether a vector is not empty and has only finite components.
 pub(super) fn is_sound(vector: &[f32]) -> bool {
-    !vector.is_empty() && vector.iter().all(|part| part.is_finite())
+    !vector.is_empty() && vector.iter().all(|component| component.is_finite())
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the folder is one that the user names, and holds no skills"
 )]
-fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // Before it is opened: opening a pipe would wait for whoever writes to it.
+fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // Check before opening: opening a pipe would block until there is a writer.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }

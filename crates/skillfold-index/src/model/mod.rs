@@ -1,4 +1,4 @@
-//! Models that tell what texts mean, from folders that the user names. Nothing is ever fetched.
+//! Embedding models, loaded from folders that the user configures. Nothing is ever downloaded.
 
 mod files;
 

@@ -1,4 +1,4 @@
-//! A static model: a table with a vector for each part of a word.
+//! Static embedding models: a table with a vector per token.
 
 use std::fmt;
 use std::path::Path;
@@ -7,11 +7,11 @@ use skillfold_core::{Embedder, Error};
 
 use crate::model::files::{CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, guarded, is_sound};
 
-/// How texts become vectors: changes with what is computed.
+/// The algorithm and its version. Change it whenever the computed vectors change.
 const COMPUTED: &str = "static-1";
 
-/// A static model, in the format of `model2vec`: a table with a vector for each part of a word. What a text means is their
-/// mean. That takes microseconds and knows nothing of the order of words.
+/// A static embedding model in the `model2vec` format: a table with a vector per token. The embedding of a text is the
+/// mean of its token vectors, which takes microseconds and ignores word order.
 ///
 /// ```no_run
 /// use std::path::Path;
@@ -34,7 +34,7 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// Reads `config.json`, `tokenizer.json` and `model.safetensors` of a folder.
+    /// Loads `config.json`, `tokenizer.json` and `model.safetensors` from a folder.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let files = ModelFiles::read(folder)?;
         let read = || {
@@ -47,18 +47,18 @@ impl StaticModel {
             );
             model.map_err(|error| format!("{error:#}"))
         };
-        let model = guarded(read).map_err(|why| files.folder().broken(file_of(&why), &why))?;
+        let model = guarded(read).map_err(|why| files.folder().broken(blamed_file(&why), &why))?;
         let model = Self {
             id: files.id(COMPUTED),
             folder: files.folder().clone(),
             model,
         };
-        // A table that does not fit its tokenizer is better known now than at the first search.
-        model.vector("What does this mean?")?;
+        // Fail now rather than at the first search if the table does not fit the tokenizer.
+        model.embed_one("What does this mean?")?;
         Ok(model)
     }
 
-    fn vector(&self, text: &str) -> Result<Vec<f32>, Error> {
+    fn embed_one(&self, text: &str) -> Result<Vec<f32>, Error> {
         let vector = guarded(|| Ok(self.model.encode_single(text)));
         let vector = vector.map_err(|why| self.folder.broken(WEIGHTS, &why))?;
         if is_sound(&vector) {
@@ -76,7 +76,7 @@ impl Embedder for StaticModel {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        texts.iter().map(|text| self.vector(text)).collect()
+        texts.iter().map(|text| self.embed_one(text)).collect()
     }
 }
 
@@ -89,12 +89,12 @@ impl fmt::Debug for StaticModel {
     }
 }
 
-/// Returns the file that the reader of models complains about.
-fn file_of(why: &str) -> &'static str {
-    let is_of = |words: &[&str]| words.iter().any(|word| why.contains(word));
+/// Returns the file that an error of the model loader is about.
+fn blamed_file(why: &str) -> &'static str {
+    let mentions = |words: &[&str]| words.iter().any(|word| why.contains(word));
     match () {
-        () if is_of(&["config.json"]) => CONFIG,
-        () if is_of(&["tokenizer", "unk_token", "unigram"]) => TOKENIZER,
+        () if mentions(&["config.json"]) => CONFIG,
+        () if mentions(&["tokenizer", "unk_token", "unigram"]) => TOKENIZER,
         () => WEIGHTS,
     }
 }

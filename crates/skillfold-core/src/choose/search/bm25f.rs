@@ -1,29 +1,29 @@
-//! How well a document answers a term: BM25F, one saturation over weighted fields.
+//! BM25F term scores: one saturation over weighted fields.
 //!
-//! A sum of one score per field lets a word that stands in each of them count several times; here a field only says how
-//! much an occurrence is worth.
+//! A sum of per-field scores would count a word in several fields several times. Here a field only sets the weight of
+//! an occurrence.
 
-use crate::choose::search::document::{Document, FieldCounts, Lengths};
-use crate::choose::search::fields::{FIELDS, SearchField};
+use crate::choose::search::document::{Document, FieldCounts, FieldLengths};
+use crate::choose::search::fields::{FIELD_COUNT, SearchField};
 use crate::choose::search::tokenizer::Term;
 
-/// What an occurrence in each field is worth.
-const WEIGHTS: [f32; FIELDS] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
-/// How much a long field takes from an occurrence in it.
-const LENGTHS: [f32; FIELDS] = [0.3, 0.5, 0.5, 0.3, 0.7, 0.3, 0.3, 0.9, 0.5, 0.7];
-/// From how many weighted occurrences on the next one adds less than half.
+/// Weight of an occurrence in each field.
+const FIELD_WEIGHTS: [f32; FIELD_COUNT] = [7.0, 8.0, 5.0, 7.0, 0.4, 0.7, 0.6, 0.25, 0.45, 0.4];
+/// Strength of length normalization for each field, the `b` of BM25F.
+const LENGTH_NORMALIZATION: [f32; FIELD_COUNT] = [0.3, 0.5, 0.5, 0.3, 0.7, 0.3, 0.3, 0.9, 0.5, 0.7];
+/// Weighted term frequency at which a term reaches half of its maximum score, the `k1` of BM25F.
 const SATURATION: f32 = 1.5;
 
-/// What is known of all documents together.
+/// Document count and field lengths of a corpus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusStatistics {
     documents: u64,
-    /// How many terms each field has, over all documents.
-    lengths: [u64; FIELDS],
+    /// Total number of terms in each field.
+    lengths: [u64; FIELD_COUNT],
 }
 
 impl CorpusStatistics {
-    /// Takes a document in.
+    /// Adds a document.
     pub fn add(&mut self, document: &Document) {
         self.documents += 1;
         for (field, length) in document.lengths().iter().enumerate() {
@@ -31,7 +31,7 @@ impl CorpusStatistics {
         }
     }
 
-    /// Takes a document out that was taken in before.
+    /// Removes a document that was added before.
     pub fn remove(&mut self, document: &Document) {
         self.documents = self.documents.saturating_sub(1);
         for (field, length) in document.lengths().iter().enumerate() {
@@ -39,34 +39,34 @@ impl CorpusStatistics {
         }
     }
 
-    /// Returns how many documents there are.
+    /// Returns the number of documents.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Writes it down: everything as numbers of fixed width, the smallest byte first.
+    /// Serializes the statistics as little-endian 64-bit integers.
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = [self.documents].into_iter().chain(self.lengths);
         numbers.flat_map(u64::to_le_bytes).collect()
     }
 
-    /// Reads what was written down; nothing, if it is not that.
+    /// Deserializes the statistics, or returns `None` if the bytes are not valid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (numbers, rest) = bytes.as_chunks::<8>();
-        if !rest.is_empty() || numbers.len() != 1 + FIELDS {
+        if !rest.is_empty() || numbers.len() != 1 + FIELD_COUNT {
             return None;
         }
-        let number = |at: usize| u64::from_le_bytes(numbers[at]);
+        let number = |index: usize| u64::from_le_bytes(numbers[index]);
         Some(Self {
             documents: number(0),
             lengths: std::array::from_fn(|field| number(1 + field)),
         })
     }
 
-    /// Returns how long each field is in the middle.
-    pub(super) fn averages(&self) -> AverageLengths {
+    /// Returns the average length of each field.
+    pub(super) fn average_lengths(&self) -> AverageLengths {
         AverageLengths(std::array::from_fn(|field| {
-            real(self.lengths[field]) / real(self.documents.max(1))
+            to_f32(self.lengths[field]) / to_f32(self.documents.max(1))
         }))
     }
 }
@@ -90,62 +90,62 @@ impl std::iter::Sum for CorpusStatistics {
     }
 }
 
-/// How long each field is in the middle.
+/// The average number of terms in each field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct AverageLengths([f32; FIELDS]);
+pub(super) struct AverageLengths([f32; FIELD_COUNT]);
 
-/// How much each occurrence counts in one document.
+/// Factors by which an occurrence counts in each field of one document.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FieldNorms {
-    /// By the length of each field.
-    lengths: [f32; FIELDS],
-    /// By the length and the weight of each field.
-    weighted: [f32; FIELDS],
+    /// Length norm of each field.
+    norms: [f32; FIELD_COUNT],
+    /// Length norm times weight of each field.
+    weighted_norms: [f32; FIELD_COUNT],
 }
 
 impl FieldNorms {
-    pub(super) fn new(lengths: &Lengths, averages: &AverageLengths) -> Self {
-        let lengths: [f32; FIELDS] = std::array::from_fn(|field| {
+    pub(super) fn new(lengths: &FieldLengths, averages: &AverageLengths) -> Self {
+        let norms: [f32; FIELD_COUNT] = std::array::from_fn(|field| {
             let average = averages.0[field];
             let relative = if average > 0.0 {
                 f32::from(lengths[field]) / average
             } else {
                 1.0
             };
-            1.0 / (1.0 - LENGTHS[field] + LENGTHS[field] * relative)
+            1.0 / (1.0 - LENGTH_NORMALIZATION[field] + LENGTH_NORMALIZATION[field] * relative)
         });
         Self {
-            lengths,
-            weighted: std::array::from_fn(|field| WEIGHTS[field] * lengths[field]),
+            norms,
+            weighted_norms: std::array::from_fn(|field| FIELD_WEIGHTS[field] * norms[field]),
         }
     }
 
-    /// Returns how well a document answers a term that stands in it so often, between 0 and 1.
-    pub(super) fn answers(&self, counts: FieldCounts) -> f32 {
-        let counts = counts.each().into_iter();
-        let worth: f32 = (counts.zip(self.weighted))
-            .map(|(count, worth)| worth * f32::from(count))
+    /// Returns the BM25F score of a term with these counts, without IDF, between 0 and 1.
+    pub(super) fn term_score(&self, counts: FieldCounts) -> f32 {
+        let counts = counts.to_array().into_iter();
+        let frequency: f32 = (counts.zip(self.weighted_norms))
+            .map(|(count, norm)| norm * f32::from(count))
             .sum();
-        worth / (SATURATION + worth)
+        frequency / (SATURATION + frequency)
     }
 
-    /// Returns how well a field answers a term on its own that stands in it so often, between 0 and 1.
-    pub(super) fn alone(&self, field: SearchField, count: u8) -> f32 {
-        let worth = self.lengths[field as usize] * f32::from(count);
-        worth / (1.0 + worth)
+    /// Returns the score of a term within a single field, unweighted and without IDF, between 0 and 1.
+    pub(super) fn field_score(&self, field: SearchField, count: u8) -> f32 {
+        let frequency = self.norms[field as usize] * f32::from(count);
+        frequency / (1.0 + frequency)
     }
 }
 
 impl Document {
-    /// Returns each term with how much it counts in the document, as a whole number: one field in which it stands so often
-    /// tells nearly as much as all fields with their weights.
+    /// Returns each term with its weighted frequency, rounded. A single field in which terms have these frequencies
+    /// ranks documents almost as all weighted fields do.
     pub fn weighted_terms(&self) -> impl Iterator<Item = (Term, u16)> {
-        self.all_counts().map(|(term, counts)| {
-            let weighted = WEIGHTS.iter().zip(counts.each());
-            let worth: f32 = weighted
+        self.term_counts().map(|(term, counts)| {
+            let weighted = FIELD_WEIGHTS.iter().zip(counts.to_array());
+            let frequency: f32 = weighted
                 .map(|(weight, count)| weight * f32::from(count))
                 .sum();
-            (term, whole(worth))
+            (term, round_frequency(frequency))
         })
     }
 }
@@ -155,20 +155,20 @@ impl Document {
     clippy::cast_sign_loss,
     reason = "a sum of a few weighted bytes, between 1 and 65,535"
 )]
-fn whole(worth: f32) -> u16 {
-    worth.round().clamp(1.0, f32::from(u16::MAX)) as u16
+fn round_frequency(frequency: f32) -> u16 {
+    frequency.round().clamp(1.0, f32::from(u16::MAX)) as u16
 }
 
-/// Returns how much a term says, which so many of all documents have.
-pub(super) fn rarity(documents: u64, with_term: u64) -> f32 {
-    let (all, with_term) = (real(documents), real(with_term));
-    (1.0 + (all - with_term + 0.5).max(0.0) / (with_term + 0.5)).ln()
+/// Returns the IDF of a term found in `with_term` of `documents` documents.
+pub(super) fn idf(documents: u64, with_term: u64) -> f32 {
+    let (total, with_term) = (to_f32(documents), to_f32(with_term));
+    (1.0 + (total - with_term + 0.5).max(0.0) / (with_term + 0.5)).ln()
 }
 
 #[expect(
     clippy::cast_precision_loss,
     reason = "counts of documents and terms; a millionth does not matter"
 )]
-pub(super) fn real(count: u64) -> f32 {
+pub(super) fn to_f32(count: u64) -> f32 {
     count as f32
 }

@@ -1,8 +1,9 @@
-//! Closeness of meaning: texts as vectors.
+//! Quantized text embeddings and their cosine similarity.
 
 use crate::error::Error;
 
-/// Turns texts into vectors that are the closer the more the texts mean the same.
+/// Turns texts into vectors. The more similar two texts are in meaning, the higher the cosine similarity of their
+/// vectors.
 ///
 /// ```
 /// use skillfold_core::{Embedder, Error};
@@ -22,30 +23,41 @@ use crate::error::Error;
 /// }
 /// ```
 pub trait Embedder: Send + Sync {
-    /// Returns what names the model and its version. Vectors of two names are never compared.
+    /// Returns an id for the model and its version. Vectors with different ids are never compared.
     fn id(&self) -> &str;
 
-    /// Returns the vector of each text, all of one length.
+    /// Returns one vector per text, all of the same dimension.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error>;
 }
 
-/// A direction, in bytes: the closeness of two is a sum of products of small numbers.
+/// An embedding quantized to bytes. Only the direction of the original vector is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuantizedVector(Box<[i8]>);
 
 impl QuantizedVector {
-    /// Takes the direction of a vector; nothing, if it has none.
+    /// Quantizes a vector. Returns `None` if its norm is zero or not finite.
     pub fn new(vector: &[f32]) -> Option<Self> {
-        let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
-        let is_sound = length.is_finite() && length > 0.0;
-        // The largest part takes the whole byte, so that nothing is lost on long vectors.
-        let most = vector
+        let norm = vector
             .iter()
-            .fold(0.0_f32, |most, part| most.max(part.abs()));
-        is_sound.then(|| Self(vector.iter().map(|part| byte(part / most)).collect()))
+            .map(|component| component * component)
+            .sum::<f32>()
+            .sqrt();
+        let is_valid = norm.is_finite() && norm > 0.0;
+        // The largest component uses the full range of a byte, so that long vectors lose no precision.
+        let max = vector
+            .iter()
+            .fold(0.0_f32, |max, component| max.max(component.abs()));
+        is_valid.then(|| {
+            Self(
+                vector
+                    .iter()
+                    .map(|component| quantize(component / max))
+                    .collect(),
+            )
+        })
     }
 
-    /// Takes a direction as it was written down.
+    /// Deserializes a vector.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(
             bytes
@@ -55,93 +67,102 @@ impl QuantizedVector {
         )
     }
 
-    /// Writes it down.
+    /// Serializes the vector.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.iter().flat_map(|part| part.to_le_bytes()).collect()
+        self.0
+            .iter()
+            .flat_map(|component| component.to_le_bytes())
+            .collect()
     }
 
-    /// Returns how close two directions are: 1 is the same, 0 has nothing to do with it. Those of different lengths have
-    /// nothing to do with each other.
+    /// Returns the cosine similarity of two vectors: 1 for the same direction, 0 for unrelated ones and for vectors of
+    /// different dimensions.
     pub fn similarity(&self, other: &Self) -> f32 {
         if self.0.len() != other.0.len() {
             return 0.0;
         }
-        let lengths = self.square() * other.square();
-        if lengths > 0.0 {
-            real(product(&self.0, &other.0)) / lengths.sqrt()
+        let squared_norms = self.squared_norm() * other.squared_norm();
+        if squared_norms > 0.0 {
+            to_f32(dot(&self.0, &other.0)) / squared_norms.sqrt()
         } else {
             0.0
         }
     }
 
-    fn square(&self) -> f32 {
-        real(product(&self.0, &self.0))
+    fn squared_norm(&self) -> f32 {
+        to_f32(dot(&self.0, &self.0))
     }
 }
 
-/// Many directions, one after the other, which are compared with one.
+/// Embeddings stored contiguously, to be compared with one query.
 #[derive(Debug, Default)]
 pub(super) struct QuantizedVectors {
-    length: usize,
-    /// The parts of all; of one that has none they are 0.
-    parts: Vec<i8>,
-    /// The length of each as a vector of bytes.
-    lengths: Vec<f32>,
+    dimensions: usize,
+    /// The components of all vectors; zeros for a missing one.
+    components: Vec<i8>,
+    /// The norm of each quantized vector.
+    norms: Vec<f32>,
 }
 
 impl QuantizedVectors {
-    /// Puts directions together; those of another length than the first are as if they were not there.
+    /// Stores vectors in order. Those with another dimension than the first are treated as missing.
     pub(super) fn new<'a>(all: impl Iterator<Item = Option<&'a QuantizedVector>> + Clone) -> Self {
-        let length = all
+        let dimensions = all
             .clone()
             .flatten()
             .next()
             .map_or(0, |first| first.0.len());
-        let mut directions = Self {
-            length,
+        let mut vectors = Self {
+            dimensions,
             ..Self::default()
         };
-        if length == 0 {
-            return directions;
+        if dimensions == 0 {
+            return vectors;
         }
-        for direction in all {
-            let direction = direction.filter(|direction| direction.0.len() == length);
-            if let Some(direction) = direction {
-                directions.parts.extend(&direction.0);
-                directions.lengths.push(direction.square().sqrt());
+        for vector in all {
+            let vector = vector.filter(|vector| vector.0.len() == dimensions);
+            if let Some(vector) = vector {
+                vectors.components.extend(&vector.0);
+                vectors.norms.push(vector.squared_norm().sqrt());
             } else {
-                directions.parts.extend(std::iter::repeat_n(0, length));
-                directions.lengths.push(0.0);
+                vectors
+                    .components
+                    .extend(std::iter::repeat_n(0, dimensions));
+                vectors.norms.push(0.0);
             }
         }
-        directions
+        vectors
     }
 
-    /// Returns how close each is to one, in order; nothing, where there are none.
-    pub(super) fn closeness(&self, to: &QuantizedVector) -> Vec<f32> {
-        if self.length == 0 || to.0.len() != self.length {
+    /// Returns the cosine similarity of each vector to a query, in order; empty if there are no vectors of its
+    /// dimension.
+    pub(super) fn similarities(&self, query: &QuantizedVector) -> Vec<f32> {
+        if self.dimensions == 0 || query.0.len() != self.dimensions {
             return Vec::new();
         }
-        let length = to.square().sqrt();
-        let all = self.parts.chunks_exact(self.length).zip(&self.lengths);
-        let closeness = all.map(|(parts, own)| {
-            let lengths = own * length;
-            if lengths > 0.0 {
-                real(product(parts, &to.0)) / lengths
+        let query_norm = query.squared_norm().sqrt();
+        let vectors = self
+            .components
+            .chunks_exact(self.dimensions)
+            .zip(&self.norms);
+        let similarities = vectors.map(|(components, norm)| {
+            let norms = norm * query_norm;
+            if norms > 0.0 {
+                to_f32(dot(components, &query.0)) / norms
             } else {
                 0.0
             }
         });
-        closeness.collect()
+        similarities.collect()
     }
 
-    /// Returns the bytes that they take.
+    /// Returns the memory size in bytes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.parts) + size_of_val(&*self.lengths)
+        size_of_val(&*self.components) + size_of_val(&*self.norms)
     }
 }
 
-fn product(a: &[i8], b: &[i8]) -> i32 {
+fn dot(a: &[i8], b: &[i8]) -> i32 {
     let pairs = a.iter().zip(b);
     pairs.map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
@@ -150,12 +171,12 @@ fn product(a: &[i8], b: &[i8]) -> i32 {
     clippy::cast_possible_truncation,
     reason = "a part is between -1 and 1"
 )]
-fn byte(part: f32) -> i8 {
-    (part * 127.0).round() as i8
+fn quantize(component: f32) -> i8 {
+    (component * 127.0).round() as i8
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes have less to lose")]
-fn real(sum: i32) -> f32 {
+fn to_f32(sum: i32) -> f32 {
     sum as f32
 }
 
@@ -163,34 +184,31 @@ fn real(sum: i32) -> f32 {
 mod tests {
     use super::*;
 
-    fn closeness(a: &[f32], b: &[f32]) -> String {
-        let close = QuantizedVector::new(a)
+    fn similarity(a: &[f32], b: &[f32]) -> String {
+        let similarity = QuantizedVector::new(a)
             .unwrap()
             .similarity(&QuantizedVector::new(b).unwrap());
-        format!("{close:.2}")
+        format!("{similarity:.2}")
     }
 
     #[test]
-    fn closeness_is_that_of_directions() {
-        assert_eq!(closeness(&[1.0, 0.0], &[5.0, 0.0]), "1.00");
-        assert_eq!(closeness(&[1.0, 0.0], &[0.0, 2.0]), "0.00");
-        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 0.0]), "0.71");
-        assert_eq!(closeness(&[1.0, 1.0], &[1.0, 1.0, 1.0]), "0.00");
+    fn similarity_is_the_cosine() {
+        assert_eq!(similarity(&[1.0, 0.0], &[5.0, 0.0]), "1.00");
+        assert_eq!(similarity(&[1.0, 0.0], &[0.0, 2.0]), "0.00");
+        assert_eq!(similarity(&[1.0, 1.0], &[1.0, 0.0]), "0.71");
+        assert_eq!(similarity(&[1.0, 1.0], &[1.0, 1.0, 1.0]), "0.00");
     }
 
     #[test]
-    fn what_has_no_direction_is_nothing() {
+    fn vector_without_direction_is_none() {
         assert_eq!(QuantizedVector::new(&[0.0, 0.0]), None);
         assert_eq!(QuantizedVector::new(&[f32::NAN]), None);
         assert_eq!(QuantizedVector::new(&[]), None);
     }
 
     #[test]
-    fn a_direction_is_read_as_it_was_written() {
-        let direction = QuantizedVector::new(&[0.3, -0.7, 0.0]).unwrap();
-        assert_eq!(
-            QuantizedVector::from_bytes(&direction.to_bytes()),
-            direction
-        );
+    fn vector_round_trips_through_bytes() {
+        let vector = QuantizedVector::new(&[0.3, -0.7, 0.0]).unwrap();
+        assert_eq!(QuantizedVector::from_bytes(&vector.to_bytes()), vector);
     }
 }

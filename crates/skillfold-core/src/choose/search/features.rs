@@ -1,31 +1,29 @@
-//! What tells a document that answers a request from one that merely has its words.
+//! Ranking features, which separate relevant documents from those that merely contain the query terms.
 
-use crate::choose::search::bm25f::{FieldNorms, real};
-use crate::choose::search::document::{BREAK, Document, FieldCounts};
-use crate::choose::search::fields::{ALL, FIELDS, SearchField};
+use crate::choose::search::bm25f::{FieldNorms, to_f32};
+use crate::choose::search::document::{Document, FIELD_BREAK, FieldCounts};
+use crate::choose::search::fields::{ALL_FIELDS, FIELD_COUNT, SearchField};
 use crate::choose::search::query::WeightedQuery;
 
-/// How many features there are.
-pub(super) const FEATURES: usize = 26 + 2 * FIELDS;
+pub(super) const FEATURE_COUNT: usize = 26 + 2 * FIELD_COUNT;
 
-/// The last feature: how close a document is by its meaning, compared with what is usual among the candidates. It is 0
-/// where nothing tells.
-pub(super) const MEANING: &str = "meaning.usual";
+/// The last feature: the z-score of the document's embedding similarity among the candidates, or 0 without embeddings.
+pub(super) const SIMILARITY_FEATURE: &str = "meaning.usual";
 
-/// The features of one document for one request, in the order of [`names`].
-pub(super) type Features = [f32; FEATURES];
+/// The features of one document for one query, in the order of [`feature_names`].
+pub(super) type Features = [f32; FEATURE_COUNT];
 
-/// Words between which two terms stand near each other.
-const NEAR: usize = 3;
+/// Maximum distance in words between two terms that count as near each other.
+const PROXIMITY_WINDOW: usize = 3;
 
 /// Returns the names of the features.
-pub(super) fn names() -> Vec<String> {
-    let of_fields = |word: &str| ALL.map(|field| format!("{word}.{}", field.as_str()));
+pub(super) fn feature_names() -> Vec<String> {
+    let per_field = |prefix: &str| ALL_FIELDS.map(|field| format!("{prefix}.{}", field.as_str()));
     let mut names: Vec<String> = ["score.share", "score.relative", "score.gap", "score.rank"]
         .map(str::to_owned)
         .into();
-    names.extend(of_fields("answers"));
-    names.extend(of_fields("covers"));
+    names.extend(per_field("answers"));
+    names.extend(per_field("covers"));
     let others = [
         "covers.any",
         "covers.described",
@@ -48,112 +46,109 @@ pub(super) fn names() -> Vec<String> {
         "pairs.body",
         "near.described",
         "near.body",
-        MEANING,
+        SIMILARITY_FEATURE,
     ];
     names.extend(others.map(str::to_owned));
     names
 }
 
-/// Where the terms of a request stand in a document.
+/// The query terms found in a document.
 pub(super) struct DocumentMatch<'d> {
-    /// How well it answers by BM25F.
+    /// The BM25F score.
     pub(super) score: f32,
     pub(super) document: &'d Document,
-    worth: FieldNorms,
-    /// For each term, its place in the document and how often it stands in each field.
-    found: Vec<Option<(u16, FieldCounts)>>,
+    norms: FieldNorms,
+    /// For each query term, its index in the document and its field counts.
+    terms: Vec<Option<(u16, FieldCounts)>>,
 }
 
-/// How a document does by BM25F among the others.
+/// The BM25F rank of a document among the candidates.
 pub(super) struct Bm25Rank {
-    /// The score of the first.
-    pub(super) best: f32,
+    /// The highest BM25F score.
+    pub(super) best_score: f32,
     pub(super) rank: u16,
 }
 
-/// What a request is measured by, for all documents alike.
+/// Sums over the query terms, used to normalize the features of all documents.
 pub(super) struct QueryTotals<'a> {
-    weighed: &'a WeightedQuery,
-    /// Sums over all terms: how much they say, the same squared, what the best score would be.
-    mass: f32,
-    squares: f32,
-    most: f32,
-    rarest: f32,
-    /// How much a term says that is among the three rarest.
-    third: f32,
-    three: f32,
-    pairs: f32,
+    query: &'a WeightedQuery,
+    idf_sum: f32,
+    idf_squared_sum: f32,
+    /// Upper bound of the BM25F score.
+    max_score: f32,
+    max_idf: f32,
+    /// The third highest IDF, or the lowest one of fewer terms.
+    third_idf: f32,
+    /// IDF sum of the terms with at least `third_idf`.
+    top_three_idf: f32,
+    /// IDF sum of all adjacent pairs.
+    pair_idf_sum: f32,
 }
 
 impl<'a> QueryTotals<'a> {
-    pub(super) fn new(weighed: &'a WeightedQuery) -> Self {
-        let rarities = weighed.terms.iter().map(|asked| asked.rarity);
-        let mut sorted: Vec<f32> = rarities.clone().collect();
+    pub(super) fn new(query: &'a WeightedQuery) -> Self {
+        let idfs = query.terms.iter().map(|term| term.idf);
+        let mut sorted: Vec<f32> = idfs.clone().collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
-        let third = sorted.get(2).or(sorted.last()).copied().unwrap_or_default();
-        let least = f32::MIN_POSITIVE.sqrt();
-        let said = |at: u8| weighed.terms[usize::from(at)].rarity;
-        let pairs = weighed.pairs.iter().map(|(a, b)| said(*a) + said(*b));
+        let third_idf = sorted.get(2).or(sorted.last()).copied().unwrap_or_default();
+        let min = f32::MIN_POSITIVE.sqrt();
+        let idf = |term: u8| query.terms[usize::from(term)].idf;
+        let pairs = query.pairs.iter().map(|(a, b)| idf(*a) + idf(*b));
         Self {
-            mass: rarities.clone().sum::<f32>().max(least),
-            squares: rarities
-                .clone()
-                .map(|said| said * said)
-                .sum::<f32>()
-                .max(least),
-            most: weighed
+            idf_sum: idfs.clone().sum::<f32>().max(min),
+            idf_squared_sum: idfs.clone().map(|idf| idf * idf).sum::<f32>().max(min),
+            max_score: query
                 .terms()
                 .map(|(_, weight)| weight)
                 .sum::<f32>()
-                .max(least),
-            rarest: sorted.first().copied().unwrap_or_default().max(least),
-            third,
-            three: rarities
-                .filter(|said| *said >= third)
-                .sum::<f32>()
-                .max(least),
-            pairs: pairs.sum::<f32>().max(least),
-            weighed,
+                .max(min),
+            max_idf: sorted.first().copied().unwrap_or_default().max(min),
+            third_idf,
+            top_three_idf: idfs.filter(|idf| *idf >= third_idf).sum::<f32>().max(min),
+            pair_idf_sum: pairs.sum::<f32>().max(min),
+            query,
         }
     }
 
-    /// Looks for the terms of the request in a document.
-    pub(super) fn look<'d>(&self, document: &'d Document) -> DocumentMatch<'d> {
-        let worth = FieldNorms::new(document.lengths(), &self.weighed.averages);
-        let terms = self.weighed.terms.iter();
-        let found: Vec<_> = terms.map(|asked| document.find(asked.term)).collect();
-        let answered = self.weighed.terms.iter().zip(&found);
-        let answered = answered.filter_map(|(asked, found)| {
+    /// Finds the query terms in a document and computes its BM25F score.
+    pub(super) fn match_document<'d>(&self, document: &'d Document) -> DocumentMatch<'d> {
+        let norms = FieldNorms::new(document.lengths(), &self.query.average_lengths);
+        let query_terms = self.query.terms.iter();
+        let terms: Vec<_> = query_terms
+            .map(|term| document.find_term(term.term))
+            .collect();
+        let scores = self.query.terms.iter().zip(&terms);
+        let scores = scores.filter_map(|(term, found)| {
             let (_, counts) = found.as_ref()?;
-            Some(asked.weight * worth.answers(*counts))
+            Some(term.weight * norms.term_score(*counts))
         });
         DocumentMatch {
-            score: answered.sum(),
+            score: scores.sum(),
             document,
-            worth,
-            found,
+            norms,
+            terms,
         }
     }
 
-    /// Returns the features of a document; `close` says how close it is by its meaning.
+    /// Returns the features of a document. `similarity` is the z-score of its embedding similarity.
     pub(super) fn features(
         &self,
-        look: &DocumentMatch<'_>,
-        place: &Bm25Rank,
-        close: f32,
+        matched: &DocumentMatch<'_>,
+        rank: &Bm25Rank,
+        similarity: f32,
     ) -> Features {
-        let mut values = Vec::with_capacity(FEATURES);
+        let mut values = Vec::with_capacity(FEATURE_COUNT);
         values.extend([
-            look.score / self.most,
-            look.score / place.best.max(f32::MIN_POSITIVE),
-            (place.best - look.score) / self.most,
-            f32::from(place.rank).ln_1p(),
+            matched.score / self.max_score,
+            matched.score / rank.best_score.max(f32::MIN_POSITIVE),
+            (rank.best_score - matched.score) / self.max_score,
+            f32::from(rank.rank).ln_1p(),
         ]);
-        self.add_fields(look, &mut values);
-        self.add_cover(look.document, &look.found, &mut values);
-        self.add_order(look.document, &look.found, &mut values);
-        values.push(close);
-        let mut features = [0.0; FEATURES];
+        self.push_field_features(matched, &mut values);
+        self.push_coverage_features(matched.document, &matched.terms, &mut values);
+        self.push_proximity_features(matched.document, &matched.terms, &mut values);
+        values.push(similarity);
+        let mut features = [0.0; FEATURE_COUNT];
         features
             .iter_mut()
             .zip(values)
@@ -161,25 +156,25 @@ impl<'a> QueryTotals<'a> {
         features
     }
 
-    /// How well each field answers, and how much of the request it has.
-    fn add_fields(&self, look: &DocumentMatch<'_>, values: &mut Vec<f32>) {
-        let (mut answers, mut covers) = ([0.0; FIELDS], [0.0; FIELDS]);
-        for (asked, found) in self.weighed.terms.iter().zip(&look.found) {
+    /// Adds the score and the query coverage of each field.
+    fn push_field_features(&self, matched: &DocumentMatch<'_>, values: &mut Vec<f32>) {
+        let (mut scores, mut coverage) = ([0.0; FIELD_COUNT], [0.0; FIELD_COUNT]);
+        for (term, found) in self.query.terms.iter().zip(&matched.terms) {
             let Some((_, counts)) = found else { continue };
-            for field in ALL {
-                let count = counts.of(field);
+            for field in ALL_FIELDS {
+                let count = counts.get(field);
                 if count > 0 {
-                    answers[field as usize] += asked.rarity * look.worth.alone(field, count);
-                    covers[field as usize] += asked.rarity;
+                    scores[field as usize] += term.idf * matched.norms.field_score(field, count);
+                    coverage[field as usize] += term.idf;
                 }
             }
         }
-        values.extend(answers.map(|sum| sum / self.mass));
-        values.extend(covers.map(|sum| sum / self.mass));
+        values.extend(scores.map(|sum| sum / self.idf_sum));
+        values.extend(coverage.map(|sum| sum / self.idf_sum));
     }
 
-    /// How much of the request a document has, and how much of its name and description that is.
-    fn add_cover(
+    /// Adds how much of the query the document covers, and which share of its name and description that is.
+    fn push_coverage_features(
         &self,
         document: &Document,
         found: &[Option<(u16, FieldCounts)>],
@@ -190,16 +185,16 @@ impl<'a> QueryTotals<'a> {
             TermCoverage::default(),
             TermCoverage::default(),
         );
-        let (mut in_description, mut three, mut missing) = (0.0, 0.0, 0.0_f32);
+        let (mut in_description, mut top_three, mut missing) = (0.0, 0.0, 0.0_f32);
         let mut halves = [0.0; 2];
-        for (at, (asked, found)) in self.weighed.terms.iter().zip(found).enumerate() {
+        for (position, (term, found)) in self.query.terms.iter().zip(found).enumerate() {
             let counts = found.map(|(_, counts)| counts).unwrap_or_default();
-            let has = |field: SearchField| counts.of(field) > 0;
+            let has = |field: SearchField| counts.get(field) > 0;
             if found.is_some() {
-                any.add(asked.rarity);
+                any.add(term.idf);
             }
             if has(SearchField::Name) {
-                named.add(asked.rarity);
+                named.add(term.idf);
             }
             in_description += f32::from(u8::from(has(SearchField::Description)));
             let metadata = [
@@ -209,81 +204,98 @@ impl<'a> QueryTotals<'a> {
                 SearchField::Excluded,
             ];
             if metadata.into_iter().any(has) {
-                described.add(asked.rarity);
-                three += if asked.rarity >= self.third {
-                    asked.rarity
+                described.add(term.idf);
+                top_three += if term.idf >= self.third_idf {
+                    term.idf
                 } else {
                     0.0
                 };
-                halves[usize::from(2 * at >= self.weighed.terms.len())] += asked.rarity;
+                halves[usize::from(2 * position >= self.query.terms.len())] += term.idf;
             } else {
-                missing = missing.max(asked.rarity);
+                missing = missing.max(term.idf);
             }
         }
-        let terms = real(self.weighed.terms.len().max(1) as u64);
+        let terms = to_f32(self.query.terms.len().max(1) as u64);
         let length = |field: SearchField| f32::from(document.lengths()[field as usize].max(1));
-        values.extend([any.sum / self.mass, described.sum / self.mass]);
-        values.extend([any, described, named].map(|cover| cover.squares / self.squares));
-        values.extend([described.terms / terms, any.terms / terms]);
-        let share = (named.terms / length(SearchField::Name)).min(1.0);
+        values.extend([any.idf_sum / self.idf_sum, described.idf_sum / self.idf_sum]);
+        values.extend(
+            [any, described, named].map(|coverage| coverage.idf_squared_sum / self.idf_squared_sum),
+        );
+        values.extend([described.count / terms, any.count / terms]);
+        let share = (named.count / length(SearchField::Name)).min(1.0);
         values.extend([share, if share >= 1.0 { 1.0 } else { 0.0 }]);
         values.push(in_description / length(SearchField::Description));
-        values.extend([described.most / self.rarest, any.most / self.rarest]);
-        values.extend([three / self.three, missing / self.rarest]);
-        values.extend(halves.map(|sum| sum / self.mass));
+        values.extend([described.max_idf / self.max_idf, any.max_idf / self.max_idf]);
+        values.extend([top_three / self.top_three_idf, missing / self.max_idf]);
+        values.extend(halves.map(|sum| sum / self.idf_sum));
     }
 
-    /// How far words of the request stand together in a document too.
-    fn add_order(
+    /// Adds how many of the query's term pairs are adjacent or near each other in the document.
+    fn push_proximity_features(
         &self,
         document: &Document,
         found: &[Option<(u16, FieldCounts)>],
         values: &mut Vec<f32>,
     ) {
-        let mut numbers = vec![None; document.terms().len()];
-        for (number, found) in (0..).zip(found) {
-            if let Some((at, _)) = found {
-                numbers[usize::from(*at)] = Some(number);
+        let mut query_terms = vec![None; document.terms().len()];
+        for (query_term, found) in (0..).zip(found) {
+            if let Some((index, _)) = found {
+                query_terms[usize::from(*index)] = Some(query_term);
             }
         }
-        let orders = document.texts().map(|text| self.together(text, &numbers));
-        values.extend(orders.iter().map(|order| order.pairs / self.pairs));
-        values.extend(orders[1..].iter().map(|order| order.near / self.pairs));
+        let proximities = document
+            .sequences()
+            .map(|sequence| self.proximity(sequence, &query_terms));
+        values.extend(
+            proximities
+                .iter()
+                .map(|proximity| proximity.pairs / self.pair_idf_sum),
+        );
+        values.extend(
+            proximities[1..]
+                .iter()
+                .map(|proximity| proximity.near / self.pair_idf_sum),
+        );
     }
 
-    /// Returns how much of the request stands together in a text, each pair of terms once.
-    fn together(&self, text: &[u16], numbers: &[Option<u8>]) -> Proximity {
-        let (mut pairs, mut nears) = (PairSet::default(), PairSet::default());
-        let said = |at: u8| self.weighed.terms[usize::from(at)].rarity;
-        let mut together = Proximity::default();
+    /// Returns the IDF of the query's term pairs that are adjacent or near each other in a text, counting each pair
+    /// once. `query_terms` maps term indices of the document to those of the query.
+    fn proximity(&self, sequence: &[u16], query_terms: &[Option<u8>]) -> Proximity {
+        let (mut pairs, mut near_pairs) = (PairSet::default(), PairSet::default());
+        let idf = |term: u8| self.query.terms[usize::from(term)].idf;
+        let mut proximity = Proximity::default();
         let mut last: Option<(usize, u8)> = None;
-        for (place, at) in text.iter().enumerate() {
-            if *at == BREAK {
+        for (position, index) in sequence.iter().enumerate() {
+            if *index == FIELD_BREAK {
                 last = None;
                 continue;
             }
-            let Some(here) = numbers[usize::from(*at)] else {
+            let Some(term) = query_terms[usize::from(*index)] else {
                 continue;
             };
-            if let Some((before, other)) = last.filter(|(_, other)| *other != here) {
-                let both = said(other) + said(here);
-                if place - before == 1
-                    && self.weighed.pairs.binary_search(&(other, here)).is_ok()
-                    && pairs.is_new(other, here)
+            if let Some((previous_position, previous)) =
+                last.filter(|(_, previous)| *previous != term)
+            {
+                let pair_idf = idf(previous) + idf(term);
+                if position - previous_position == 1
+                    && self.query.pairs.binary_search(&(previous, term)).is_ok()
+                    && pairs.insert(previous, term)
                 {
-                    together.pairs += both;
+                    proximity.pairs += pair_idf;
                 }
-                if place - before <= NEAR && nears.is_new(other.min(here), other.max(here)) {
-                    together.near += both;
+                if position - previous_position <= PROXIMITY_WINDOW
+                    && near_pairs.insert(previous.min(term), previous.max(term))
+                {
+                    proximity.near += pair_idf;
                 }
             }
-            last = Some((place, here));
+            last = Some((position, term));
         }
-        together
+        proximity
     }
 }
 
-/// Pairs of terms that were seen.
+/// A set of term pairs, as a bit matrix.
 struct PairSet([u64; 64]);
 
 impl Default for PairSet {
@@ -293,8 +305,8 @@ impl Default for PairSet {
 }
 
 impl PairSet {
-    /// Returns whether a pair was not seen before. A request has fewer than 64 terms.
-    fn is_new(&mut self, first: u8, second: u8) -> bool {
+    /// Adds a pair and returns whether it is new. A query has fewer than 64 terms.
+    fn insert(&mut self, first: u8, second: u8) -> bool {
         let (row, bit) = (&mut self.0[usize::from(first & 63)], 1 << (second & 63));
         let is_new = *row & bit == 0;
         *row |= bit;
@@ -302,27 +314,29 @@ impl PairSet {
     }
 }
 
-/// How much of a request something has.
+/// The query terms covered by a document or a field.
 #[derive(Clone, Copy, Default)]
 struct TermCoverage {
-    sum: f32,
-    squares: f32,
-    terms: f32,
-    most: f32,
+    idf_sum: f32,
+    idf_squared_sum: f32,
+    count: f32,
+    max_idf: f32,
 }
 
 impl TermCoverage {
-    fn add(&mut self, rarity: f32) {
-        self.sum += rarity;
-        self.squares += rarity * rarity;
-        self.terms += 1.0;
-        self.most = self.most.max(rarity);
+    fn add(&mut self, idf: f32) {
+        self.idf_sum += idf;
+        self.idf_squared_sum += idf * idf;
+        self.count += 1.0;
+        self.max_idf = self.max_idf.max(idf);
     }
 }
 
-/// How much of a request stands together in a text.
+/// IDF sums of the query's term pairs in a text.
 #[derive(Default)]
 struct Proximity {
+    /// Pairs that are adjacent in the same order.
     pairs: f32,
+    /// Pairs within [`PROXIMITY_WINDOW`], in any order.
     near: f32,
 }

@@ -1,36 +1,35 @@
-//! The texts of a skill, by what they are for.
+//! Splits the texts of a skill into search fields.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A part of a skill that is searched.
+/// A field of a document, which has its own weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum SearchField {
     Name,
-    /// What a skill is for, by its description.
+    /// The part of the description that says what the skill is for.
     Description,
     /// Tags and triggers.
     Tags,
-    /// What it is not for, by its description: words that are about the same matters all the same.
+    /// The part of the description that says what it is not for. Its words are on the same topic nevertheless.
     Excluded,
     Headings,
-    /// Sections on when to use it and what it does.
+    /// Sections about when to use it and what it does.
     Purpose,
     /// The first sentences of the instructions.
     Opening,
     Code,
     /// All other instructions.
     Rest,
-    /// Sections on what it is not for, and on other skills.
+    /// Sections about what it is not for and about other skills.
     Elsewhere,
 }
 
-/// How many fields there are.
-pub(super) const FIELDS: usize = 10;
+pub(super) const FIELD_COUNT: usize = 10;
 
-/// All fields, in their order.
-pub(super) const ALL: [SearchField; FIELDS] = [
+/// All fields, in declaration order.
+pub(super) const ALL_FIELDS: [SearchField; FIELD_COUNT] = [
     SearchField::Name,
     SearchField::Description,
     SearchField::Tags,
@@ -44,7 +43,7 @@ pub(super) const ALL: [SearchField; FIELDS] = [
 ];
 
 impl SearchField {
-    /// Returns the word for it.
+    /// Returns the name of the field, which is part of feature names.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -61,97 +60,98 @@ impl SearchField {
     }
 }
 
-/// Compiles a pattern of this file.
-fn pattern(text: &str) -> Regex {
+/// Compiles one of the patterns below.
+fn compile(text: &str) -> Regex {
     Regex::new(text).expect("patterns of the engine are tested")
 }
 
-/// Where a sentence begins to say what a skill is not for.
-static EXCLUDES: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+/// Starts the part of a sentence that says what the skill is not for.
+static EXCLUSION: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
         r"(?i)\b(do not use|don'?t use|do not trigger|don'?t trigger|not for\b|not intended for|not to be used|should not be used|never use|skip (this|when|if|for)|avoid using|excludes?\b|does not (cover|handle|apply)|do not activate|not when\b|not applicable)",
     )
 });
-/// A sentence that leads to another skill.
-static LEADS_AWAY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)^\s*for [^.;]{3,200}?,?\s*\(?(see|use|prefer|try)\b\s+(the\s+)?[`'"]?[a-z0-9]+"#)
+/// A sentence that refers to another skill.
+static REDIRECT: LazyLock<Regex> = LazyLock::new(|| {
+    compile(r#"(?i)^\s*for [^.;]{3,200}?,?\s*\(?(see|use|prefer|try)\b\s+(the\s+)?[`'"]?[a-z0-9]+"#)
 });
-/// Where a sentence turns to what a skill is for again.
-static TURNS_BACK: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(WHEN:|USE FOR:|USE WHEN|Use when)"));
-/// A heading over what a skill is for.
-static PURPOSE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+/// Ends the part of a sentence that says what the skill is not for.
+static EXCLUSION_END: LazyLock<Regex> =
+    LazyLock::new(|| compile(r"\b(WHEN:|USE FOR:|USE WHEN|Use when)"));
+/// Heading of a [`SearchField::Purpose`] section.
+static PURPOSE_HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
         r"(?i)\b(when|trigger|triggers|use cases?|usage scenarios?|activat\w+|example (requests?|prompts?|queries|questions|usage)|user (says|requests?|asks)|applicab\w+|invoke|purpose|overview|what (it|this) does|capabilit\w+|features?)\b",
     )
 });
-/// A heading over what a skill is not for.
-static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+/// Heading of a [`SearchField::Elsewhere`] section.
+static ELSEWHERE_HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    compile(
         r"(?i)\b(not (to )?use|don'?t use|when not|not for|out of scope|avoid|anti-?patterns?|limitations|non-?goals|related skills|see also)\b",
     )
 });
 
-/// Calls back with each stretch of a description and what it is for.
-pub(super) fn each_of_description<'t>(
+/// Calls `emit` with each piece of a description and its field.
+pub(super) fn split_description<'t>(
     description: &'t str,
-    mut take: impl FnMut(&'t str, SearchField),
+    mut emit: impl FnMut(&'t str, SearchField),
 ) {
     for sentence in sentences(description) {
-        if let Some(excludes) = EXCLUDES.find(sentence) {
-            let (before, from) = sentence.split_at(excludes.start());
-            let back = TURNS_BACK
-                .find(from)
-                .map_or(from.len(), |found| found.start());
-            take(before, SearchField::Description);
-            take(&from[back..], SearchField::Description);
-            take(&from[..back], SearchField::Excluded);
-        } else if LEADS_AWAY.is_match(sentence) {
-            take(sentence, SearchField::Excluded);
+        if let Some(exclusion) = EXCLUSION.find(sentence) {
+            let (before, rest) = sentence.split_at(exclusion.start());
+            let end = EXCLUSION_END
+                .find(rest)
+                .map_or(rest.len(), |found| found.start());
+            emit(before, SearchField::Description);
+            emit(&rest[end..], SearchField::Description);
+            emit(&rest[..end], SearchField::Excluded);
+        } else if REDIRECT.is_match(sentence) {
+            emit(sentence, SearchField::Excluded);
         } else {
-            take(sentence, SearchField::Description);
+            emit(sentence, SearchField::Description);
         }
     }
 }
 
-/// Returns the sentences of a text: a stop and a blank, or a line break, end one.
+/// Returns the sentences of a text. A sentence ends at a line break, or at punctuation followed by whitespace.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
-        let mut is_stop = false;
-        line.split_inclusive(move |letter: char| {
-            let ends = is_stop && letter.is_whitespace();
-            is_stop = matches!(letter, '.' | '!' | '?' | '。' | ';');
+        let mut after_stop = false;
+        line.split_inclusive(move |c: char| {
+            let ends = after_stop && c.is_whitespace();
+            after_stop = matches!(c, '.' | '!' | '?' | '。' | ';');
             ends
         })
     })
 }
 
-/// Characters of the first sentences of the instructions, before a heading ends them and at most.
-const OPENING_LEAST: usize = 400;
-const OPENING_MOST: usize = 800;
+/// Bytes after which a heading ends the opening of the instructions.
+const MIN_OPENING_BYTES: usize = 400;
+/// Bytes after which the opening ends at the next line.
+const MAX_OPENING_BYTES: usize = 800;
 
-/// Calls back with each line of instructions and what it is for.
-pub(super) fn each_of_body<'t>(body: &'t str, mut take: impl FnMut(&'t str, SearchField)) {
-    let (mut field, mut headings, mut opening) = (SearchField::Opening, 0, 0);
+/// Calls `emit` with each line of the instructions and its field.
+pub(super) fn split_body<'t>(body: &'t str, mut emit: impl FnMut(&'t str, SearchField)) {
+    let (mut field, mut headings, mut opening_bytes) = (SearchField::Opening, 0, 0);
     let mut is_code = false;
     for line in body.lines().map(str::trim) {
         if line.starts_with("```") || line.starts_with("~~~") {
             is_code = !is_code;
         } else if is_code {
-            take(line, SearchField::Code);
-        } else if let Some(heading) = heading(line) {
+            emit(line, SearchField::Code);
+        } else if let Some(heading) = heading_text(line) {
             headings += 1;
-            let is_elsewhere = ELSEWHERE.is_match(heading);
+            let is_elsewhere = ELSEWHERE_HEADING.is_match(heading);
             field = if is_elsewhere {
                 SearchField::Elsewhere
-            } else if PURPOSE.is_match(heading) {
+            } else if PURPOSE_HEADING.is_match(heading) {
                 SearchField::Purpose
-            } else if opening > OPENING_LEAST || headings > 2 {
+            } else if opening_bytes > MIN_OPENING_BYTES || headings > 2 {
                 SearchField::Rest
             } else {
                 SearchField::Opening
             };
-            take(
+            emit(
                 heading,
                 if is_elsewhere {
                     field
@@ -160,10 +160,10 @@ pub(super) fn each_of_body<'t>(body: &'t str, mut take: impl FnMut(&'t str, Sear
                 },
             );
         } else {
-            take(line, field);
+            emit(line, field);
             if field == SearchField::Opening {
-                opening += line.len();
-                if opening > OPENING_MOST {
+                opening_bytes += line.len();
+                if opening_bytes > MAX_OPENING_BYTES {
                     field = SearchField::Rest;
                 }
             }
@@ -171,8 +171,8 @@ pub(super) fn each_of_body<'t>(body: &'t str, mut take: impl FnMut(&'t str, Sear
     }
 }
 
-/// Returns the text of a line that is a heading.
-fn heading(line: &str) -> Option<&str> {
+/// Returns the text of a Markdown heading, or `None` for any other line.
+fn heading_text(line: &str) -> Option<&str> {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
     ((1..=6).contains(&level) && text.starts_with(char::is_whitespace)).then(|| text.trim())
@@ -182,20 +182,20 @@ fn heading(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn shown(each: impl FnOnce(&mut dyn FnMut(&str, SearchField))) -> String {
-        let mut shown = Vec::new();
-        each(&mut |text, field| {
+    fn shown(split: impl FnOnce(&mut dyn FnMut(&str, SearchField))) -> String {
+        let mut pieces = Vec::new();
+        split(&mut |text, field| {
             if !text.trim().is_empty() {
-                shown.push(format!("{}: {}", field.as_str(), text.trim()));
+                pieces.push(format!("{}: {}", field.as_str(), text.trim()));
             }
         });
-        shown.join("\n")
+        pieces.join("\n")
     }
 
     #[test]
-    fn a_description_is_taken_apart_by_what_it_is_for() {
+    fn description_is_split_by_purpose() {
         let description = "Fills in PDF forms. Use when a form is at hand; not for scanned pages. For spreadsheets, use tables.";
-        insta::assert_snapshot!(shown(|take| each_of_description(description, take)), @"
+        insta::assert_snapshot!(shown(|take| split_description(description, take)), @"
         description: Fills in PDF forms.
         description: Use when a form is at hand;
         excluded: not for scanned pages.
@@ -204,9 +204,9 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_taken_apart_by_their_headings() {
+    fn instructions_are_split_by_heading() {
         let body = "# PDF\nFills in forms.\n## When to use\n- a form\n## Steps\n```sh\n# no heading\nfill form.pdf\n```\n### Details\nMore.\n## When not to use\nImages.\n";
-        insta::assert_snapshot!(shown(|take| each_of_body(body, take)), @"
+        insta::assert_snapshot!(shown(|take| split_body(body, take)), @"
         headings: PDF
         opening: Fills in forms.
         headings: When to use

@@ -1,4 +1,4 @@
-//! All skills of a snapshot, searchable in memory.
+//! The in-memory search index of a snapshot.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -10,33 +10,33 @@ use crate::catalog::snapshot::Catalog;
 use crate::choose::layers::{Layer, Layers};
 use crate::choose::search::document::{BODY_BYTES, Document, DocumentBuilder};
 use crate::choose::search::embedding::{Embedder, QuantizedVector};
-use crate::choose::search::features::names;
+use crate::choose::search::features::feature_names;
 use crate::choose::search::query::{Query, WeightedQuery};
-use crate::choose::search::rank::{NEAREST, OF_PART};
+use crate::choose::search::rank::{EMBEDDING_CANDIDATES, LAYER_CANDIDATES};
 use crate::choose::search::segment::Segment;
 use crate::error::Error;
 use crate::read::discover::Skill;
 use crate::read::source::SKILL_FILE;
 use crate::text::start_of;
 
-/// Bytes of a text that are compared by their meaning.
-const MEANT: usize = 2 * 1024;
-/// Texts that are turned into vectors together.
-const BATCH: usize = 256;
+/// Maximum bytes of a text to embed.
+const MAX_EMBEDDED_BYTES: usize = 2 * 1024;
+/// Number of texts embedded per call.
+const EMBEDDING_BATCH: usize = 256;
 
-/// What of the skills a search looks at.
+/// Which parts of the skills are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SearchCoverage {
-    /// What they say of themselves.
+    /// The metadata.
     #[default]
     Metadata,
-    /// Their instructions too.
+    /// The metadata and the instructions.
     Bodies,
 }
 
 impl SearchCoverage {
-    /// Returns the word for it.
+    /// Returns the coverage as text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
@@ -45,7 +45,7 @@ impl SearchCoverage {
     }
 }
 
-/// All skills of a snapshot, searchable in memory.
+/// An in-memory search index over all skills of a snapshot.
 ///
 /// ```
 /// use skillfold_core::{Catalog, SearchCoverage, MemorySource, Root, CatalogOptions, Scope, SearchIndex};
@@ -64,123 +64,122 @@ impl SearchCoverage {
 /// ```
 pub struct SearchIndex {
     layers: Layers<Segment>,
-    reading: IndexOptions,
-    /// Why nothing is compared by meaning, where something should be.
+    options: IndexOptions,
+    /// Why embedding failed, if it did.
     problem: Option<Arc<Error>>,
 }
 
-/// What is made searchable of a skill.
+/// What to index of a skill.
 #[derive(Clone)]
 struct IndexOptions {
-    covers: SearchCoverage,
+    coverage: SearchCoverage,
     embedder: Option<Arc<dyn Embedder>>,
 }
 
-/// The skills that answer a request.
+/// The skills found for a query.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SearchResults<'a> {
-    /// The best first.
+    /// The hits, best first.
     pub hits: Vec<SearchHit<'a>>,
-    /// What of the skills was looked at.
+    /// Which parts of the skills were searched.
     pub coverage: SearchCoverage,
-    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    /// Byte range in the middle of a too long request that was ignored.
     pub unread: Option<Range<usize>>,
 }
 
-/// A skill that answers a request.
+/// A skill found for a query.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SearchHit<'a> {
     /// The skill.
     pub entry: Entry<'a>,
-    /// How well it answers, in no unit: scores of one request can be compared, those of two cannot.
+    /// The relevance score. Scores are comparable only within one query.
     pub score: f32,
-    /// How likely it is what was meant, from 0 to 1.
+    /// Estimated probability that the skill is relevant, from 0 to 1.
     pub confidence: f32,
 }
 
 impl SearchIndex {
-    /// Makes the skills of a snapshot searchable by words. To cover bodies, the start of each is read.
-    pub fn new(catalog: &Catalog, covers: SearchCoverage) -> Self {
+    /// Indexes the skills of a snapshot by their words. To cover bodies, the start of each is read.
+    pub fn new(catalog: &Catalog, coverage: SearchCoverage) -> Self {
         let embedder = None;
-        Self::made(catalog, IndexOptions { covers, embedder })
+        Self::build(catalog, IndexOptions { coverage, embedder })
     }
 
-    /// The same, by words and by meaning.
+    /// Indexes the skills of a snapshot by their words and their embeddings.
     pub fn with_embedder(
         catalog: &Catalog,
-        covers: SearchCoverage,
+        coverage: SearchCoverage,
         embedder: Arc<dyn Embedder>,
     ) -> Self {
         let embedder = Some(embedder);
-        Self::made(catalog, IndexOptions { covers, embedder })
+        Self::build(catalog, IndexOptions { coverage, embedder })
     }
 
-    fn made(catalog: &Catalog, reading: IndexOptions) -> Self {
+    fn build(catalog: &Catalog, options: IndexOptions) -> Self {
         let problem = Cell::new(None);
-        let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
-            reading.segment(catalog, skills, base, &HashMap::new(), &problem)
+        let build = |skills: &[Arc<Skill>], base: Option<&Segment>| {
+            options.build_segment(catalog, skills, base, &HashMap::new(), &problem)
         };
         Self {
-            layers: Layers::new(catalog, |_| true, make),
+            layers: Layers::new(catalog, |_| true, build),
             problem: problem.into_inner(),
-            reading,
+            options,
         }
     }
 
-    /// Returns the same for a newer snapshot; only what changed is read. What could not be compared by meaning before is
-    /// tried again.
+    /// Returns the index of a newer snapshot. Only changed skills are read. If embedding failed before, it is retried.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
-        let known = self.layers.all().into_iter().flat_map(documents);
-        let known: HashMap<*const Skill, &Arc<Document>> = known.collect();
+        let documents = self.layers.all().into_iter().flat_map(layer_documents);
+        let documents: HashMap<*const Skill, &Arc<Document>> = documents.collect();
         let problem = Cell::new(None);
-        let make = |skills: &[Arc<Skill>], base: Option<&Segment>| {
-            self.reading
-                .segment(catalog, skills, base, &known, &problem)
+        let build = |skills: &[Arc<Skill>], base: Option<&Segment>| {
+            self.options
+                .build_segment(catalog, skills, base, &documents, &problem)
         };
-        // What could not be compared by meaning is tried again, wherever it stands.
+        // Documents without an embedding may be in either layer.
         let layers = if self.problem.is_some() {
-            Layers::new(catalog, |_| true, make)
+            Layers::new(catalog, |_| true, build)
         } else {
-            self.layers.refresh(catalog, make)
+            self.layers.refresh(catalog, build)
         };
         Self {
             layers,
             problem: problem.into_inner(),
-            reading: self.reading.clone(),
+            options: self.options.clone(),
         }
     }
 
-    /// Returns the snapshot that is searched.
+    /// Returns the indexed snapshot.
     pub fn catalog(&self) -> &Catalog {
         self.layers.catalog()
     }
 
-    /// Returns what of the skills is searched.
+    /// Returns which parts of the skills are searched.
     pub fn coverage(&self) -> SearchCoverage {
-        self.reading.covers
+        self.options.coverage
     }
 
-    /// Returns why some skills are not compared by meaning, where they should be.
+    /// Returns why embedding some skills failed, if it did. Those skills are found by their words only.
     pub fn problem(&self) -> Option<&Error> {
         self.problem.as_deref()
     }
 
-    /// Returns the bytes that it takes.
+    /// Returns the approximate memory size in bytes.
     pub fn bytes(&self) -> usize {
         let layers = self.layers.all().into_iter();
-        layers.map(|layer| layer.made.bytes()).sum()
+        layers.map(|layer| layer.data.bytes()).sum()
     }
 
-    /// Takes a request apart, by words and, where the index does, by meaning.
+    /// Tokenizes a request and, if the index has an embedder, embeds it.
     pub fn query(&self, request: &str) -> Query {
         let query = Query::new(request);
-        let Some(embedder) = &self.reading.embedder else {
+        let Some(embedder) = &self.options.embedder else {
             return query;
         };
-        match embedder.embed(&[start_of(request, MEANT)]) {
+        match embedder.embed(&[start_of(request, MAX_EMBEDDED_BYTES)]) {
             Ok(vectors) => {
                 let vector = vectors.into_iter().next();
                 query.with_embedding(vector.and_then(|vector| QuantizedVector::new(&vector)))
@@ -190,23 +189,23 @@ impl SearchIndex {
                     problem = error.with_cause(),
                     "a request is compared by its words alone"
                 );
-                query.without_meaning(&error)
+                query.with_problem(&error)
             }
         }
     }
 
-    /// Returns the skills that answer a request best, at most so many, of those that may be seen.
+    /// Returns up to `limit` skills that fit a query best, among those that pass `may_see`.
     pub fn search(
         &self,
         query: &Query,
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults<'_> {
-        let (weighed, candidates) = self.candidates(query, may_see);
+        let (weighted, candidates) = self.candidates(query, may_see);
         let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
-        let entries: Vec<Entry<'_>> = candidates.iter().map(|found| found.0).collect();
+        let entries: Vec<Entry<'_>> = candidates.iter().map(|candidate| candidate.0).collect();
         let documents = candidates.iter().enumerate();
-        let ranked = weighed
+        let ranked = weighted
             .rank(documents.map(|(number, (entry, document))| ((order(entry), number), *document)));
         let hits = ranked.into_iter().take(limit).map(|ranked| SearchHit {
             entry: entries[ranked.key.1],
@@ -215,63 +214,74 @@ impl SearchIndex {
         });
         SearchResults {
             hits: hits.collect(),
-            coverage: self.reading.covers,
+            coverage: self.options.coverage,
             unread: query.unread(),
         }
     }
 
-    /// Returns the names of the features that a ranker is fitted on.
+    /// Returns the names of the ranking features.
     #[doc(hidden)]
     pub fn feature_names() -> Vec<String> {
-        names()
+        feature_names()
     }
 
-    /// Returns what a ranker is fitted on: the candidates for a request, each with its features.
+    /// Returns the candidates for a query with their features, to train the ranker on.
     #[doc(hidden)]
     pub fn features(&self, query: &Query) -> Vec<(Entry<'_>, Vec<f32>)> {
-        let (weighed, candidates) = self.candidates(query, |_| true);
+        let (weighted, candidates) = self.candidates(query, |_| true);
         let documents = candidates.iter().enumerate();
-        let features = weighed.features(documents.map(|(number, found)| (number, found.1)));
+        let features =
+            weighted.features(documents.map(|(number, candidate)| (number, candidate.1)));
         let features = features.into_iter();
         features
             .map(|(number, features)| (candidates[number].0, features.into()))
             .collect()
     }
 
-    /// Returns the skills that come into question for a request.
+    /// Returns the skills to rank for a query.
     fn candidates(
         &self,
         query: &Query,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> (WeightedQuery, Vec<(Entry<'_>, &Document)>) {
         let layers = self.layers.all();
-        let with_term = |term| {
-            let lists = layers.iter().map(|layer| layer.made.postings(term).len());
+        let document_frequency = |term| {
+            let lists = layers.iter().map(|layer| layer.data.postings(term).len());
             lists.sum::<usize>() as u64
         };
-        let statistics = layers.iter().map(|layer| *layer.made.statistics()).sum();
-        let weighed = WeightedQuery::new(query, &statistics, with_term);
-        let (mut found, mut close) = (Vec::new(), Vec::new());
+        let statistics = layers.iter().map(|layer| *layer.data.statistics()).sum();
+        let weighted = WeightedQuery::new(query, &statistics, document_frequency);
+        let (mut by_terms, mut by_embedding) = (Vec::new(), Vec::new());
         let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
         for layer in layers {
-            let seen = |slot: usize| {
-                let entry = layer.place(slot).map(|at| self.catalog().entry(at));
+            let visible_entry = |slot: usize| {
+                let entry = layer
+                    .snapshot_index(slot)
+                    .map(|index| self.catalog().entry(index));
                 entry.filter(&may_see)
             };
-            found.extend(layer.made.best(&weighed, OF_PART, seen));
-            if let Some(meaning) = query.embedding() {
-                close.extend(layer.made.nearest(meaning, NEAREST, seen));
+            by_terms.extend(
+                layer
+                    .data
+                    .best_by_terms(&weighted, LAYER_CANDIDATES, visible_entry),
+            );
+            if let Some(embedding) = query.embedding() {
+                by_embedding.extend(layer.data.nearest(
+                    embedding,
+                    EMBEDDING_CANDIDATES,
+                    visible_entry,
+                ));
             }
         }
-        let keyed = found.iter().enumerate();
+        let keyed = by_terms.iter().enumerate();
         let keyed = keyed.map(|(number, (entry, document))| ((order(entry), number), *document));
-        let best = weighed.candidates(keyed).into_iter();
+        let best = weighted.candidates(keyed).into_iter();
         let mut candidates: Vec<(Entry<'_>, &Document)> =
-            best.map(|((_, number), _)| found[number]).collect();
-        candidates.extend(close);
+            best.map(|((_, number), _)| by_terms[number]).collect();
+        candidates.extend(by_embedding);
         candidates.sort_by_key(|(entry, _)| entry.at());
         candidates.dedup_by_key(|(entry, _)| entry.at());
-        (weighed, candidates)
+        (weighted, candidates)
     }
 }
 
@@ -280,19 +290,20 @@ impl std::fmt::Debug for SearchIndex {
         formatter
             .debug_struct("SearchIndex")
             .field("skills", &self.catalog().len())
-            .field("coverage", &self.reading.covers)
+            .field("coverage", &self.options.coverage)
             .finish_non_exhaustive()
     }
 }
 
-fn documents(layer: &Layer<Segment>) -> impl Iterator<Item = (*const Skill, &Arc<Document>)> {
-    let documents = layer.made.documents().iter();
+/// Returns the skills of a layer with their documents.
+fn layer_documents(layer: &Layer<Segment>) -> impl Iterator<Item = (*const Skill, &Arc<Document>)> {
+    let documents = layer.data.documents().iter();
     layer.skills().iter().map(Arc::as_ptr).zip(documents)
 }
 
 impl IndexOptions {
-    /// Makes skills searchable; those that are known are not read again.
-    fn segment(
+    /// Indexes skills, reusing the known documents.
+    fn build_segment(
         &self,
         catalog: &Catalog,
         skills: &[Arc<Skill>],
@@ -300,72 +311,75 @@ impl IndexOptions {
         known: &HashMap<*const Skill, &Arc<Document>>,
         problem: &Cell<Option<Arc<Error>>>,
     ) -> Segment {
-        let mut documents = DocumentBuilder::new();
-        let (mut all, mut new) = (Vec::with_capacity(skills.len()), Vec::new());
+        let mut builder = DocumentBuilder::new();
+        let (mut documents, mut to_embed) = (Vec::with_capacity(skills.len()), Vec::new());
         for skill in skills {
             if let Some(document) = known.get(&Arc::as_ptr(skill)) {
                 if document.embedding().is_none() {
-                    new.push(all.len());
+                    to_embed.push(documents.len());
                 }
-                all.push(Arc::clone(document));
+                documents.push(Arc::clone(document));
                 continue;
             }
-            let body = match self.covers {
-                SearchCoverage::Bodies => body(catalog, skill),
+            let body = match self.coverage {
+                SearchCoverage::Bodies => read_body(catalog, skill),
                 SearchCoverage::Metadata => None,
             };
-            new.push(all.len());
-            all.push(Arc::new(
-                documents.from_manifest(&skill.manifest, body.as_deref()),
+            to_embed.push(documents.len());
+            documents.push(Arc::new(
+                builder.from_manifest(&skill.manifest, body.as_deref()),
             ));
         }
         if let Some(embedder) = &self.embedder {
-            for some in new.chunks(BATCH) {
-                if let Err(error) = add_meanings(&**embedder, skills, some, &mut all) {
+            for batch in to_embed.chunks(EMBEDDING_BATCH) {
+                if let Err(error) = add_embeddings(&**embedder, skills, batch, &mut documents) {
                     problem.set(Some(Arc::new(error)));
                     break;
                 }
             }
         }
-        Segment::new(all, base)
+        Segment::new(documents, base)
     }
 }
 
-/// Adds what some skills mean to their documents.
-fn add_meanings(
+/// Adds embeddings to the documents of a batch, given by their positions.
+fn add_embeddings(
     embedder: &dyn Embedder,
     skills: &[Arc<Skill>],
-    some: &[usize],
+    batch: &[usize],
     documents: &mut [Arc<Document>],
 ) -> Result<(), Error> {
-    let text = |at: &usize| {
-        let manifest = &skills[*at].manifest;
+    let text = |position: &usize| {
+        let manifest = &skills[*position].manifest;
         let name = manifest.name().as_str().replace(['-', '_'], " ");
-        format!("{name}. {}", start_of(manifest.description(), MEANT))
+        format!(
+            "{name}. {}",
+            start_of(manifest.description(), MAX_EMBEDDED_BYTES)
+        )
     };
-    let texts: Vec<String> = some.iter().map(text).collect();
+    let texts: Vec<String> = batch.iter().map(text).collect();
     let texts: Vec<&str> = texts.iter().map(|text| &**text).collect();
-    for (at, vector) in some.iter().zip(embedder.embed(&texts)?) {
+    for (position, vector) in batch.iter().zip(embedder.embed(&texts)?) {
         let document =
-            Document::clone(&documents[*at]).with_embedding(QuantizedVector::new(&vector));
-        documents[*at] = Arc::new(document);
+            Document::clone(&documents[*position]).with_embedding(QuantizedVector::new(&vector));
+        documents[*position] = Arc::new(document);
     }
     Ok(())
 }
 
 impl DocumentBuilder {
-    /// Returns a skill of a snapshot as search sees it. To cover its body, the start of that is read.
-    pub fn from_entry(&mut self, entry: &Entry<'_>, covers: SearchCoverage) -> Document {
-        let body = match covers {
-            SearchCoverage::Bodies => body(entry.catalog(), entry.skill()),
+    /// Builds the document of a skill in a snapshot. To cover its body, the start of that is read.
+    pub fn from_entry(&mut self, entry: &Entry<'_>, coverage: SearchCoverage) -> Document {
+        let body = match coverage {
+            SearchCoverage::Bodies => read_body(entry.catalog(), entry.skill()),
             SearchCoverage::Metadata => None,
         };
         self.from_manifest(entry.manifest(), body.as_deref())
     }
 }
 
-/// Reads the start of a skill's instructions; one that cannot be read is searched by its metadata.
-fn body(catalog: &Catalog, skill: &Skill) -> Option<String> {
+/// Reads the start of a skill's instructions. If that fails, the skill is indexed by its metadata only.
+fn read_body(catalog: &Catalog, skill: &Skill) -> Option<String> {
     let path = SKILL_FILE.parse().ok()?;
     let end = skill.body_start.saturating_add(BODY_BYTES as u64);
     let source = catalog.roots().get(skill.source)?.source();

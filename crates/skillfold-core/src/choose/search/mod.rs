@@ -1,4 +1,4 @@
-//! Skills by the words of a request, the best first.
+//! Ranked full-text search over skills.
 
 pub(crate) mod tokenizer;
 

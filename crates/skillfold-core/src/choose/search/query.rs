@@ -1,4 +1,4 @@
-//! A request as search sees it.
+//! Search queries and their term weights.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,166 +6,165 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::choose::message::Excerpt;
-use crate::choose::search::bm25f::{AverageLengths, CorpusStatistics, rarity, real};
+use crate::choose::search::bm25f::{AverageLengths, CorpusStatistics, idf, to_f32};
 use crate::choose::search::embedding::QuantizedVector;
-use crate::choose::search::tokenizer::{Term, Terms};
+use crate::choose::search::tokenizer::{Term, Tokenizer};
 use crate::error::Error;
 
-/// Bytes of a request that are looked at: half of them at its start, half at its end.
+/// Maximum bytes of a request to use: half from its start, half from its end.
 const QUERY_BYTES: usize = 16 * 1024;
-/// Terms of a request that are looked for: those that say the most.
-const TERMS: usize = 60;
-/// After so many words a word says half as much: people say first what they want.
-const HALF: f32 = 40.0;
+/// Maximum terms to search for, by weight.
+const MAX_WEIGHTED_TERMS: usize = 60;
+/// Position in the request, in terms, at which a term weighs half as much: people state first what they want.
+const HALF_WEIGHT_POSITION: f32 = 40.0;
 
-/// A request as search sees it: its terms, in their order.
+/// A tokenized request.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Each term once, in the order in which they first stand in the request.
+    /// Distinct terms, in order of first occurrence.
     terms: Vec<Term>,
-    /// All terms of the request in its order, as numbers of the above.
-    order: Vec<u16>,
+    /// All terms of the request in order, as indices into `terms`.
+    sequence: Vec<u16>,
     unread: Option<Range<usize>>,
-    /// What the request means, where something tells.
-    meaning: Option<QuantizedVector>,
-    /// Why nothing tells, where something should.
+    /// The embedding of the request, if there is an embedder.
+    embedding: Option<QuantizedVector>,
+    /// Why embedding failed, if it did.
     problem: Option<Arc<str>>,
 }
 
 impl Query {
-    /// Takes a request apart.
+    /// Tokenizes a request.
     pub fn new(request: &str) -> Self {
-        let looked = Excerpt::new(request, QUERY_BYTES);
-        let mut numbers: HashMap<Term, u16> = HashMap::new();
-        let (mut terms, mut order) = (Vec::new(), Vec::new());
-        Terms::new().each(&looked.text, |term, _| {
+        let excerpt = Excerpt::new(request, QUERY_BYTES);
+        let mut indices: HashMap<Term, u16> = HashMap::new();
+        let (mut terms, mut sequence) = (Vec::new(), Vec::new());
+        Tokenizer::new().for_each_term(&excerpt.text, |term, _| {
             let next = u16::try_from(terms.len()).unwrap_or(u16::MAX);
-            let number = *numbers.entry(term).or_insert(next);
-            if number == next {
+            let index = *indices.entry(term).or_insert(next);
+            if index == next {
                 terms.push(term);
             }
-            order.push(number);
+            sequence.push(index);
         });
         Self {
             terms,
-            order,
-            unread: looked.unread,
-            meaning: None,
+            sequence,
+            unread: excerpt.unread,
+            embedding: None,
             problem: None,
         }
     }
 
-    /// Says what the request means.
+    /// Sets the embedding of the request.
     #[must_use]
-    pub fn with_embedding(mut self, meaning: Option<QuantizedVector>) -> Self {
-        self.meaning = meaning;
+    pub fn with_embedding(mut self, embedding: Option<QuantizedVector>) -> Self {
+        self.embedding = embedding;
         self
     }
 
-    /// Says why it is not known what the request means.
-    pub(super) fn without_meaning(mut self, problem: &Error) -> Self {
-        self.problem = Some(problem.with_cause().into());
+    /// Sets why embedding the request failed.
+    pub(super) fn with_problem(mut self, error: &Error) -> Self {
+        self.problem = Some(error.with_cause().into());
         self
     }
 
-    /// Returns why it is not known what the request means, where something should have told: words alone are compared.
+    /// Returns why embedding the request failed, if it did. The search then uses words only.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Returns what the request means, where something told.
+    /// Returns the embedding of the request, if any.
     pub fn embedding(&self) -> Option<&QuantizedVector> {
-        self.meaning.as_ref()
+        self.embedding.as_ref()
     }
 
-    /// Returns the terms, each once.
+    /// Returns the distinct terms.
     pub fn terms(&self) -> impl ExactSizeIterator<Item = Term> {
         self.terms.iter().copied()
     }
 
-    /// Returns the bytes in the middle of the request that were not looked at, where it is too long.
+    /// Returns the byte range in the middle of a too long request that was ignored.
     pub fn unread(&self) -> Option<Range<usize>> {
         self.unread.clone()
     }
 
-    /// Returns whether there is nothing to look for.
+    /// Returns whether the query has no terms.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 }
 
-/// A request, weighed by how rare its terms are among some documents.
+/// A query with its terms weighted by IDF and position.
 #[derive(Clone, Debug)]
 pub struct WeightedQuery {
-    /// The terms that are looked for, in the order of the request.
+    /// The terms to search for, in the order of the request.
     pub(super) terms: Vec<WeightedTerm>,
-    /// The pairs of these terms that follow each other in the request, each once and in order.
+    /// Distinct pairs of these terms that are adjacent in the request, sorted.
     pub(super) pairs: Vec<(u8, u8)>,
-    pub(super) averages: AverageLengths,
-    /// What the request means, where something tells.
-    pub(super) meaning: Option<QuantizedVector>,
+    pub(super) average_lengths: AverageLengths,
+    pub(super) embedding: Option<QuantizedVector>,
 }
 
-/// A term that is looked for.
+/// A term to search for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WeightedTerm {
     pub(super) term: Term,
-    /// How much it says.
-    pub(super) rarity: f32,
-    /// The same, less the later it stands in the request.
+    pub(super) idf: f32,
+    /// The IDF, reduced the later the term occurs in the request.
     pub(super) weight: f32,
 }
 
 impl WeightedQuery {
-    /// Weighs a request by what is known of all documents; `with_term` tells how many of them have a term.
+    /// Weights the terms of a query. `document_frequency` returns the number of documents with a term.
     pub fn new(
         query: &Query,
         statistics: &CorpusStatistics,
-        with_term: impl Fn(Term) -> u64,
+        document_frequency: impl Fn(Term) -> u64,
     ) -> Self {
-        let mut first = vec![0_u64; query.terms.len()];
-        for (at, number) in query.order.iter().enumerate().rev() {
-            first[usize::from(*number)] = at as u64;
+        let mut first_position = vec![0_u64; query.terms.len()];
+        for (position, index) in query.sequence.iter().enumerate().rev() {
+            first_position[usize::from(*index)] = position as u64;
         }
-        let weighed = |(number, term): (u16, &Term)| {
-            let rarity = rarity(statistics.documents(), with_term(*term));
-            let weight = rarity / (1.0 + real(first[usize::from(number)]) / HALF);
+        let weigh = |(index, term): (u16, &Term)| {
+            let idf = idf(statistics.documents(), document_frequency(*term));
+            let weight =
+                idf / (1.0 + to_f32(first_position[usize::from(index)]) / HALF_WEIGHT_POSITION);
             let term = WeightedTerm {
                 term: *term,
-                rarity,
+                idf,
                 weight,
             };
-            (number, term)
+            (index, term)
         };
-        let mut terms: Vec<(u16, WeightedTerm)> = (0..).zip(&query.terms).map(weighed).collect();
-        if terms.len() > TERMS {
+        let mut terms: Vec<(u16, WeightedTerm)> = (0..).zip(&query.terms).map(weigh).collect();
+        if terms.len() > MAX_WEIGHTED_TERMS {
             terms.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
-            terms.truncate(TERMS);
-            terms.sort_by_key(|(number, _)| *number);
+            terms.truncate(MAX_WEIGHTED_TERMS);
+            terms.sort_by_key(|(index, _)| *index);
         }
         Self {
-            pairs: pairs(&query.order, &terms),
+            pairs: adjacent_pairs(&query.sequence, &terms),
             terms: terms.into_iter().map(|(_, term)| term).collect(),
-            averages: statistics.averages(),
-            meaning: query.meaning.clone(),
+            average_lengths: statistics.average_lengths(),
+            embedding: query.embedding.clone(),
         }
     }
 
-    /// Returns the terms that are looked for, each with how much it says.
+    /// Returns the terms to search for with their weights.
     pub fn terms(&self) -> impl ExactSizeIterator<Item = (Term, f32)> {
-        self.terms.iter().map(|asked| (asked.term, asked.weight))
+        self.terms.iter().map(|term| (term.term, term.weight))
     }
 }
 
-/// Returns the pairs of terms that follow each other in a request, by their places among those that are looked for.
-fn pairs(order: &[u16], terms: &[(u16, WeightedTerm)]) -> Vec<(u8, u8)> {
-    let place = |number: &u16| {
-        let at = terms.binary_search_by_key(number, |(number, _)| *number);
-        u8::try_from(at.ok()?).ok()
+/// Returns the distinct pairs of terms that are adjacent in a request, as indices into `terms`, sorted.
+fn adjacent_pairs(sequence: &[u16], terms: &[(u16, WeightedTerm)]) -> Vec<(u8, u8)> {
+    let position = |index: &u16| {
+        let found = terms.binary_search_by_key(index, |(index, _)| *index);
+        u8::try_from(found.ok()?).ok()
     };
-    let both = order.windows(2).filter(|two| two[0] != two[1]);
-    let both = both.filter_map(|two| Some((place(&two[0])?, place(&two[1])?)));
-    let mut pairs: Vec<(u8, u8)> = both.collect();
+    let adjacent = sequence.windows(2).filter(|pair| pair[0] != pair[1]);
+    let adjacent = adjacent.filter_map(|pair| Some((position(&pair[0])?, position(&pair[1])?)));
+    let mut pairs: Vec<(u8, u8)> = adjacent.collect();
     pairs.sort_unstable();
     pairs.dedup();
     pairs

@@ -1,39 +1,43 @@
-//! Which of the documents that have the words of a request come first, and how likely they are right.
+//! A linear ranker over the candidates, and the confidence of its results.
 //!
-//! The weights were fitted by `bench/train_ranker.py` on requests of which the authors of skills say what they need.
+//! The weights were fitted by `bench/train_ranker.py` on requests that skill authors labelled with the skills they
+//! need.
 
 use std::sync::LazyLock;
 
-use crate::choose::search::bm25f::real;
+use crate::choose::search::bm25f::to_f32;
 use crate::choose::search::document::Document;
-use crate::choose::search::features::{Bm25Rank, FEATURES, Features, QueryTotals, names};
+use crate::choose::search::features::{
+    Bm25Rank, FEATURE_COUNT, Features, QueryTotals, feature_names,
+};
 use crate::choose::search::query::WeightedQuery;
 
-/// Documents that answer best by their terms alone, which are then looked at closely.
+/// Number of documents with the best BM25F scores to rank.
 pub const CANDIDATES: usize = 200;
 
-/// Documents that are found in one part of an index, of which those that answer best are looked at closely. They are more,
-/// since parts measure a little differently.
-pub(super) const OF_PART: usize = CANDIDATES + CANDIDATES / 4;
+/// Number of candidates to take from one layer of an index. It exceeds [`CANDIDATES`] because the scores of layers
+/// differ slightly.
+pub(super) const LAYER_CANDIDATES: usize = CANDIDATES + CANDIDATES / 4;
 
-/// Documents that are closest by their meaning, which are looked at too.
-pub(super) const NEAREST: usize = 40;
+/// Number of documents with the most similar embeddings to rank as well.
+pub(super) const EMBEDDING_CANDIDATES: usize = 40;
 
-/// A line for each weight: its name and its value.
-const WRITTEN: &str = include_str!("ranker.tsv");
+/// The weights: a name and a value per line.
+const WEIGHTS_TSV: &str = include_str!("ranker.tsv");
 
-static RANKER: LazyLock<Ranker> = LazyLock::new(|| Ranker::read(WRITTEN));
+static RANKER: LazyLock<Ranker> = LazyLock::new(|| Ranker::parse(WEIGHTS_TSV));
 
-/// What each feature says.
+/// The weights of the ranking model.
 struct Ranker {
-    order: Features,
-    /// What says how likely a document is right, after it is in its rank.
-    likely: [f32; LIKELY],
+    /// Weights of the relevance score.
+    relevance: Features,
+    /// Weights of the confidence of a ranked document.
+    confidence: [f32; CONFIDENCE_COUNT],
 }
 
-/// How many features a likelihood has, and what they are.
-const LIKELY: usize = 9;
-const LIKELY_NAMES: [&str; LIKELY] = [
+const CONFIDENCE_COUNT: usize = 9;
+/// The features of the confidence. Those from the fourth to the last but one are ranking features.
+const CONFIDENCE_NAMES: [&str; CONFIDENCE_COUNT] = [
     "likely.always",
     "likely.share",
     "likely.lead",
@@ -46,41 +50,41 @@ const LIKELY_NAMES: [&str; LIKELY] = [
 ];
 
 impl Ranker {
-    /// Reads weights; a name that is not there has none.
-    fn read(text: &str) -> Self {
+    /// Parses weights. A missing weight is 0.
+    fn parse(text: &str) -> Self {
         let weight = |name: &str| {
             let line = text
                 .lines()
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
             line.and_then(|value| value.parse().ok()).unwrap_or(0.0)
         };
-        let mut order = [0.0; FEATURES];
-        (order.iter_mut().zip(names())).for_each(|(own, name)| *own = weight(&name));
+        let mut relevance = [0.0; FEATURE_COUNT];
+        (relevance.iter_mut().zip(feature_names())).for_each(|(slot, name)| *slot = weight(&name));
         Self {
-            order,
-            likely: LIKELY_NAMES.map(weight),
+            relevance,
+            confidence: CONFIDENCE_NAMES.map(weight),
         }
     }
 }
 
-/// A document in its rank.
+/// A ranked document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ranked<K> {
-    /// Which document it is.
+    /// The caller's key of the document.
     pub key: K,
-    /// How well it answers, in no unit: scores of one request can be compared, those of two cannot.
+    /// The relevance score. Scores are comparable only within one query.
     pub score: f32,
-    /// How likely it is what was meant, from 0 to 1.
+    /// Estimated probability that the document is relevant, from 0 to 1.
     pub confidence: f32,
 }
 
 impl WeightedQuery {
-    /// Returns the documents that answer best by their terms alone, at most [`CANDIDATES`], in no order; of equal ones those
-    /// with the lesser keys.
+    /// Returns up to [`CANDIDATES`] documents with the best BM25F scores, in no particular order. Ties go to the lower
+    /// key.
     ///
-    /// Who finds candidates by a measure of its own, or in parts, finds more than that, so that the same documents are
-    /// looked at closely however they were found: the order depends on which others there are.
+    /// An index that scores differently, or in several parts, should pass more documents than that. The final order
+    /// depends on the set of candidates, which must be the same for every index.
     pub fn candidates<'a, K: Ord + Copy>(
         &self,
         found: impl IntoIterator<Item = (K, &'a Document)>,
@@ -89,35 +93,37 @@ impl WeightedQuery {
         if found.len() <= CANDIDATES {
             return found;
         }
-        let measure = QueryTotals::new(self);
+        let totals = QueryTotals::new(self);
         let scored = found.drain(..);
-        let mut scored: Vec<_> = scored.map(|one| (measure.look(one.1).score, one)).collect();
-        scored.select_nth_unstable_by(CANDIDATES, |(a, one), (b, other)| {
-            b.total_cmp(a).then(one.0.cmp(&other.0))
+        let mut scored: Vec<_> = scored
+            .map(|candidate| (totals.match_document(candidate.1).score, candidate))
+            .collect();
+        scored.select_nth_unstable_by(CANDIDATES, |(a, first), (b, second)| {
+            b.total_cmp(a).then(first.0.cmp(&second.0))
         });
         scored.truncate(CANDIDATES);
-        scored.into_iter().map(|(_, one)| one).collect()
+        scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// Puts documents in order, the best first; equal ones by their keys.
+    /// Ranks documents, best first. Ties are ordered by key.
     pub fn rank<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<Ranked<K>> {
-        let mut scored = self.scored(candidates);
+        let mut scored = self.score(candidates);
         scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let first = scored.first().map_or(0.0, |first| first.1);
         let second = scored.get(1).map_or(first, |second| second.1);
-        let all: f32 = scored
+        let total: f32 = scored
             .iter()
             .map(|(_, score, _)| (score - first).exp())
             .sum();
         let ranked = scored
             .iter()
             .enumerate()
-            .map(|(at, (key, score, features))| {
-                let share = (score - first).exp() / all.max(f32::MIN_POSITIVE);
-                let lead = score - if at == 0 { second } else { first };
+            .map(|(position, (key, score, features))| {
+                let share = (score - first).exp() / total.max(f32::MIN_POSITIVE);
+                let lead = score - if position == 0 { second } else { first };
                 Ranked {
                     key: *key,
                     score: *score,
@@ -127,131 +133,138 @@ impl WeightedQuery {
         ranked.collect()
     }
 
-    /// Returns documents with their scores and features. A document that is first by its words and has its whole name in
-    /// the request stays first, however close others are.
-    fn scored<'a, K: Ord + Copy>(
+    /// Returns documents with their scores and features. A document that is first by its words and has its whole name
+    /// in the query stays first, whatever the embeddings of others.
+    fn score<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<(K, f32, Features)> {
-        let (of_words, of_meaning) = RANKER.order.split_at(FEATURES - 1);
+        let (word_weights, embedding_weights) = RANKER.relevance.split_at(FEATURE_COUNT - 1);
         let features = self.features(candidates);
-        let by_words = features.iter();
-        let by_words: Vec<f32> = by_words
-            .map(|(_, features)| product(of_words, features))
+        let word_scores = features.iter();
+        let word_scores: Vec<f32> = word_scores
+            .map(|(_, features)| dot(word_weights, features))
             .collect();
-        let first = (0..by_words.len()).reduce(|best, at| {
-            let is_better = by_words[at].total_cmp(&by_words[best]).is_gt();
-            if is_better { at } else { best }
+        let first = (0..word_scores.len()).reduce(|best, index| {
+            let is_better = word_scores[index].total_cmp(&word_scores[best]).is_gt();
+            if is_better { index } else { best }
         });
-        let scores = features.into_iter().zip(&by_words);
-        let scores = scores.map(|((key, features), by_words)| {
-            let by_meaning = product(of_meaning, &features[FEATURES - 1..]);
-            (key, by_words + by_meaning, features)
+        let scores = features.into_iter().zip(&word_scores);
+        let scores = scores.map(|((key, features), word_score)| {
+            let embedding_score = dot(embedding_weights, &features[FEATURE_COUNT - 1..]);
+            (key, word_score + embedding_score, features)
         });
         let mut ranked: Vec<(K, f32, Features)> = scores.collect();
-        let most = ranked.iter().map(|(_, score, _)| *score);
-        let most = most.fold(f32::MIN, f32::max);
+        let max = ranked.iter().map(|(_, score, _)| *score);
+        let max = max.fold(f32::MIN, f32::max);
         if let Some((_, score, features)) = first.map(|first| &mut ranked[first])
-            && features[*NAMED] >= 1.0
-            && *score < most
+            && features[*WHOLE_NAME] >= 1.0
+            && *score < max
         {
-            *score = most.next_up();
+            *score = max.next_up();
         }
         ranked
     }
 
-    /// Returns how likely a document is right.
+    /// Returns the confidence of a document by logistic regression. `share` is its softmax share of all scores, `lead`
+    /// its distance to the best other document.
     fn confidence(&self, share: f32, lead: f32, features: &Features) -> f32 {
-        let mut likely = [0.0; LIKELY];
-        likely[0] = 1.0;
-        likely[1] = share;
-        likely[2] = lead;
-        for (own, at) in likely[3..].iter_mut().zip(&*PLACES) {
-            *own = features[*at];
+        let mut values = [0.0; CONFIDENCE_COUNT];
+        values[0] = 1.0;
+        values[1] = share;
+        values[2] = lead;
+        for (value, index) in values[3..].iter_mut().zip(&*SHARED_FEATURES) {
+            *value = features[*index];
         }
-        likely[LIKELY - 1] = real(self.terms.len() as u64).ln_1p();
-        1.0 / (1.0 + (-product(&RANKER.likely, &likely)).exp())
+        values[CONFIDENCE_COUNT - 1] = to_f32(self.terms.len() as u64).ln_1p();
+        1.0 / (1.0 + (-dot(&RANKER.confidence, &values)).exp())
     }
 
-    /// Returns documents with their features, the best by BM25F first.
+    /// Returns documents with their features, in order of BM25F score.
     pub(super) fn features<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<(K, Features)> {
-        let measure = QueryTotals::new(self);
-        let looks = candidates.into_iter();
-        let looks = looks.map(|(key, document)| (key, measure.look(document)));
-        let mut looks: Vec<_> = looks.collect();
-        looks.sort_by(|(a, one), (b, other)| other.score.total_cmp(&one.score).then(a.cmp(b)));
-        let best = looks.first().map_or(0.0, |(_, first)| first.score);
-        let close = self.closeness(looks.iter().map(|(_, look)| look.document));
+        let totals = QueryTotals::new(self);
+        let matches = candidates.into_iter();
+        let matches = matches.map(|(key, document)| (key, totals.match_document(document)));
+        let mut matches: Vec<_> = matches.collect();
+        matches
+            .sort_by(|(a, first), (b, second)| second.score.total_cmp(&first.score).then(a.cmp(b)));
+        let best_score = matches.first().map_or(0.0, |(_, first)| first.score);
+        let similarities =
+            self.similarity_z_scores(matches.iter().map(|(_, matched)| matched.document));
         (0_u16..)
-            .zip(looks.iter().zip(close))
-            .map(|(rank, ((key, look), close))| {
-                let place = Bm25Rank { best, rank };
-                (*key, measure.features(look, &place, close))
+            .zip(matches.iter().zip(similarities))
+            .map(|(rank, ((key, matched), similarity))| {
+                let rank = Bm25Rank { best_score, rank };
+                (*key, totals.features(matched, &rank, similarity))
             })
             .collect()
     }
 
-    /// Returns how close documents are to the request by their meaning, in what is usual among them, so that it says the
-    /// same whatever the model. Nothing where nothing tells.
-    fn closeness<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<f32> {
-        let close = |document: &Document| {
-            let (own, asked) = (document.embedding()?, self.meaning.as_ref()?);
-            Some(own.similarity(asked))
+    /// Returns the z-score of each document's embedding similarity to the query, which makes models comparable. It is 0
+    /// for a document or query without an embedding.
+    fn similarity_z_scores<'a>(&self, documents: impl Iterator<Item = &'a Document>) -> Vec<f32> {
+        let similarity = |document: &Document| {
+            let (embedding, query) = (document.embedding()?, self.embedding.as_ref()?);
+            Some(embedding.similarity(query))
         };
-        let close: Vec<Option<f32>> = documents.map(close).collect();
-        let known = close.iter().flatten();
-        let count = real(known.clone().count().max(1) as u64);
-        let mean = known.clone().sum::<f32>() / count;
-        let spread = known.map(|one| (one - mean).powi(2)).sum::<f32>() / count;
-        let spread = spread.sqrt().max(f32::EPSILON);
-        let compared = close
+        let similarities: Vec<Option<f32>> = documents.map(similarity).collect();
+        let values = similarities.iter().flatten();
+        let count = to_f32(values.clone().count().max(1) as u64);
+        let mean = values.clone().sum::<f32>() / count;
+        let variance = values.map(|value| (value - mean).powi(2)).sum::<f32>() / count;
+        let deviation = variance.sqrt().max(f32::EPSILON);
+        let z_scores = similarities
             .iter()
-            .map(|one| one.map_or(0.0, |one| (one - mean) / spread));
-        compared.collect()
+            .map(|value| value.map_or(0.0, |value| (value - mean) / deviation));
+        z_scores.collect()
     }
 }
 
-/// Where the feature stands that is 1 where a request has the whole name of a skill.
-static NAMED: LazyLock<usize> = LazyLock::new(|| {
-    let place = names().iter().position(|name| name == "name.whole");
-    place.unwrap_or(FEATURES - 1)
+/// Index of the feature that is 1 if the query has the whole name of a skill.
+static WHOLE_NAME: LazyLock<usize> = LazyLock::new(|| {
+    let index = feature_names().iter().position(|name| name == "name.whole");
+    index.unwrap_or(FEATURE_COUNT - 1)
 });
 
-/// Where the features stand that a likelihood has too.
-static PLACES: LazyLock<Vec<usize>> = LazyLock::new(|| {
-    let known = names();
-    let names = LIKELY_NAMES[3..LIKELY - 1].iter();
-    let place = |name: &&str| {
+/// Indices of the ranking features that are also features of the confidence.
+static SHARED_FEATURES: LazyLock<Vec<usize>> = LazyLock::new(|| {
+    let features = feature_names();
+    let names = CONFIDENCE_NAMES[3..CONFIDENCE_COUNT - 1].iter();
+    let index = |name: &&str| {
         let name = name.strip_prefix("likely.");
-        known.iter().position(|own| Some(&**own) == name)
+        features.iter().position(|feature| Some(&**feature) == name)
     };
-    names.filter_map(place).collect()
+    names.filter_map(index).collect()
 });
 
-fn product(a: &[f32], b: &[f32]) -> f32 {
+fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::search::features::MEANING;
+    use crate::choose::search::features::SIMILARITY_FEATURE;
 
     #[test]
-    fn every_weight_that_is_written_is_that_of_a_feature() {
-        let known = names();
-        for line in WRITTEN.lines() {
+    fn every_weight_belongs_to_a_feature() {
+        let features = feature_names();
+        for line in WEIGHTS_TSV.lines() {
             let (name, value) = line.split_once('\t').unwrap();
-            let is_known = known.iter().any(|own| own == name) || LIKELY_NAMES.contains(&name);
+            let is_known =
+                features.iter().any(|feature| feature == name) || CONFIDENCE_NAMES.contains(&name);
             assert!(is_known, "{name}");
             assert!(value.parse::<f32>().unwrap().is_finite(), "{name}");
         }
-        assert_eq!(known.len(), FEATURES);
-        assert_eq!(known.last().map(String::as_str), Some(MEANING));
-        assert_eq!(known[*NAMED], "name.whole");
-        assert_eq!(PLACES.len(), LIKELY - 4);
+        assert_eq!(features.len(), FEATURE_COUNT);
+        assert_eq!(
+            features.last().map(String::as_str),
+            Some(SIMILARITY_FEATURE)
+        );
+        assert_eq!(features[*WHOLE_NAME], "name.whole");
+        assert_eq!(SHARED_FEATURES.len(), CONFIDENCE_COUNT - 4);
     }
 }

@@ -1,4 +1,4 @@
-//! Documents, inverted: for each term, which of them have it.
+//! An inverted index over some documents.
 
 use std::sync::Arc;
 
@@ -10,66 +10,67 @@ use crate::choose::search::embedding::{QuantizedVector, QuantizedVectors};
 use crate::choose::search::query::WeightedQuery;
 use crate::choose::search::tokenizer::Term;
 
-/// Documents that are searched together.
+/// Documents with their postings and embeddings. A document's slot is its position.
 pub(super) struct Segment {
     documents: Vec<Arc<Document>>,
     statistics: CorpusStatistics,
-    /// The number of each term, by which its documents are found.
-    numbers: HashMap<Term, u32>,
-    /// Where the documents of each term end among the postings; they start where those of the term before end.
+    /// Id of each term, which is its index in `ends`.
+    term_ids: HashMap<Term, u32>,
+    /// End of each term's postings, which start at the end of the previous term's.
     ends: Vec<u32>,
     postings: Vec<Posting>,
-    /// What the documents mean, where something tells.
-    meanings: QuantizedVectors,
+    embeddings: QuantizedVectors,
 }
 
-/// A document that has a term, and how well it answers it.
+/// A document that has a term, with the term's score in it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Posting {
     pub(super) slot: u32,
-    pub(super) answers: f32,
+    pub(super) score: f32,
 }
 
 impl Segment {
-    /// Inverts documents; they are compared with those of another segment, where there is one.
+    /// Indexes documents. Field lengths are normalized by the averages of `base`, if it has documents.
     pub(super) fn new(documents: Vec<Arc<Document>>, base: Option<&Self>) -> Self {
         let statistics: CorpusStatistics = documents.iter().map(|document| &**document).collect();
         let base = base.map(|base| base.statistics);
-        let compared = base
+        let reference = base
             .filter(|base| base.documents() > 0)
             .unwrap_or(statistics);
-        let averages = compared.averages();
-        let mut numbers: HashMap<Term, u32> = HashMap::new();
+        let averages = reference.average_lengths();
+        let mut term_ids: HashMap<Term, u32> = HashMap::new();
         let mut ends: Vec<u32> = Vec::new();
         for term in documents.iter().flat_map(|document| document.terms()) {
-            let number = *numbers.entry(*term).or_insert_with(|| {
+            let id = *term_ids.entry(*term).or_insert_with(|| {
                 ends.push(0);
                 u32::try_from(ends.len() - 1).unwrap_or(u32::MAX)
             });
-            ends[number as usize] += 1;
+            ends[id as usize] += 1;
         }
-        // Each count becomes the place where the list starts, which filling it moves to its end.
+        // Turn each count into the start of its list; filling the list advances it to the end.
         let mut start = 0;
         for end in &mut ends {
             start += std::mem::replace(end, start);
         }
         let mut postings = vec![Posting::default(); start as usize];
         for (slot, document) in (0..).zip(&documents) {
-            let worth = FieldNorms::new(document.lengths(), &averages);
-            for (term, counts) in document.all_counts() {
-                let end = &mut ends[numbers[&term] as usize];
+            let norms = FieldNorms::new(document.lengths(), &averages);
+            for (term, counts) in document.term_counts() {
+                let end = &mut ends[term_ids[&term] as usize];
                 postings[*end as usize] = Posting {
                     slot,
-                    answers: worth.answers(counts),
+                    score: norms.term_score(counts),
                 };
                 *end += 1;
             }
         }
         Self {
-            meanings: QuantizedVectors::new(documents.iter().map(|document| document.embedding())),
+            embeddings: QuantizedVectors::new(
+                documents.iter().map(|document| document.embedding()),
+            ),
             documents,
             statistics,
-            numbers,
+            term_ids,
             ends,
             postings,
         }
@@ -83,74 +84,74 @@ impl Segment {
         &self.statistics
     }
 
-    /// Returns the documents that have a term, in order.
+    /// Returns the postings of a term, in slot order.
     pub(super) fn postings(&self, term: Term) -> &[Posting] {
-        let Some(number) = self.numbers.get(&term).map(|number| *number as usize) else {
+        let Some(id) = self.term_ids.get(&term).map(|id| *id as usize) else {
             return &[];
         };
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.postings[start as usize..self.ends[number] as usize]
+        let start = id.checked_sub(1).map_or(0, |previous| self.ends[previous]);
+        &self.postings[start as usize..self.ends[id] as usize]
     }
 
-    /// Returns the documents that answer a request best by its terms alone, at most so many, in no order; `seen` tells which
-    /// of them may be seen, and as what.
-    pub(super) fn best<T>(
+    /// Returns up to `limit` documents with the best BM25F scores, in no particular order. `resolve` maps a slot to the
+    /// caller's value, or to `None` if the document is not visible.
+    pub(super) fn best_by_terms<T>(
         &self,
-        weighed: &WeightedQuery,
+        query: &WeightedQuery,
         limit: usize,
-        seen: impl Fn(usize) -> Option<T>,
+        resolve: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {
         let mut scores = vec![0.0_f32; self.documents.len()];
-        for (term, weight) in weighed.terms() {
+        for (term, weight) in query.terms() {
             for posting in self.postings(term) {
-                scores[posting.slot as usize] += weight * posting.answers;
+                scores[posting.slot as usize] += weight * posting.score;
             }
         }
-        self.first(&scores, limit, seen)
+        self.top_scored(&scores, limit, resolve)
     }
 
-    /// Returns the documents that are closest to a request by their meaning, at most so many, in no order.
+    /// Returns up to `limit` documents with the most similar embeddings, in no particular order.
     pub(super) fn nearest<T>(
         &self,
-        meaning: &QuantizedVector,
+        embedding: &QuantizedVector,
         limit: usize,
-        seen: impl Fn(usize) -> Option<T>,
+        resolve: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {
-        self.first(&self.meanings.closeness(meaning), limit, seen)
+        self.top_scored(&self.embeddings.similarities(embedding), limit, resolve)
     }
 
-    /// Returns the documents with the highest scores above 0 of those that may be seen.
-    fn first<T>(
+    /// Returns the visible documents with the highest scores above 0.
+    fn top_scored<T>(
         &self,
         scores: &[f32],
         limit: usize,
-        seen: impl Fn(usize) -> Option<T>,
+        resolve: impl Fn(usize) -> Option<T>,
     ) -> Vec<(T, &Document)> {
-        let found = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
-        let mut found: Vec<usize> = found.map(|(slot, _)| slot).collect();
-        let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
-        let (mut best, mut rest) = (Vec::new(), &mut found[..]);
-        // Those that may not be seen make room for the next.
+        let slots = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
+        let mut slots: Vec<usize> = slots.map(|(slot, _)| slot).collect();
+        let by_score = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+        let (mut best, mut rest) = (Vec::new(), &mut slots[..]);
+        // Invisible documents make room for the next best.
         while best.len() < limit && !rest.is_empty() {
             let wanted = (limit - best.len()).min(rest.len());
             if wanted < rest.len() {
-                rest.select_nth_unstable_by(wanted, better);
+                rest.select_nth_unstable_by(wanted, by_score);
             }
-            let (first, others) = rest.split_at_mut(wanted);
-            let first = first.iter();
-            best.extend(first.filter_map(|slot| Some((seen(*slot)?, &*self.documents[*slot]))));
-            rest = others;
+            let (top, remaining) = rest.split_at_mut(wanted);
+            let top = top.iter();
+            best.extend(top.filter_map(|slot| Some((resolve(*slot)?, &*self.documents[*slot]))));
+            rest = remaining;
         }
         best
     }
 
-    /// Returns the bytes that it takes.
+    /// Returns the memory size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let documents = self.documents.iter().map(|document| document.bytes());
         documents.sum::<usize>()
             + size_of_val(&*self.postings)
             + size_of_val(&*self.ends)
-            + self.meanings.bytes()
-            + self.numbers.capacity() * size_of::<(Term, u32)>()
+            + self.embeddings.bytes()
+            + self.term_ids.capacity() * size_of::<(Term, u32)>()
     }
 }

@@ -1,137 +1,141 @@
-//! The stretch of a text that answers a request best, and the words that do.
+//! Snippets: the part of a text with the most query terms.
 
 use std::ops::Range;
 
 use crate::choose::search::query::Query;
-use crate::choose::search::tokenizer::{Term, Terms};
+use crate::choose::search::tokenizer::{Term, Tokenizer};
 use crate::text::{MISSING, start_of, word_end, word_start};
 
-/// Bytes of a text that a snippet is looked for in.
-const LOOKED_AT: usize = 64 * 1024;
+/// Bytes of a text to search for a snippet.
+const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 
-/// A stretch of a text, and the words in it that were asked for.
+/// A part of a text with its query terms marked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snippet {
-    /// The stretch, on one line.
+    /// The text, on one line.
     pub text: String,
-    /// Where the words stand in it, in order.
+    /// Byte ranges of the query terms in it, in order.
     pub marks: Vec<Range<usize>>,
-    /// How many different terms of the request stand in it.
+    /// Number of distinct query terms in it.
     pub terms: usize,
 }
 
-/// A word of a text that was asked for: which term of the request it is, and its place.
+/// The byte range of a query term in a text, with the index of the term.
 type TermSpan = (usize, Range<usize>);
 
 impl Query {
-    /// Returns the stretch of a text, at most so many bytes of it, that has the most terms of the request; the first of
-    /// several. Nothing, if it has none or not a letter fits. A word that is longer is cut.
+    /// Returns the window of at most `bytes` bytes with the most distinct query terms; the first one if there are
+    /// several. Returns `None` if the text has no query terms or not even one character fits. A word that does not fit
+    /// is cut.
     pub fn snippet(&self, text: &str, bytes: usize) -> Option<Snippet> {
-        let looked_at = start_of(text, LOOKED_AT);
-        let marks = self.marks(looked_at);
-        let mut found = marks[best_window(&marks, bytes)].to_vec();
-        let (_, first) = found.first_mut()?;
-        let word = start_of(&looked_at[first.clone()], bytes);
+        let searched = start_of(text, MAX_SEARCHED_BYTES);
+        let spans = self.term_spans(searched);
+        let mut window = spans[best_window(&spans, bytes)].to_vec();
+        let (_, first) = window.first_mut()?;
+        let word = start_of(&searched[first.clone()], bytes);
         if word.is_empty() {
             return None;
         }
         first.end = first.start + word.len();
-        let (from, to) = (found.first()?.1.start, found.last()?.1.end);
-        let spare = bytes.saturating_sub(to - from);
-        let start = word_start(looked_at, from.saturating_sub(spare / 3)..from);
-        let end = word_end(looked_at, to..start.saturating_add(bytes));
-        let mut terms: Vec<usize> = found.iter().map(|(term, _)| *term).collect();
+        let (first_start, last_end) = (window.first()?.1.start, window.last()?.1.end);
+        let context = bytes.saturating_sub(last_end - first_start);
+        let start = word_start(
+            searched,
+            first_start.saturating_sub(context / 3)..first_start,
+        );
+        let end = word_end(searched, last_end..start.saturating_add(bytes));
+        let mut terms: Vec<usize> = window.iter().map(|(term, _)| *term).collect();
         terms.sort_unstable();
         terms.dedup();
-        let places = found.into_iter().map(|(_, place)| place);
-        Some(on_one_line(text, start..end, places, terms.len()))
+        let ranges = window.into_iter().map(|(_, range)| range);
+        Some(collapse_whitespace(text, start..end, ranges, terms.len()))
     }
 
-    /// Returns the words of a text that were asked for, in order, none inside of another.
-    fn marks(&self, text: &str) -> Vec<TermSpan> {
-        let mut asked: Vec<Term> = self.terms().collect();
-        asked.sort_unstable();
-        let mut marks: Vec<TermSpan> = Vec::new();
-        Terms::new().each(text, |term, place| {
-            let is_inside = marks.last().is_some_and(|(_, last)| place.start < last.end);
-            if let Ok(term) = asked.binary_search(&term)
-                && !is_inside
+    /// Returns the query terms in a text, in order and without overlaps.
+    fn term_spans(&self, text: &str) -> Vec<TermSpan> {
+        let mut terms: Vec<Term> = self.terms().collect();
+        terms.sort_unstable();
+        let mut spans: Vec<TermSpan> = Vec::new();
+        Tokenizer::new().for_each_term(text, |term, range| {
+            let overlaps = spans.last().is_some_and(|(_, last)| range.start < last.end);
+            if let Ok(term) = terms.binary_search(&term)
+                && !overlaps
             {
-                marks.push((term, place));
+                spans.push((term, range));
             }
         });
-        marks
+        spans
     }
 }
 
-/// Returns which marks stand together within so many bytes and are of the most different terms: one at least, if there
-/// are any.
-fn best_window(marks: &[TermSpan], bytes: usize) -> Range<usize> {
-    let terms = marks.iter().map(|(term, _)| term + 1).max();
-    let mut times = vec![0_usize; terms.unwrap_or_default()];
-    let (mut best, mut most) = (0..marks.len().min(1), 0);
-    let (mut end, mut different) = (0, 0);
-    for (start, (term, from)) in marks.iter().enumerate() {
-        let inside = |(_, place): &TermSpan| place.end - from.start <= bytes;
-        while let Some((term, _)) = marks.get(end).filter(|mark| inside(mark)) {
-            different += usize::from(times[*term] == 0);
-            times[*term] += 1;
+/// Returns the indices of the consecutive spans within `bytes` bytes that have the most distinct terms; at least one
+/// span if there are any.
+fn best_window(spans: &[TermSpan], bytes: usize) -> Range<usize> {
+    let term_count = spans.iter().map(|(term, _)| term + 1).max();
+    let mut counts = vec![0_usize; term_count.unwrap_or_default()];
+    let (mut best, mut max_distinct) = (0..spans.len().min(1), 0);
+    let (mut end, mut distinct) = (0, 0);
+    for (start, (term, first)) in spans.iter().enumerate() {
+        let fits = |(_, range): &TermSpan| range.end - first.start <= bytes;
+        while let Some((term, _)) = spans.get(end).filter(|span| fits(span)) {
+            distinct += usize::from(counts[*term] == 0);
+            counts[*term] += 1;
             end += 1;
         }
-        if different > most {
-            (best, most) = (start..end, different);
+        if distinct > max_distinct {
+            (best, max_distinct) = (start..end, distinct);
         }
         if end > start {
-            times[*term] -= 1;
-            different -= usize::from(times[*term] == 0);
+            counts[*term] -= 1;
+            distinct -= usize::from(counts[*term] == 0);
         } else {
-            // The word alone is too long.
+            // This word alone exceeds the window.
             end += 1;
         }
     }
     best
 }
 
-/// Returns a stretch with single spaces for all blanks and breaks, and places in it moved along.
-fn on_one_line(
+/// Renders a part of a text on one line, with each run of whitespace as one space, and maps the ranges of terms to it.
+fn collapse_whitespace(
     text: &str,
-    stretch: Range<usize>,
-    places: impl Iterator<Item = Range<usize>>,
+    window: Range<usize>,
+    ranges: impl Iterator<Item = Range<usize>>,
     terms: usize,
 ) -> Snippet {
     let mut line = String::new();
     let mut marks: Vec<Range<usize>> = Vec::new();
-    let mut places = places.peekable();
-    if stretch.start > 0 {
+    let mut ranges = ranges.peekable();
+    if window.start > 0 {
         line.push(MISSING);
     }
-    let mut is_blank = true;
-    for (at, letter) in text[stretch.clone()].char_indices() {
-        let at = stretch.start + at;
-        if places.peek().is_some_and(|place| place.start == at) {
+    let mut after_space = true;
+    for (position, c) in text[window.clone()].char_indices() {
+        let position = window.start + position;
+        if ranges.peek().is_some_and(|range| range.start == position) {
             marks.push(line.len()..line.len());
         }
-        if letter.is_whitespace() {
-            if !is_blank {
+        if c.is_whitespace() {
+            if !after_space {
                 line.push(' ');
             }
-            is_blank = true;
+            after_space = true;
         } else {
-            line.push(letter);
-            is_blank = false;
+            line.push(c);
+            after_space = false;
         }
-        if places
-            .next_if(|place| place.end == at + letter.len_utf8())
+        if ranges
+            .next_if(|range| range.end == position + c.len_utf8())
             .is_some()
             && let Some(mark) = marks.last_mut()
         {
             mark.end = line.len();
         }
     }
-    let kept = line.trim_end().len();
-    line.truncate(kept);
-    if stretch.end < text.trim_end().len() {
+    let trimmed = line.trim_end().len();
+    line.truncate(trimmed);
+    if window.end < text.trim_end().len() {
         line.push(MISSING);
     }
     Snippet {
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snippet_shows_the_words_that_were_asked_for() {
+    fn snippet_marks_the_query_terms() {
         let text =
             "Fills in forms.\n\nUse it when a PDF\n  form has to be filled, or signed by somebody.";
         assert_eq!(
@@ -174,7 +178,7 @@ mod tests {
         assert_eq!(shown("weather", text, 40), "nothing");
     }
 
-    /// Text of any script with white space of any width, and words in it that are asked for.
+    /// Text of any script with any kind of white space and some query terms.
     fn any_text() -> impl Strategy<Value = String> {
         let spaces: Vec<char> = (char::MIN..=char::MAX)
             .filter(|c| c.is_whitespace())
@@ -189,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_of_any_width_ends_a_word() {
+    fn any_white_space_ends_a_word() {
         let text = format!("{}\u{a0}pdf", "x".repeat(300));
         assert_eq!(shown("pdf", &text, 160), "…[pdf]");
         let text =
@@ -204,32 +208,37 @@ mod tests {
     }
 
     #[test]
-    fn end_of_what_is_looked_at_is_not_shown_as_the_end_of_the_text() {
-        let text = format!("{} pdf more", "x ".repeat(LOOKED_AT / 2 - 2));
+    fn end_of_the_searched_part_is_not_shown_as_the_end_of_the_text() {
+        let text = format!("{} pdf more", "x ".repeat(MAX_SEARCHED_BYTES / 2 - 2));
         assert_eq!(shown("pdf", &text, 6), "…[pdf]…");
     }
 
-    /// Looked for one by one, windows of this text would take minutes.
+    /// Checking every window of this text separately would take minutes.
     #[test]
-    fn text_full_of_answers_is_looked_through_once() {
-        let text = "pdf form ".repeat(LOOKED_AT / 9);
-        let snippet = Query::new("pdf form").snippet(&text, LOOKED_AT).unwrap();
-        assert_eq!((snippet.marks.len(), snippet.terms), (LOOKED_AT / 9 * 2, 2));
+    fn text_full_of_query_terms_is_scanned_once() {
+        let text = "pdf form ".repeat(MAX_SEARCHED_BYTES / 9);
+        let snippet = Query::new("pdf form")
+            .snippet(&text, MAX_SEARCHED_BYTES)
+            .unwrap();
+        assert_eq!(
+            (snippet.marks.len(), snippet.terms),
+            (MAX_SEARCHED_BYTES / 9 * 2, 2)
+        );
     }
 
-    /// Returns the window that is found by looking at all of them.
-    fn best_of_all(marks: &[TermSpan], bytes: usize) -> Range<usize> {
-        let (mut best, mut most) = (0..marks.len().min(1), 0);
-        for (start, (_, from)) in marks.iter().enumerate() {
-            let inside = marks[start..].iter();
-            let inside = inside.take_while(|(_, place)| place.end - from.start <= bytes);
+    /// Returns the best window by checking all of them.
+    fn best_window_by_brute_force(spans: &[TermSpan], bytes: usize) -> Range<usize> {
+        let (mut best, mut max_distinct) = (0..spans.len().min(1), 0);
+        for (start, (_, first)) in spans.iter().enumerate() {
+            let inside = spans[start..].iter();
+            let inside = inside.take_while(|(_, range)| range.end - first.start <= bytes);
             let terms: Vec<usize> = inside.map(|(term, _)| *term).collect();
-            let different = terms
+            let distinct = terms
                 .iter()
                 .collect::<std::collections::BTreeSet<_>>()
                 .len();
-            if different > most {
-                (best, most) = (start..start + terms.len(), different);
+            if distinct > max_distinct {
+                (best, max_distinct) = (start..start + terms.len(), distinct);
             }
         }
         best
@@ -244,7 +253,7 @@ mod tests {
                 at = start + length;
                 (term, start..at)
             }).collect();
-            proptest::prop_assert_eq!(best_window(&marks, bytes), best_of_all(&marks, bytes));
+            proptest::prop_assert_eq!(best_window(&marks, bytes), best_window_by_brute_force(&marks, bytes));
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! A text as words that can be compared: folded, stemmed, identifiers taken apart.
+//! Tokenization: words are folded and stemmed, and identifiers are split.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,28 +10,28 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::text::{fold_char, start_of};
 
-/// What a word is found by: a number that is the same for all its forms, on every machine.
+/// A hashed word stem. It is the same for all forms of a word and on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term(u32);
 
 impl Term {
-    /// Takes a term from its number.
+    /// Creates a term from its hash.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Returns the number.
+    /// Returns the hash.
     pub const fn number(self) -> u32 {
         self.0
     }
 }
 
-/// Bytes of a word that count; nobody searches for more.
-const WORD_BYTES: usize = 64;
-/// Words that are remembered with their terms.
-const REMEMBERED: usize = 1 << 16;
+/// Maximum bytes of a word to use; nobody searches for longer words.
+const MAX_WORD_BYTES: usize = 64;
+/// Maximum words in the cache of a tokenizer.
+const MAX_CACHED_WORDS: usize = 1 << 16;
 
-/// Words that say nothing of what a text is about.
+/// Words that carry no information about the topic of a text.
 const STOP_WORDS: [&str; 96] = [
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because",
     "been", "but", "by", "can", "could", "did", "do", "does", "each", "for", "from", "had", "has",
@@ -43,43 +43,43 @@ const STOP_WORDS: [&str; 96] = [
     "would", "you", "your", "am", "im", "ive",
 ];
 
-/// Turns words into terms, and remembers those it has seen.
-pub(super) struct Terms {
+/// Turns words into terms, with a cache.
+pub(super) struct Tokenizer {
     stemmer: Stemmer,
-    seen: HashMap<Box<str>, Option<Term>>,
+    cache: HashMap<Box<str>, Option<Term>>,
 }
 
-impl Terms {
+impl Tokenizer {
     pub(super) fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
-            seen: HashMap::new(),
+            cache: HashMap::new(),
         }
     }
 
-    /// Calls back with each term of a text and the place of its word, in order. A stop word has no term; a word that is
-    /// made of several has one of its own and one for each part.
-    pub(super) fn each(&mut self, text: &str, mut take: impl FnMut(Term, Range<usize>)) {
-        each_word(text, |word, place| {
+    /// Calls `emit` with each term of a text and the byte range of its word, in order. A stop word has no term; an
+    /// identifier has one term for the whole and one for each part.
+    pub(super) fn for_each_term(&mut self, text: &str, mut emit: impl FnMut(Term, Range<usize>)) {
+        for_each_word(text, |word, range| {
             if let Some(term) = self.term(word) {
-                take(term, place);
+                emit(term, range);
             }
         });
     }
 
     fn term(&mut self, word: &str) -> Option<Term> {
-        if let Some(term) = self.seen.get(word) {
+        if let Some(term) = self.cache.get(word) {
             return *term;
         }
-        let term = self.made(word);
-        if self.seen.len() < REMEMBERED {
-            self.seen.insert(word.into(), term);
+        let term = self.compute_term(word);
+        if self.cache.len() < MAX_CACHED_WORDS {
+            self.cache.insert(word.into(), term);
         }
         term
     }
 
-    fn made(&self, word: &str) -> Option<Term> {
-        let folded = folded(start_of(word, WORD_BYTES));
+    fn compute_term(&self, word: &str) -> Option<Term> {
+        let folded = fold_word(start_of(word, MAX_WORD_BYTES));
         if STOP_WORDS.contains(&&*folded) {
             return None;
         }
@@ -89,12 +89,12 @@ impl Terms {
         } else {
             folded
         };
-        Some(Term(hashed(&stem)))
+        Some(Term(hash_stem(&stem)))
     }
 }
 
-/// Returns a word in lower case and without accents; forms that look alike become one.
-fn folded(word: &str) -> Cow<'_, str> {
+/// Folds case, strips accents and normalizes compatibility forms.
+fn fold_word(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
             Cow::Owned(word.to_ascii_lowercase())
@@ -102,92 +102,96 @@ fn folded(word: &str) -> Cow<'_, str> {
             Cow::Borrowed(word)
         };
     }
-    let plain = word.nfkd().filter(|letter| !is_combining_mark(*letter));
-    Cow::Owned(plain.flat_map(fold_char).nfc().collect())
+    let base = word.nfkd().filter(|c| !is_combining_mark(*c));
+    Cow::Owned(base.flat_map(fold_char).nfc().collect())
 }
 
-/// FNV-1a, both halves put together. It is written down in indexes, so it never changes.
-fn hashed(stem: &str) -> u32 {
+/// 64-bit FNV-1a, XOR-folded to 32 bits. Indexes on disk contain it, so it must never change.
+fn hash_stem(stem: &str) -> u32 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in stem.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     let (bytes, mut folded) = (hash.to_le_bytes(), [0; 4]);
-    for (at, byte) in folded.iter_mut().enumerate() {
-        *byte = bytes[at] ^ bytes[at + 4];
+    for (index, byte) in folded.iter_mut().enumerate() {
+        *byte = bytes[index] ^ bytes[index + 4];
     }
     u32::from_le_bytes(folded)
 }
 
-/// Calls back with each word of a text and its place: runs of letters and digits, the parts of identifiers after the
-/// whole, and pairs of signs in scripts that are written without spaces.
-fn each_word(text: &str, mut take: impl FnMut(&str, Range<usize>)) {
-    let mut letters = text.char_indices().peekable();
-    while let Some((start, letter)) = letters.next() {
-        if !letter.is_alphanumeric() {
+/// Calls `emit` with each word of a text and its byte range: runs of letters and digits, the parts of an identifier
+/// after the whole, and character bigrams in scripts that are written without spaces.
+fn for_each_word(text: &str, mut emit: impl FnMut(&str, Range<usize>)) {
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, c)) = chars.next() {
+        if !c.is_alphanumeric() {
             continue;
         }
-        let is_dense = is_written_without_spaces(letter);
-        let mut end = start + letter.len_utf8();
-        while let Some((at, next)) = letters.peek().copied() {
+        let is_spaceless_run = is_spaceless(c);
+        let mut end = start + c.len_utf8();
+        while let Some((at, next)) = chars.peek().copied() {
             if !next.is_alphanumeric() && !is_combining_mark(next)
-                || is_written_without_spaces(next) != is_dense && !is_combining_mark(next)
+                || is_spaceless(next) != is_spaceless_run && !is_combining_mark(next)
             {
                 break;
             }
             end = at + next.len_utf8();
-            letters.next();
+            chars.next();
         }
-        if is_dense {
-            each_pair(&text[start..end], start, &mut take);
+        if is_spaceless_run {
+            for_each_bigram(&text[start..end], start, &mut emit);
             continue;
         }
-        end += sharp_or_plus(text, start..end);
-        take(&text[start..end], start..end);
-        each_part(&text[start..end], start, &mut take);
+        end += language_suffix_len(text, start..end);
+        emit(&text[start..end], start..end);
+        for_each_subword(&text[start..end], start, &mut emit);
     }
 }
 
-/// Returns how many bytes after a word belong to it: `C#`, `C++`.
-fn sharp_or_plus(text: &str, word: Range<usize>) -> usize {
+/// Returns the number of bytes after a word that belong to it, as in `C#` and `C++`.
+fn language_suffix_len(text: &str, word: Range<usize>) -> usize {
     if word.len() > 1 {
         return 0;
     }
     let rest = &text[word.end..];
     ["++", "#"]
         .into_iter()
-        .find(|mark| rest.starts_with(mark))
+        .find(|suffix| rest.starts_with(suffix))
         .map_or(0, str::len)
 }
 
-/// Scripts of which a run is many words: those of Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese.
-fn is_written_without_spaces(letter: char) -> bool {
-    matches!(letter,
+/// Returns whether a run of such characters may be several words: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese.
+fn is_spaceless(c: char) -> bool {
+    matches!(c,
         '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-fn each_pair(run: &str, start: usize, take: &mut impl FnMut(&str, Range<usize>)) {
-    let mut places = run.char_indices().map(|(at, _)| at).chain([run.len()]);
-    let (mut first, mut second) = (places.next(), places.next());
-    let third = places.next();
+/// Calls `emit` with each pair of adjacent characters, or with the whole run if it has only one or two.
+fn for_each_bigram(run: &str, start: usize, emit: &mut impl FnMut(&str, Range<usize>)) {
+    let mut offsets = run
+        .char_indices()
+        .map(|(offset, _)| offset)
+        .chain([run.len()]);
+    let (mut first, mut second) = (offsets.next(), offsets.next());
+    let third = offsets.next();
     if third.is_none() {
-        take(run, start..start + run.len());
+        emit(run, start..start + run.len());
         return;
     }
-    for end in third.into_iter().chain(places) {
+    for end in third.into_iter().chain(offsets) {
         if let Some(first) = first {
-            take(&run[first..end], start + first..start + end);
+            emit(&run[first..end], start + first..start + end);
         }
         (first, second) = (second, Some(end));
     }
 }
 
-/// Calls back with the parts of an identifier, where it has some: `getUserName`, `HTTPRequestError`, `python3`.
+/// Calls `emit` with the parts of an identifier, if it has several: `getUserName`, `HTTPRequestError`, `python3`.
 ///
-/// Two parts that both begin with a capital are most often one name (`JavaScript`, `LinkedIn`) and stay together.
-fn each_part(word: &str, start: usize, take: &mut impl FnMut(&str, Range<usize>)) {
+/// Two parts that both start with a capital are usually one name (`JavaScript`, `LinkedIn`) and are not split.
+fn for_each_subword(word: &str, start: usize, emit: &mut impl FnMut(&str, Range<usize>)) {
     if !word.is_ascii() || word.len() < 3 {
         return;
     }
@@ -196,29 +200,35 @@ fn each_part(word: &str, start: usize, take: &mut impl FnMut(&str, Range<usize>)
     if is_plain {
         return;
     }
-    let borders: Vec<usize> = (1..bytes.len())
-        .filter(|at| is_border(bytes, *at))
+    let boundaries: Vec<usize> = (1..bytes.len())
+        .filter(|offset| is_subword_start(bytes, *offset))
         .collect();
-    let is_one_name = borders.len() == 1
+    let is_one_name = boundaries.len() == 1
         && bytes[0].is_ascii_uppercase()
-        && bytes[borders[0]].is_ascii_uppercase();
-    if borders.is_empty() || is_one_name {
+        && bytes[boundaries[0]].is_ascii_uppercase();
+    if boundaries.is_empty() || is_one_name {
         return;
     }
-    let starts = [0].into_iter().chain(borders.iter().copied());
-    let ends = borders.iter().copied().chain([bytes.len()]);
-    for (from, to) in starts.zip(ends).filter(|(from, to)| to - from > 1) {
-        take(&word[from..to], start + from..start + to);
+    let starts = [0].into_iter().chain(boundaries.iter().copied());
+    let ends = boundaries.iter().copied().chain([bytes.len()]);
+    for (part_start, part_end) in starts
+        .zip(ends)
+        .filter(|(part_start, part_end)| part_end - part_start > 1)
+    {
+        emit(
+            &word[part_start..part_end],
+            start + part_start..start + part_end,
+        );
     }
 }
 
-/// Returns whether a part of an identifier begins at a place.
-fn is_border(word: &[u8], at: usize) -> bool {
-    let (before, here) = (word[at - 1], word[at]);
-    let is_last_capital = word.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-    before.is_ascii_lowercase() && here.is_ascii_uppercase()
-        || before.is_ascii_uppercase() && here.is_ascii_uppercase() && is_last_capital
-        || before.is_ascii_digit() != here.is_ascii_digit()
+/// Returns whether a part of an identifier starts at an offset.
+fn is_subword_start(word: &[u8], offset: usize) -> bool {
+    let (previous, current) = (word[offset - 1], word[offset]);
+    let is_last_capital = word.get(offset + 1).is_some_and(u8::is_ascii_lowercase);
+    previous.is_ascii_lowercase() && current.is_ascii_uppercase()
+        || previous.is_ascii_uppercase() && current.is_ascii_uppercase() && is_last_capital
+        || previous.is_ascii_digit() != current.is_ascii_digit()
 }
 
 #[cfg(test)]
@@ -226,16 +236,16 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        each_word(text, |word, place| {
-            assert_eq!(word, &text[place]);
-            found.push(word.to_owned());
+        let mut words = Vec::new();
+        for_each_word(text, |word, range| {
+            assert_eq!(word, &text[range]);
+            words.push(word.to_owned());
         });
-        found
+        words
     }
 
     #[test]
-    fn identifiers_are_taken_apart_and_names_are_not() {
+    fn identifiers_are_split_and_names_are_not() {
         assert_eq!(words("pdf-form_filler"), ["pdf", "form", "filler"]);
         assert_eq!(words("getUserName"), ["getUserName", "get", "User", "Name"]);
         assert_eq!(
@@ -250,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_taken_by_pairs() {
+    fn spaceless_scripts_become_bigrams() {
         assert_eq!(words("表格 处理PDF文件"), ["表格", "处理", "PDF", "文件"]);
         assert_eq!(words("日本語で"), ["日本", "本語", "語で"]);
         assert_eq!(words("码"), ["码"]);
@@ -258,8 +268,8 @@ mod tests {
 
     #[test]
     fn forms_of_a_word_are_one_term() {
-        let mut terms = Terms::new();
-        let mut term = |word: &str| terms.term(word);
+        let mut tokenizer = Tokenizer::new();
+        let mut term = |word: &str| tokenizer.term(word);
         assert_eq!(term("Invoices"), term("invoice"));
         assert_eq!(term("résumé"), term("RESUME"));
         assert_eq!(term("ＰＤＦ"), term("pdf"));
@@ -270,7 +280,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_has_words_at_places_in_it(text in "\\PC{0,60}") {
+        fn words_of_any_text_are_at_their_ranges(text in "\\PC{0,60}") {
             words(&text);
         }
     }
