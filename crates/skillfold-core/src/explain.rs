@@ -10,35 +10,35 @@ use crate::choose::near_miss::{NearMiss, near};
 use crate::choose::search::rank::CANDIDATES;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::text::body;
+use crate::disclose::text::render_body;
 use crate::disclose::turn::{Decision, Turn};
 use crate::error::Error;
 use crate::load::loader::Loader;
 use crate::session::Session;
 
-/// Skills that matched whose evidence is looked up, and whose tokens are counted though they are not given.
-const EXPLAINED: usize = 50;
+/// Maximum decisions to locate the evidence and count the tokens of, even if the skill is not given.
+const MAX_EXPLAINED: usize = 50;
 
 /// What a message would add, and why.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// What it would add; nothing was remembered.
+    /// What the message would add; nothing was recorded.
     pub turn: Turn,
-    /// More about each decision of the turn, in the same order.
+    /// Details of each decision of the turn, in the same order.
     pub details: Vec<MatchDetails>,
-    /// The skills that were asked about and did not match.
+    /// The skills that the caller asked about and that did not match.
     pub absent: Vec<UnmatchedSkill>,
 }
 
-/// More about a skill that matched.
+/// Details of a skill that matched.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct MatchDetails {
-    /// Where the evidence stands in the message, for the first 50 decisions.
+    /// The bytes of the message that matched; only for the first 50 decisions.
     pub place: Option<Range<usize>>,
-    /// Tokens of its instructions, of whichever outcome; nothing if they cannot be loaded, and after the first 50 decisions
-    /// only where the turn counted them.
+    /// Tokens of its instructions, whatever the outcome; `None` if they cannot be loaded. After the first 50 decisions
+    /// only if the turn counted them.
     pub tokens: Option<u64>,
 }
 
@@ -46,15 +46,15 @@ pub struct MatchDetails {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnmatchedSkill {
-    /// Its id.
+    /// The skill's id.
     pub id: Box<str>,
-    /// Why.
+    /// Why it did not match.
     pub reason: UnmatchedReason,
-    /// Its triggers, those that the message comes nearest to first, where they are the reason; at most 50.
+    /// Its triggers, the nearest to the message first, at most 50; empty unless they are the reason.
     pub near: Vec<NearMiss>,
-    /// How many triggers it has then.
+    /// The number of its triggers; 0 unless they are the reason.
     pub triggers: usize,
-    /// How likely it is what the message is about, from 0 to 1, where a search looked for that and found it.
+    /// How likely the message is about it, from 0 to 1; `None` unless a search ran and found it.
     pub confidence: Option<f32>,
 }
 
@@ -64,26 +64,26 @@ pub struct UnmatchedSkill {
 pub enum UnmatchedReason {
     /// Its folder is not trusted.
     Untrusted,
-    /// It was switched off.
+    /// It is disabled.
     Disabled,
     /// Another skill has its name.
     Shadowed,
-    /// Only a person may start it.
+    /// Only the user may start it.
     PersonOnly,
     /// The conversation may not see it.
     Unseen,
-    /// The mode gives no instructions unasked.
+    /// The mode only gives instructions that the model asks for.
     Mode,
     /// It has no trigger that could match.
     NoTriggers,
-    /// None of its triggers is in the message, and its name is not said.
+    /// The message contains none of its triggers and not its name.
     NoMatch,
-    /// Nor is it likely enough by what the message is about.
+    /// As [`NoMatch`](Self::NoMatch), and a search finds it below the threshold.
     Unlikely,
 }
 
 impl UnmatchedReason {
-    /// Returns the word for it.
+    /// Returns the reason as a word, such as `no_match`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Untrusted => "untrusted",
@@ -98,7 +98,7 @@ impl UnmatchedReason {
         }
     }
 
-    /// Returns what it means.
+    /// Returns what the reason means.
     pub const fn message(self) -> &'static str {
         match self {
             Self::Untrusted => "its folder is not trusted",
@@ -115,7 +115,7 @@ impl UnmatchedReason {
         }
     }
 
-    /// Returns the way out.
+    /// Returns what to do about it.
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Untrusted => "review the skill, then trust its project with `skillfold trust`",
@@ -138,11 +138,11 @@ impl UnmatchedReason {
 }
 
 impl Session {
-    /// Explains what a message would add, and why each of the skills that `ids` lead to would not; nothing is
-    /// remembered. An id that leads to nothing is an error.
+    /// Explains what a message would add, and why each skill in `ids` would not match. Records nothing. Fails if an id
+    /// does not resolve.
     ///
-    /// The answer is for the host and its people. It speaks of skills that the conversation may not see, so it is not for
-    /// its model.
+    /// The explanation is for the host and its users, not for the model: it covers skills that the conversation may not
+    /// see.
     pub fn why(
         &self,
         matcher: &Matcher,
@@ -157,18 +157,18 @@ impl Session {
             let entry = matcher.catalog().resolve_or_suggest(id)?;
             let is_decided = |decision: &Decision| &*decision.id == entry.id();
             if !turn.decisions.iter().any(is_decided) {
-                absent.push(self.why_not(&entry, matcher, policy, message));
+                absent.push(self.explain_unmatched(&entry, matcher, policy, message));
             }
         }
         Ok(Explanation {
-            details: details(&turn, matcher, loader, policy, message),
+            details: match_details(&turn, matcher, loader, policy, message),
             turn,
             absent,
         })
     }
 
-    /// Says why a skill that did not match did not.
-    fn why_not(
+    /// Returns why a skill did not match.
+    fn explain_unmatched(
         &self,
         entry: &Entry<'_>,
         matcher: &Matcher,
@@ -207,15 +207,15 @@ impl Session {
     }
 }
 
-/// Returns how likely a skill is what a message is about, among all that a model may see.
+/// Returns how likely a message is about a skill, in a search over all skills that a model may see.
 fn confidence(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<f32> {
     let found = finder.find(message, CANDIDATES, &|other| other.is_visible());
-    let own = found.iter().find(|one| &*one.id == entry.id());
-    own.map(|one| one.confidence)
+    let hit = found.iter().find(|hit| &*hit.id == entry.id());
+    hit.map(|hit| hit.confidence)
 }
 
-/// Returns where the evidence of each decision stands, and what its skill costs.
-fn details(
+/// Returns the position of the evidence and the tokens of the skill for each decision.
+fn match_details(
     turn: &Turn,
     matcher: &Matcher,
     loader: &Loader,
@@ -223,7 +223,7 @@ fn details(
     message: &str,
 ) -> Vec<MatchDetails> {
     let mut found = matcher.matches_cached(message);
-    if policy.is_by_triggers() {
+    if policy.is_triggers_only() {
         found = found.by_triggers();
     }
     let found: HashMap<&str, _> = found
@@ -234,10 +234,10 @@ fn details(
     let tokens = |decision: &Decision| {
         let entry = matcher.catalog().resolve_for_model(&decision.id).ok()?;
         let instructions = loader.load(&entry, "").ok()?;
-        let given = body(&entry, instructions, loader, policy.style);
-        Some(policy.counter.count(&given.text))
+        let body = render_body(&entry, instructions, loader, policy.style);
+        Some(policy.counter.count(&body.text))
     };
-    let explained = turn.decisions.iter().take(EXPLAINED).map(|decision| {
+    let explained = turn.decisions.iter().take(MAX_EXPLAINED).map(|decision| {
         let candidate = found.get(&*decision.id);
         MatchDetails {
             place: candidate.map(|candidate| candidate.place(message)),
@@ -247,7 +247,7 @@ fn details(
     let rest = turn
         .decisions
         .iter()
-        .skip(EXPLAINED)
+        .skip(MAX_EXPLAINED)
         .map(|decision| MatchDetails {
             place: None,
             tokens: decision.outcome.tokens(),

@@ -1,4 +1,4 @@
-//! What a host says became of a skill, and what a conversation remembers of how the skill came to it.
+//! Feedback of a host on a skill, and how a conversation came to have the skill.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 use crate::choose::signal::Signal;
 use crate::disclose::turn::{Outcome, Turn};
 
-/// Skills of which a conversation remembers how they were chosen; the one chosen longest ago is forgotten first.
-const REMEMBERED: usize = 256;
+/// Maximum choices that a conversation remembers; the oldest is dropped first.
+const MAX_CHOICES: usize = 256;
 
-/// Skills of one turn that are remembered though they were not given.
-const OF_A_TURN: usize = 20;
+/// Maximum rank in a turn up to which a skill that was not given is remembered.
+const MAX_REMEMBERED_RANK: usize = 20;
 
-/// What became of a skill, as the host saw it.
+/// Feedback of the host on whether a skill was the right one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Feedback {
-    /// The model was told of it and followed it: it was the right one.
+    /// The model was told about it and followed it: it was the right one.
     Used,
-    /// The model was told of it and did not follow it, or should not have.
+    /// The model was told about it but did not follow it, or should not have.
     Unused,
-    /// It would have been the right one, and the model was not given it.
+    /// It would have been the right one, but the model did not get it.
     Missed,
 }
 
 impl Feedback {
-    /// Returns the word for it.
+    /// Returns the feedback as a word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Used => "used",
@@ -36,28 +36,28 @@ impl Feedback {
     }
 }
 
-/// How a skill came to a conversation.
+/// How a conversation came to have a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Choice {
     pub(crate) turn: u64,
-    /// Its place among the skills that matched, from 1; none where the model asked for it.
+    /// The signal and the rank among the skills that matched, from 1; `None` if the model asked for it.
     pub(crate) matched: Option<(Signal, u32)>,
-    pub(crate) told: Told,
+    pub(crate) told: DisclosureLevel,
 }
 
-/// What a model was told of a skill.
+/// How much a model was told about a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Told {
+pub(crate) enum DisclosureLevel {
     /// Its instructions.
     Full,
-    /// A line that it is there.
+    /// A line about it.
     Line,
     /// Nothing.
     Nothing,
 }
 
-impl Told {
+impl DisclosureLevel {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -67,7 +67,7 @@ impl Told {
     }
 }
 
-impl From<&Outcome> for Told {
+impl From<&Outcome> for DisclosureLevel {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Given(..) | Outcome::Known => Self::Full,
@@ -77,7 +77,7 @@ impl From<&Outcome> for Told {
     }
 }
 
-/// How skills came to a conversation, by id.
+/// How a conversation came to have its skills, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Choices(BTreeMap<Box<str>, Choice>);
@@ -91,36 +91,45 @@ impl Choices {
         self.0.get(id)
     }
 
-    /// Remembers what a turn chose. What is given again was chosen before.
-    pub(crate) fn of_turn(&mut self, number: u64, turn: &Turn) {
+    /// Records the choices of a turn. Skills that are given again were recorded before.
+    pub(crate) fn record_turn(&mut self, number: u64, turn: &Turn) {
         let matched = turn.decisions.iter();
         let matched = matched.filter(|decision| decision.signal != Signal::Earlier);
         for (rank, decision) in (1..).zip(matched) {
-            let told = Told::from(&decision.outcome);
-            if told == Told::Full || rank <= OF_A_TURN {
+            let told = DisclosureLevel::from(&decision.outcome);
+            if told == DisclosureLevel::Full || rank <= MAX_REMEMBERED_RANK {
                 let rank = u32::try_from(rank).unwrap_or(u32::MAX);
                 let matched = Some((decision.signal, rank));
-                self.put(&decision.id, number, matched, told);
+                self.insert(&decision.id, number, matched, told);
             }
         }
     }
 
-    /// Remembers that the model asked for a skill, unless a request had brought it before.
-    pub(crate) fn by_model(&mut self, number: u64, id: &str) {
-        if self.get(id).is_none_or(|chosen| chosen.told != Told::Full) {
-            self.put(id, number, None, Told::Full);
+    /// Records that the model asked for a skill, unless it already had its instructions.
+    pub(crate) fn record_model_load(&mut self, number: u64, id: &str) {
+        if self
+            .get(id)
+            .is_none_or(|choice| choice.told != DisclosureLevel::Full)
+        {
+            self.insert(id, number, None, DisclosureLevel::Full);
         }
     }
 
-    fn put(&mut self, id: &str, turn: u64, matched: Option<(Signal, u32)>, told: Told) {
-        let chosen = Choice {
+    fn insert(
+        &mut self,
+        id: &str,
+        turn: u64,
+        matched: Option<(Signal, u32)>,
+        told: DisclosureLevel,
+    ) {
+        let choice = Choice {
             turn,
             matched,
             told,
         };
-        self.0.insert(id.into(), chosen);
-        if self.0.len() > REMEMBERED {
-            let oldest = self.0.iter().min_by_key(|(_, chosen)| chosen.turn);
+        self.0.insert(id.into(), choice);
+        if self.0.len() > MAX_CHOICES {
+            let oldest = self.0.iter().min_by_key(|(_, choice)| choice.turn);
             if let Some(id) = oldest.map(|(id, _)| id.clone()) {
                 self.0.remove(&id);
             }

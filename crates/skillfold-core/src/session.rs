@@ -1,4 +1,4 @@
-//! One conversation: what it was given, what it used last, and what it may see.
+//! Sessions: what a conversation was given, what it used, and what it may see.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,62 +18,66 @@ use crate::disclose::changes::ShownListing;
 use crate::disclose::listing::{Listing, listing};
 use crate::disclose::memory::{Memory, RepeatedSkill};
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::turn::{Outcome, Turn, again, decide, turn};
+use crate::disclose::turn::{Outcome, Turn, decide, give_again, turn};
 use crate::error::Error;
-use crate::feedback::{Choices, Feedback, Told};
+use crate::feedback::{Choices, DisclosureLevel, Feedback};
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::read::source::Revision;
 
-/// Turns for which a skill is given again after it matched, where the host drops what was given.
-const KEPT: u64 = 3;
+/// Turns in which a skill is given again after its last match, if the host drops earlier turns.
+const REPEATED_TURNS: u64 = 3;
 
-/// Where what is given to a model lives.
+/// How long text that is given to a model stays in its context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ContextLifetime {
-    /// In the conversation: the model has it from then on, and it is not repeated.
+    /// For the rest of the conversation: it is not repeated.
     #[default]
     History,
-    /// In one call: the host drops it, and it is given again in each turn that asks for it and in three after.
+    /// For one call: the host drops it, so it is given again in each turn that asks for it and in the next three.
     Transient,
 }
 
-/// One conversation. It holds ids and numbers, so that thousands of them share one snapshot; it can be written down and
-/// taken up again.
+/// One conversation. It holds only ids and numbers, so thousands of them can share one snapshot; it can be serialised
+/// and resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    lives: ContextLifetime,
+    #[serde(rename = "lives")]
+    lifetime: ContextLifetime,
+    /// The number of turns so far.
     turn: u64,
+    /// Tokens spent on skills.
     spent: u64,
     skills: BTreeMap<Box<str>, SkillMemory>,
-    /// The ids that the conversation may see, where these are not all.
-    only: Option<BTreeSet<Box<str>>>,
-    /// How skills were chosen, for who says later what became of them.
+    /// The ids that the conversation may see; `None` if it may see all.
+    #[serde(rename = "only")]
+    visible: Option<BTreeSet<Box<str>>>,
+    /// How skills were chosen, for feedback that comes later.
     #[serde(default, skip_serializing_if = "Choices::is_empty")]
     chosen: Choices,
-    /// The listing that the model has. One that is taken up again takes its listing anew.
+    /// The listing that the model has. A resumed conversation has to ask for its listing again.
     #[serde(skip)]
     shown: Option<ShownListing>,
 }
 
-/// What a conversation knows of a skill.
+/// What a conversation remembers about a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SkillMemory {
-    /// The turn in which it was used last.
+    /// The turn in which it was last used.
     used: u64,
-    /// The file that was given, as size and times; nothing, if the model does not have it any more.
+    /// The revision of the file that was given; `None` if the model no longer has it.
     given: Option<GivenRevision>,
     /// The arguments that it was given with.
     #[serde(default)]
     arguments: Box<str>,
-    /// Whether it stands in the text that the conversation began with, which the host keeps.
+    /// Whether it is in the text that the conversation started with, which the host keeps.
     #[serde(default)]
     is_in_prompt: bool,
 }
 
-/// A version of a file.
+/// A [`Revision`] in serialisable form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct GivenRevision {
     device: u64,
@@ -103,62 +107,63 @@ impl From<Revision> for GivenRevision {
 }
 
 impl Session {
-    /// Begins a conversation.
-    pub fn new(lives: ContextLifetime) -> Self {
+    /// Starts a conversation.
+    pub fn new(lifetime: ContextLifetime) -> Self {
         Self {
-            lives,
+            lifetime,
             ..Self::default()
         }
     }
 
-    /// Begins a conversation of an agent, which may see what the agent sees now, and never more.
+    /// Starts a conversation of an agent. If the agent does not see all skills, it may see those that the agent sees
+    /// now, and never more.
     ///
-    /// The skills that the agent uses stand in the text that it begins with, see
-    /// [`compose_instructions`](crate::compose_instructions): they are not given again while their files are the same.
-    pub fn for_agent(lives: ContextLifetime, seen: &AgentView<'_>) -> Self {
-        let ids = || seen.entries().map(|entry| entry.id().into()).collect();
-        let used = seen.used().iter().map(|entry| {
-            let known = SkillMemory {
+    /// The skills that the agent uses are in the text that it starts with, see
+    /// [`compose_instructions`](crate::compose_instructions); they are not given again while their files are unchanged.
+    pub fn for_agent(lifetime: ContextLifetime, view: &AgentView<'_>) -> Self {
+        let ids = || view.entries().map(|entry| entry.id().into()).collect();
+        let used = view.used().iter().map(|entry| {
+            let memory = SkillMemory {
                 given: Some(entry.skill().revision.into()),
                 is_in_prompt: true,
                 ..SkillMemory::default()
             };
-            (entry.id().into(), known)
+            (entry.id().into(), memory)
         });
         Self {
-            only: (!seen.sees_all()).then(ids),
+            visible: (!view.sees_all()).then(ids),
             skills: used.collect(),
-            ..Self::new(lives)
+            ..Self::new(lifetime)
         }
     }
 
-    /// Begins a conversation inside this one, which may see only some of what this one may see. An id that leads to
-    /// nothing here is an error.
+    /// Starts a conversation within this one that may see only the skills with these ids. Fails if this conversation
+    /// may not see one of them.
     pub fn child<'i>(
         &self,
         catalog: &Catalog,
         ids: impl IntoIterator<Item = &'i str>,
     ) -> Result<Self, Error> {
-        let seen = |id: &str| Ok(self.seen(catalog, id)?.id().into());
-        let only: Result<_, Error> = ids.into_iter().map(seen).collect();
+        let resolve = |id: &str| Ok(self.resolve_visible(catalog, id)?.id().into());
+        let visible: Result<_, Error> = ids.into_iter().map(resolve).collect();
         Ok(Self {
-            only: Some(only?),
-            ..Self::new(self.lives)
+            visible: Some(visible?),
+            ..Self::new(self.lifetime)
         })
     }
 
-    /// Returns the listing of the skills that the conversation may see: the same in every turn of one snapshot.
+    /// Returns the listing of the skills that the conversation may see. It is the same in every turn of one snapshot.
     ///
-    /// The model has it from then on: after the skills changed, turns tell the difference to it.
+    /// From then on the model is assumed to have it: if the skills change, turns announce the difference.
     pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Listing {
         let visible = catalog.visible();
-        let disclosed = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
+        let listing = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
         let has_listing = policy.mode != Mode::Triggered;
-        self.shown = has_listing.then(|| ShownListing::new(catalog, &disclosed));
-        disclosed
+        self.shown = has_listing.then(|| ShownListing::new(catalog, &listing));
+        listing
     }
 
-    /// Decides what a message adds, and remembers what was given.
+    /// Decides what a message adds, and records what was given.
     pub fn turn(
         &mut self,
         matcher: &Matcher,
@@ -168,36 +173,36 @@ impl Session {
     ) -> Turn {
         self.turn = self.turn.saturating_add(1);
         let turn = turn(matcher, loader, policy, message, self);
-        self.remember(&turn, matcher.catalog());
+        self.record_turn(&turn, matcher.catalog());
         turn
     }
 
-    /// Remembers what was given in a turn.
-    fn remember(&mut self, turn: &Turn, catalog: &Catalog) {
+    /// Records what was given in a turn.
+    fn record_turn(&mut self, turn: &Turn, catalog: &Catalog) {
         for decision in &turn.decisions {
-            let is_asked = decision.signal != Signal::Earlier;
+            let is_match = decision.signal != Signal::Earlier;
             match &decision.outcome {
                 Outcome::Given(_, instructions, _) => {
-                    // What is given again has the arguments that it had.
-                    self.give(instructions, is_asked.then_some(""));
-                    if is_asked {
-                        self.use_now(&decision.id);
+                    // A skill that is given again keeps its arguments.
+                    self.record_given(instructions, is_match.then_some(""));
+                    if is_match {
+                        self.mark_used(&decision.id);
                     }
                 }
-                Outcome::Known => self.use_now(&decision.id),
+                Outcome::Known => self.mark_used(&decision.id),
                 Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {}
             }
         }
         if let Some(shown) = &mut self.shown
-            && self.lives == ContextLifetime::History
+            && self.lifetime == ContextLifetime::History
         {
-            shown.was_told_of(catalog, &turn.announced);
+            shown.record_announcement(catalog, &turn.announced);
         }
-        self.chosen.of_turn(self.turn, turn);
+        self.chosen.record_turn(self.turn, turn);
         self.spent = self.spent.saturating_add(turn.tokens);
     }
 
-    /// Decides what a message would add, and remembers nothing.
+    /// Decides what a message would add, without recording anything.
     pub fn preview(
         &self,
         matcher: &Matcher,
@@ -212,8 +217,8 @@ impl Session {
         decide(matcher, loader, policy, message, &next)
     }
 
-    /// Loads a skill that the model asked for: always the whole of it. What the conversation may not see is not there for
-    /// it, and neither is what only a person may start.
+    /// Loads a skill that the model asked for, always in full. A skill that the conversation may not see, or that only
+    /// the user may start, is not found.
     pub fn load(
         &mut self,
         catalog: &Catalog,
@@ -222,21 +227,21 @@ impl Session {
         id: &str,
         arguments: &str,
     ) -> Result<Arc<Instructions>, Error> {
-        let entry = self.seen(catalog, id)?;
+        let entry = self.resolve_visible(catalog, id)?;
         let instructions = loader.load(&entry, arguments)?;
         let tokens = policy.counter.count(instructions.text());
         self.load_again(&instructions, arguments, tokens);
         Ok(instructions)
     }
 
-    /// Notes that the model got instructions that it asked for, which the host still had: a conversation like this one
-    /// loaded them with these arguments and for so many tokens, by the same snapshot, and they are
-    /// [current](Loader::is_current).
+    /// Records that the model got instructions that it asked for from the host's own cache. They must be
+    /// [current](Loader::is_current), and loaded from the same snapshot with these arguments by a conversation that may
+    /// see the same skills; `tokens` is their size.
     pub fn load_again(&mut self, instructions: &Instructions, arguments: &str, tokens: u64) {
         self.spent = self.spent.saturating_add(tokens);
-        self.give(instructions, Some(arguments));
-        self.use_now(instructions.id());
-        self.chosen.by_model(self.turn, instructions.id());
+        self.record_given(instructions, Some(arguments));
+        self.mark_used(instructions.id());
+        self.chosen.record_model_load(self.turn, instructions.id());
         tracing::info!(
             skill = &*visible(instructions.id()),
             tokens.total = tokens,
@@ -244,11 +249,11 @@ impl Session {
         );
     }
 
-    /// Says what became of a skill, as an event that holds its id and how it was chosen, and nothing of what was said. A
-    /// host that listens can follow over time how well skills are chosen; nothing else changes by it.
+    /// Records feedback on a skill as a log event with its id and how it was chosen, but no text of the conversation. A
+    /// host can collect these events to measure how well skills are chosen; they have no other effect.
     ///
-    /// A skill that is gone meanwhile is known by the id that it was chosen under. What the conversation may not see is not
-    /// there for it.
+    /// A skill that was removed meanwhile is accepted by the id under which it was chosen. A skill that the
+    /// conversation may not see is not found.
     ///
     /// ```
     /// # use skillfold_core::{Catalog, ContextLifetime, MemorySource, Root, CatalogOptions, Scope, Session, Feedback};
@@ -264,54 +269,55 @@ impl Session {
         &self,
         catalog: &Catalog,
         id: &str,
-        verdict: Feedback,
+        feedback: Feedback,
     ) -> Result<(), Error> {
         let id = if self.chosen.get(id).is_some() {
             id
         } else {
-            self.seen(catalog, id)?.id()
+            self.resolve_visible(catalog, id)?.id()
         };
-        let chosen = self.chosen.get(id);
-        let is_in_prompt = self.skills.get(id).is_some_and(|known| known.is_in_prompt);
-        let (by, told) = match chosen {
-            Some(chosen) => {
-                let by = chosen
+        let choice = self.chosen.get(id);
+        let is_in_prompt = self.skills.get(id).is_some_and(|skill| skill.is_in_prompt);
+        let (by, told) = match choice {
+            Some(choice) => {
+                let by = choice
                     .matched
                     .map_or("model", |(signal, _)| signal.as_str());
-                (Some(by), Some(chosen.told))
+                (Some(by), Some(choice.told))
             }
-            None if is_in_prompt => (Some("agent"), Some(Told::Full)),
-            None if self.shown.is_some() => (Some("listing"), Some(Told::Line)),
+            None if is_in_prompt => (Some("agent"), Some(DisclosureLevel::Full)),
+            None if self.shown.is_some() => (Some("listing"), Some(DisclosureLevel::Line)),
             None => (None, None),
         };
         tracing::info!(
             skill = &*visible(id),
-            verdict = verdict.as_str(),
+            verdict = feedback.as_str(),
             chosen.by = by,
-            chosen.rank = chosen.and_then(|chosen| chosen.matched.map(|(_, rank)| rank)),
-            chosen.told = told.map(Told::as_str),
-            chosen.turn = chosen.map(|chosen| chosen.turn),
+            chosen.rank = choice.and_then(|choice| choice.matched.map(|(_, rank)| rank)),
+            chosen.told = told.map(DisclosureLevel::as_str),
+            chosen.turn = choice.map(|choice| choice.turn),
             turn = self.turn,
             "outcome of a skill"
         );
         Ok(())
     }
 
-    /// Returns the skill that an id leads to, if the conversation may see it.
-    fn seen<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
+    /// Returns the skill that an id resolves to, if the conversation may see it.
+    fn resolve_visible<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
         let may_see = |entry: &Entry<'_>| self.may_see(entry.id());
-        let meant = || {
-            let seen = catalog.visible().filter(may_see).map(|entry| entry.id());
-            nearest(id, seen, MEANT)
+        let suggestions = || {
+            let visible = catalog.visible().filter(may_see).map(|entry| entry.id());
+            nearest(id, visible, MEANT)
         };
-        catalog.usable_among(id, may_see, meant)
+        catalog.usable_among(id, may_see, suggestions)
     }
 
-    /// Says what to give again after the host has cut the conversation short, the skill that was used last first, within
-    /// a budget and with the arguments that each had. What does not fit is a line, and is given again when it is asked for.
+    /// Returns the skills to give again after the host compacted the conversation: the most recently used first, within
+    /// a budget, each with its arguments. A skill that does not fit gets a line, and is given again when it is asked
+    /// for.
     ///
-    /// What the conversation began with, and the listing, are taken to be there still; the next turn tells again what
-    /// changed since the listing.
+    /// Assumes that the text that the conversation started with and the listing are still there. The next turn
+    /// announces all changes since the listing again.
     pub fn after_compaction(
         &mut self,
         catalog: &Catalog,
@@ -324,35 +330,35 @@ impl Session {
             max_skills: usize::MAX,
             ..policy.clone()
         };
-        let kept = self.latest(|known| known.given.is_some() && !known.is_in_prompt);
-        let turn = again(catalog, loader, &policy, kept, self);
+        let skills = self.remembered_skills(|skill| skill.given.is_some() && !skill.is_in_prompt);
+        let turn = give_again(catalog, loader, &policy, skills, self);
         for decision in &turn.decisions {
             if let Outcome::Given(_, instructions, _) = &decision.outcome {
-                self.give(instructions, None);
-            } else if let Some(known) = self.skills.get_mut(&decision.id) {
-                known.given = None;
+                self.record_given(instructions, None);
+            } else if let Some(skill) = self.skills.get_mut(&decision.id) {
+                skill.given = None;
             }
         }
         if let Some(shown) = &mut self.shown {
-            shown.forget_what_was_told();
+            shown.reset_to_listing();
         }
         self.spent = self.spent.saturating_add(turn.tokens);
         turn
     }
 
-    /// Returns some of the skills that were given, the one that was used last first.
-    fn latest(&self, is_wanted: impl Fn(&SkillMemory) -> bool) -> Vec<RepeatedSkill> {
+    /// Returns the remembered skills that pass a filter, the most recently used first.
+    fn remembered_skills(&self, filter: impl Fn(&SkillMemory) -> bool) -> Vec<RepeatedSkill> {
         let mut found: Vec<_> = self.skills.iter().collect();
-        found.retain(|(_, known)| is_wanted(known));
+        found.retain(|(_, skill)| filter(skill));
         found.sort_by(|(left, a), (right, b)| b.used.cmp(&a.used).then_with(|| left.cmp(right)));
-        let kept = found.into_iter().map(|(id, known)| RepeatedSkill {
+        let repeated = found.into_iter().map(|(id, skill)| RepeatedSkill {
             id: id.clone(),
-            arguments: known.arguments.clone(),
+            arguments: skill.arguments.clone(),
         });
-        kept.collect()
+        repeated.collect()
     }
 
-    /// Returns how many tokens were spent on skills.
+    /// Returns the number of tokens spent on skills.
     pub fn tokens_spent(&self) -> u64 {
         self.spent
     }
@@ -362,45 +368,49 @@ impl Session {
         self.turn
     }
 
-    /// Notes that the model has instructions, with arguments that are others than before if any are named.
-    fn give(&mut self, instructions: &Instructions, arguments: Option<&str>) {
-        let known = self.skills.entry(instructions.id().into()).or_default();
-        known.given = Some(instructions.revision().into());
-        known.is_in_prompt = false;
+    /// Records that the model has instructions; `None` keeps the arguments that were recorded before.
+    fn record_given(&mut self, instructions: &Instructions, arguments: Option<&str>) {
+        let skill = self.skills.entry(instructions.id().into()).or_default();
+        skill.given = Some(instructions.revision().into());
+        skill.is_in_prompt = false;
         if let Some(arguments) = arguments {
-            known.arguments = arguments.into();
+            skill.arguments = arguments.into();
         }
     }
 
-    fn use_now(&mut self, id: &str) {
-        if let Some(known) = self.skills.get_mut(id) {
-            known.used = self.turn;
+    fn mark_used(&mut self, id: &str) {
+        if let Some(skill) = self.skills.get_mut(id) {
+            skill.used = self.turn;
         }
     }
 }
 
 impl Memory for Session {
     fn used(&self, id: &str) -> Option<u64> {
-        self.skills.get(id).map(|known| known.used)
+        self.skills.get(id).map(|skill| skill.used)
     }
 
     fn has(&self, instructions: &Instructions) -> bool {
-        self.skills.get(instructions.id()).is_some_and(|known| {
-            let is_there = self.lives == ContextLifetime::History || known.is_in_prompt;
-            is_there && known.given == Some(instructions.revision().into())
+        self.skills.get(instructions.id()).is_some_and(|skill| {
+            let is_there = self.lifetime == ContextLifetime::History || skill.is_in_prompt;
+            is_there && skill.given == Some(instructions.revision().into())
         })
     }
 
     fn may_see(&self, id: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(id))
+        self.visible
+            .as_ref()
+            .is_none_or(|visible| visible.contains(id))
     }
 
     fn repeated(&self) -> Vec<RepeatedSkill> {
-        if self.lives == ContextLifetime::History {
+        if self.lifetime == ContextLifetime::History {
             return Vec::new();
         }
-        let recent = self.turn.saturating_sub(KEPT);
-        self.latest(|known| known.given.is_some() && !known.is_in_prompt && known.used >= recent)
+        let recent = self.turn.saturating_sub(REPEATED_TURNS);
+        self.remembered_skills(|skill| {
+            skill.given.is_some() && !skill.is_in_prompt && skill.used >= recent
+        })
     }
 
     fn shown(&self) -> Option<&ShownListing> {

@@ -14,12 +14,12 @@ use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 
-/// Skills of one agent for which what may be meant is looked for.
-const SEARCHED: usize = 20;
+/// Maximum missing skills per agent to compute suggestions for.
+const MAX_SUGGESTIONS: usize = 20;
 
-/// The skills of a catalog that an agent sees. What is outside is not there for it.
+/// The skills of a catalog that an agent sees. To the agent, other skills do not exist.
 ///
-/// It can be made narrower and never wider: [`narrow`](Self::narrow) keeps what both agents see.
+/// A view can be narrowed but never widened: [`narrow`](Self::narrow) keeps only what both agents see.
 ///
 /// ```
 /// use skillfold_core::{Agent, Catalog, MemorySource, Root, CatalogOptions, Scope, Visibility};
@@ -36,127 +36,130 @@ const SEARCHED: usize = 20;
 #[derive(Clone)]
 pub struct AgentView<'a> {
     catalog: &'a Catalog,
-    sight: VisibleSkills,
+    visible: VisibleSkills,
     used: Vec<Entry<'a>>,
-    left_out: Vec<Box<str>>,
+    missing: Vec<Box<str>>,
 }
 
-/// How far an agent sees.
+/// Which skills an agent sees.
 #[derive(Clone)]
 enum VisibleSkills {
-    Whole,
-    /// Some skills, by their places in the snapshot.
+    All,
+    /// Some skills, by their index in the snapshot.
     Only(BTreeSet<u32>),
 }
 
-/// A skill that an agent names as used and does not have. It is for whoever wrote the agent: a model is told of none.
+/// A skill that an agent uses but cannot have. For the author of the agent; models are not told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingSkill {
-    /// What the agent names.
+    /// The skill, as the agent names it.
     pub id: Box<str>,
-    /// Why it does not have it, with what may be meant.
+    /// Why the agent cannot have it, with a suggestion if there is one.
     pub why: String,
 }
 
 impl Catalog {
-    /// Returns the skills that an agent sees. What it uses and cannot have is [left out](AgentView::missing).
+    /// Returns the skills that an agent sees. Skills that it uses but cannot have are [missing](AgentView::missing).
     pub fn view_for(&self, agent: &Agent) -> AgentView<'_> {
-        let whole = AgentView {
+        let all = AgentView {
             catalog: self,
-            sight: VisibleSkills::Whole,
+            visible: VisibleSkills::All,
             used: Vec::new(),
-            left_out: Vec::new(),
+            missing: Vec::new(),
         };
-        whole.narrow(agent)
+        all.narrow(agent)
     }
 }
 
 impl<'a> AgentView<'a> {
-    /// Returns the skills that another agent sees inside of these, such as one that this agent started.
+    /// Returns the skills that another agent sees within this view, such as one that this agent started.
     ///
-    /// Skills that it uses and that are outside, are not there or are not [for models](Entry::is_for_models) are
-    /// [left out](Self::left_out).
+    /// Skills that it uses but that are outside this view, do not exist or are not [for models](Entry::is_for_models)
+    /// are [missing](Self::missing).
     #[must_use]
     pub fn narrow(&self, agent: &Agent) -> Self {
-        let (mut used, mut left_out) = (Vec::new(), Vec::new());
+        let (mut used, mut missing) = (Vec::new(), Vec::new());
         for id in agent.skills() {
             match self.catalog.get(id).filter(|entry| self.can_see(entry)) {
-                None => left_out.push(id.clone()),
+                None => missing.push(id.clone()),
                 Some(entry) if used.contains(&entry) => {}
                 Some(entry) => used.push(entry),
             }
         }
-        let sight = match agent.visibility() {
-            Visibility::All => self.sight.clone(),
+        let visible = match agent.visibility() {
+            Visibility::All => self.visible.clone(),
             Visibility::Used => VisibleSkills::Only(used.iter().map(Entry::at).collect()),
         };
         Self {
             catalog: self.catalog,
-            sight,
+            visible,
             used,
-            left_out,
+            missing,
         }
     }
 
-    /// Returns the skills, ordered by id.
+    /// Returns the skills, sorted by id.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
         let entries = self.catalog.entries();
         entries.filter(|entry| self.can_see(entry))
     }
 
-    /// Returns whether nothing is outside but what is not for models.
+    /// Returns whether the view has every skill that is for models.
     pub fn sees_all(&self) -> bool {
-        matches!(self.sight, VisibleSkills::Whole)
+        matches!(self.visible, VisibleSkills::All)
     }
 
-    /// Returns whether a skill of the same snapshot is among these; one that is not for models never is.
+    /// Returns whether a skill is in this view. It never is if it belongs to another snapshot or is not for models.
     pub fn can_see(&self, entry: &Entry<'_>) -> bool {
-        let is_inside = match &self.sight {
-            VisibleSkills::Whole => true,
-            VisibleSkills::Only(places) => places.contains(&entry.at()),
+        let is_inside = match &self.visible {
+            VisibleSkills::All => true,
+            VisibleSkills::Only(indexes) => indexes.contains(&entry.at()),
         };
         is_inside && entry.is_for_models() && entry.catalog().serial() == self.catalog.serial()
     }
 
-    /// Returns the skill that an id leads to, if it is among these. The error is fit for a model: it says of everything
-    /// outside the same, and names the nearest of those inside.
+    /// Returns the skill that an id resolves to, if it is in this view.
+    ///
+    /// # Errors
+    ///
+    /// The error is safe to show to a model: it is the same for every skill outside the view, whether it exists or not,
+    /// and suggests only ids inside.
     pub fn resolve(&self, id: &str) -> Result<Entry<'a>, Error> {
-        let meant = || self.nearest(id, MEANT);
+        let suggestions = || self.nearest(id, MEANT);
         self.catalog
-            .usable_among(id, |entry| self.can_see(entry), meant)
+            .usable_among(id, |entry| self.can_see(entry), suggestions)
     }
 
-    /// Returns the skills that the agent has from the start, each once, in the order in which it names them.
+    /// Returns the skills that the agent starts with, without duplicates, in the order in which it names them.
     pub fn used(&self) -> &[Entry<'a>] {
         &self.used
     }
 
-    /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host, and
-    /// not for a model.
+    /// Returns the skills that the agent uses but cannot have, each with the reason. For the host, not for a model.
     pub fn missing(&self) -> Vec<MissingSkill> {
-        let left_out = self.left_out.iter().enumerate();
-        let left_out = left_out.map(|(place, id)| {
-            let mut why = self.why_not(id);
-            if place < SEARCHED
-                && let Some(meant) = self.meant(id)
+        let missing = self.missing.iter().enumerate();
+        let missing = missing.map(|(index, id)| {
+            let mut why = self.missing_reason(id);
+            if index < MAX_SUGGESTIONS
+                && let Some(suggestion) = self.suggestion(id)
             {
-                why.extend(["; did you mean ", &*whole(meant), "?"]);
+                why.extend([", ", &*whole(suggestion), " may be meant"]);
             }
             let id = id.clone();
             MissingSkill { id, why }
         });
-        left_out.collect()
+        missing.collect()
     }
 
-    /// Returns the instructions of a skill among these, without arguments; [`body`](Instructions::body) is the whole text
+    /// Loads the instructions of a skill in this view, without arguments. [`body`](Instructions::body) is the full text
     /// of the `SKILL.md` after its frontmatter.
     pub fn content(&self, loader: &Loader, id: &str) -> Result<Arc<Instructions>, Error> {
         loader.load(&self.resolve(id)?, "")
     }
 
-    /// Returns the instructions of all skills that the agent has from the start, in their order. If one cannot be loaded,
-    /// none is. What is [left out](Self::left_out) is logged.
+    /// Loads the instructions of all skills that the agent starts with, in order. Fails if one of them cannot be
+    /// loaded. [Missing](Self::missing) skills are logged.
     pub fn contents(&self, loader: &Loader) -> Result<Vec<Arc<Instructions>>, Error> {
         for MissingSkill { id, why } in self.missing() {
             tracing::warn!(
@@ -173,27 +176,27 @@ impl<'a> AgentView<'a> {
         nearest(id, self.entries().map(|entry| entry.id()), limit)
     }
 
-    /// Says why a skill cannot be had.
-    fn why_not(&self, id: &str) -> String {
-        let shown = whole(id);
+    /// Returns why the agent cannot have a skill.
+    fn missing_reason(&self, id: &str) -> String {
+        let name = whole(id);
         match self.catalog.resolve(id) {
             Lookup::Skill(entry) if entry.status() == Status::Untrusted => {
-                format!("{shown} is not trusted")
+                format!("{name} is not trusted")
             }
             Lookup::Skill(entry) if entry.status() == Status::Disabled => {
-                format!("{shown} is disabled")
+                format!("{name} is disabled")
             }
             Lookup::Skill(entry) if entry.is_for_models() => {
-                format!("{shown} is not visible to the agent that started this one")
+                format!("{name} is not visible to the agent that started this one")
             }
-            Lookup::Skill(_) => format!("{shown} may only be started by a person"),
-            Lookup::Refused(_) => format!("{shown} holds no skill"),
-            Lookup::Nothing => format!("{shown} is not there"),
+            Lookup::Skill(_) => format!("{name} may only be started by a person"),
+            Lookup::Refused(_) => format!("{name} holds no skill"),
+            Lookup::Nothing => format!("{name} is not there"),
         }
     }
 
-    /// Returns what may be meant by an id that leads to nothing.
-    fn meant(&self, id: &str) -> Option<&'a str> {
+    /// Returns the nearest id to one that does not resolve.
+    fn suggestion(&self, id: &str) -> Option<&'a str> {
         let Lookup::Nothing = self.catalog.resolve(id) else {
             return None;
         };

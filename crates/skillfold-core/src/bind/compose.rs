@@ -1,4 +1,4 @@
-//! The text that an agent begins with.
+//! The text that an agent starts with.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use crate::diagnostic::Diagnostic;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::instructions::Instructions;
 
-/// The text that an agent begins with, and what is in it.
+/// The text that an agent starts with, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComposedInstructions {
     /// The text.
     pub text: String,
-    /// What is in it, in order. What is empty is not in it.
+    /// The sections of the text, in order. Empty ones are left out.
     pub sections: Vec<Section>,
-    /// What there is to say about the loads of the skills.
+    /// Findings about the loads of the skills.
     pub notes: Vec<Diagnostic>,
-    /// Skills that the agent uses and does not have. Nothing of them is in the text.
+    /// Skills that the agent uses but cannot have. The text does not mention them.
     pub missing: Vec<MissingSkill>,
 }
 
-/// A part of the text that an agent begins with.
+/// A section of the text that an agent starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Section {
-    /// What it is.
+    /// What the section is.
     pub kind: SectionKind,
-    /// Which bytes of the text it is, with the line that names a skill, without the lines between sections.
+    /// Its bytes in the text, including the line that names a skill, but not the blank lines between sections.
     pub bytes: Range<usize>,
 }
 
-/// What a part of the text is.
+/// What a section is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionKind {
@@ -45,24 +45,24 @@ pub enum SectionKind {
 }
 
 impl Section {
-    /// Returns about how many tokens it has, estimated from its bytes.
+    /// Returns an estimate of the section's tokens, from its size in bytes.
     pub fn tokens(&self) -> u64 {
-        tokens(self.bytes.len())
+        estimate_tokens(self.bytes.len())
     }
 }
 
 impl ComposedInstructions {
-    /// Returns about how many tokens the text has, estimated from its bytes.
+    /// Returns an estimate of the text's tokens, from its size in bytes.
     pub fn tokens(&self) -> u64 {
-        tokens(self.text.len())
+        estimate_tokens(self.text.len())
     }
 }
 
-/// Puts together the text that an agent begins with: the prompt, the skills in their order, the agent's own instructions.
+/// Composes the text that an agent starts with: the prompt, the skills in order, and the agent's own instructions.
 ///
-/// Each is in it byte for byte. Before the body of a skill stands a line `Skill: ID` and a blank line: by the id the agent
-/// reads the skill's files. Between two sections, and behind that line, line ends are added until there is a blank line,
-/// and none where one is there already. What is empty or of white space only is left out, with its lines.
+/// Each is included byte for byte. The body of a skill is preceded by a line `Skill: ID` and a blank line; the agent
+/// needs the id to read the skill's files. Line ends are added only as needed for a blank line between sections and
+/// after that line. A section that is empty or only white space is left out, along with its heading.
 ///
 /// ```
 /// use skillfold_core::{Agent, Catalog, Loader, LoadOptions, MemorySource, Root, CatalogOptions, Scope, compose_instructions};
@@ -107,36 +107,35 @@ impl ComposedInstructions {
             SectionKind::Skill(id) => Some(format!("Skill: {id}")),
             SectionKind::Prompt | SectionKind::Inline => None,
         };
-        self.part_from(heading.as_deref().unwrap_or(content));
+        self.push_blank_line(heading.as_deref().unwrap_or(content));
         let start = self.text.len();
         if let Some(heading) = heading {
             self.text.push_str(&heading);
-            self.part_from(content);
+            self.push_blank_line(content);
         }
         self.text.push_str(content);
         let bytes = start..self.text.len();
         self.sections.push(Section { kind, bytes });
     }
 
-    /// Adds line ends until a blank line stands between the text so far and what comes next.
-    fn part_from(&mut self, next: &str) {
+    /// Adds line ends until there is a blank line between the text so far and `next`.
+    fn push_blank_line(&mut self, next: &str) {
         if self.text.is_empty() {
             return;
         }
-        let before = line_ends(self.text.bytes().rev());
-        let there = before + line_ends(next.bytes());
-        for _ in there..2 {
+        let line_ends = count_line_ends(self.text.bytes().rev()) + count_line_ends(next.bytes());
+        for _ in line_ends..2 {
             self.text.push('\n');
         }
     }
 }
 
-/// Counts the line ends at the start of some bytes.
-fn line_ends(bytes: impl Iterator<Item = u8>) -> usize {
+/// Counts the line ends at the start of a sequence of bytes.
+fn count_line_ends(bytes: impl Iterator<Item = u8>) -> usize {
     let ends = bytes.take_while(|byte| matches!(byte, b'\n' | b'\r'));
     ends.filter(|byte| *byte == b'\n').count()
 }
 
-fn tokens(bytes: usize) -> u64 {
+fn estimate_tokens(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(BYTES_PER_TOKEN)
 }

@@ -1,4 +1,4 @@
-//! Agents bound to skills: which skills an agent has from the start, which it sees, and the text it begins with.
+//! Agents and their skills: which skills an agent starts with, which it sees, and the text that it starts with.
 
 pub(crate) mod agent;
 

@@ -1,41 +1,41 @@
-//! How much a model is told.
+//! Budgets: how much a model may be told.
 
 use crate::disclose::tokens::TokenCounter;
 
-/// Parts of a hundred of the context window that the listing of skills may have.
+/// The listing's share of the context window, in percent.
 const CATALOG_PERCENT: u64 = 2;
-/// Characters of the listing where the window is not known.
+/// The listing's budget in characters if the window is unknown.
 const CATALOG_CHARACTERS: u64 = 8_000;
-/// Parts of a hundred of the context window that the instructions of matched skills may have.
+/// The share of the context window for the instructions of matched skills, in percent.
 const BODIES_PERCENT: u64 = 10;
-/// Tokens of the instructions where the window is not known.
+/// The budget for instructions in tokens if the window is unknown.
 const BODIES_TOKENS: u64 = 24_000;
 
-/// What a budget is counted in.
+/// The unit of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
     /// Tokens, by a [`TokenCounter`].
     Tokens,
-    /// Characters, as Unicode has them.
+    /// Unicode characters.
     Characters,
 }
 
-/// How much a model can hold at once.
+/// The size of a model's context window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a window is known in tokens or not known"
 )]
 pub enum Window {
-    /// Nobody said.
+    /// Not known.
     #[default]
     Unknown,
-    /// So many tokens.
+    /// Size in tokens.
     Tokens(u64),
 }
 
-/// How much text may be put before a model.
+/// The maximum amount of text for a model.
 ///
 /// ```
 /// use skillfold_core::{Budget, Window};
@@ -49,14 +49,14 @@ pub enum Window {
     reason = "a limit and its unit are all there is"
 )]
 pub struct Budget {
-    /// The most there may be.
+    /// The maximum.
     pub limit: u64,
-    /// What is counted.
+    /// The unit of the limit.
     pub unit: Unit,
 }
 
 impl Budget {
-    /// Returns a budget of so many tokens.
+    /// Creates a budget in tokens.
     pub const fn tokens(limit: u64) -> Self {
         Self {
             limit,
@@ -64,7 +64,7 @@ impl Budget {
         }
     }
 
-    /// Returns a budget of so many characters.
+    /// Creates a budget in characters.
     pub const fn characters(limit: u64) -> Self {
         Self {
             limit,
@@ -72,23 +72,24 @@ impl Budget {
         }
     }
 
-    /// Returns the budget of a listing: 2 % of the window, or 8,000 characters.
+    /// Returns the default budget of a listing: 2 % of the window, or 8,000 characters if the window is unknown.
     pub const fn catalog(window: Window) -> Self {
         match window {
-            Window::Tokens(tokens) => Self::tokens(part(tokens, CATALOG_PERCENT)),
+            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, CATALOG_PERCENT)),
             Window::Unknown => Self::characters(CATALOG_CHARACTERS),
         }
     }
 
-    /// Returns the budget of matched instructions: 10 % of the window, or 24,000 tokens.
+    /// Returns the default budget of matched instructions: 10 % of the window, or 24,000 tokens if the window is
+    /// unknown.
     pub const fn bodies(window: Window) -> Self {
         match window {
-            Window::Tokens(tokens) => Self::tokens(part(tokens, BODIES_PERCENT)),
+            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, BODIES_PERCENT)),
             Window::Unknown => Self::tokens(BODIES_TOKENS),
         }
     }
 
-    /// Returns how much of the budget a text takes.
+    /// Returns the size of a text in the unit of the budget.
     pub fn measure(&self, text: &str, counter: &dyn TokenCounter) -> u64 {
         match self.unit {
             Unit::Tokens => counter.count(text),
@@ -97,8 +98,8 @@ impl Budget {
     }
 }
 
-/// Returns so many hundredths of a number, rounded down; what is too large to be multiplied is divided first.
-const fn part(whole: u64, percent: u64) -> u64 {
+/// Returns a percentage of a number, rounded down. If the product would overflow, divides first.
+const fn percent_of(whole: u64, percent: u64) -> u64 {
     match whole.checked_mul(percent) {
         Some(product) => product / 100,
         None => whole / 100 * percent,

@@ -1,4 +1,5 @@
-//! What changed since a model was given its listing: the difference alone, so that the listing stays as it is.
+//! Announces what changed since a model got its listing. Only the difference is sent, so the listing itself never
+//! changes.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,36 +8,36 @@ use crate::catalog::entry::Entry;
 use crate::catalog::fingerprint::{DescriptionFingerprints, Difference};
 use crate::catalog::snapshot::Catalog;
 use crate::disclose::fit::ListingDetail;
-use crate::disclose::listing::{Listing, described, fitted};
+use crate::disclose::listing::{Listing, description, fit_listing};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::StyleLayout;
 
-/// What is said of a skill that is not there any more.
-const GONE: &str = "(removed, do not use it)";
+/// Takes the place of the description of a removed skill.
+const REMOVED_NOTE: &str = "(removed, do not use it)";
 
-/// The listing that a model was given, in short, and what it was told since. A clone costs little.
+/// Fingerprints of the listing that a model got, and of what it was told since. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownListing {
-    /// What stands in the listing.
-    listing: DescriptionFingerprints,
+    /// The skills in the listing.
+    listed: DescriptionFingerprints,
     tokens: u64,
-    /// Whether it has all skills, with all of their descriptions.
-    is_whole: bool,
-    /// What the model knows by the listing and what was told after it.
-    told: DescriptionFingerprints,
-    /// The ids of skills that are gone and that there was no room to tell of.
-    owed: Vec<Box<str>>,
+    /// Whether the listing has every skill with its full description.
+    is_complete: bool,
+    /// The skills that the model knows from the listing and later announcements.
+    known: DescriptionFingerprints,
+    /// The ids of removed skills that did not fit into an announcement yet.
+    pending_removals: Vec<Box<str>>,
 }
 
 impl ShownListing {
     pub(crate) fn new(catalog: &Catalog, listed: &Listing) -> Self {
         let marks = catalog.marks();
         Self {
-            listing: marks.clone(),
+            listed: marks.clone(),
             tokens: listed.tokens,
-            is_whole: listed.detail == ListingDetail::Whole,
-            told: marks.clone(),
-            owed: Vec::new(),
+            is_complete: listed.detail == ListingDetail::Whole,
+            known: marks.clone(),
+            pending_removals: Vec::new(),
         }
     }
 
@@ -45,42 +46,42 @@ impl ShownListing {
         self.tokens
     }
 
-    /// Returns whether the listing has all skills, with all of their descriptions.
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_whole
+    /// Returns whether the listing has every skill with its full description.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
-    /// Notes that the model was told what changed up to a snapshot, but for what there was no room for.
-    pub(crate) fn was_told_of(&mut self, catalog: &Catalog, announced: &AnnouncedChanges) {
-        self.told = catalog.marks().clone();
+    /// Records that the changes up to a snapshot were announced, except for removals that did not fit.
+    pub(crate) fn record_announcement(&mut self, catalog: &Catalog, announced: &AnnouncedChanges) {
+        self.known = catalog.marks().clone();
         let left_out: HashSet<&str> = announced.left_out.iter().map(|id| &**id).collect();
         let gone = announced.gone.iter();
-        self.owed = gone
+        self.pending_removals = gone
             .filter(|id| left_out.contains(&***id))
             .cloned()
             .collect();
     }
 
-    /// Notes that the model knows the listing and nothing that was told after it.
-    pub(crate) fn forget_what_was_told(&mut self) {
-        self.told = self.listing.clone();
-        self.owed.clear();
+    /// Records that the model still has the listing, but none of the later announcements.
+    pub(crate) fn reset_to_listing(&mut self) {
+        self.known = self.listed.clone();
+        self.pending_removals.clear();
     }
 }
 
-/// What a model is told of changes, by id.
+/// The changes that are announced to a model, as skill ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnnouncedChanges {
-    /// Skills that are new.
+    /// New skills.
     pub added: Vec<Box<str>>,
-    /// Skills whose description is another.
+    /// Skills with a new description.
     pub changed: Vec<Box<str>>,
-    /// Skills that are not there any more.
+    /// Removed skills.
     pub gone: Vec<Box<str>>,
-    /// Those of all these whose description is not whole.
+    /// Those of the above whose description was shortened.
     pub shortened: Vec<Box<str>>,
-    /// Those of all these that there was no room for. A line counts them; those that are gone are told of in the next turn.
+    /// Those of the above that did not fit. A line counts them; removals are announced again in the next turn.
     pub left_out: Vec<Box<str>>,
 }
 
@@ -91,7 +92,7 @@ impl AnnouncedChanges {
     }
 }
 
-/// Returns what changed since a listing was given, of the skills that may be seen, and the text about it.
+/// Returns the changes of visible skills since the listing and the announcement's text, or `None` if nothing changed.
 pub(super) fn announce(
     shown: &ShownListing,
     catalog: &Catalog,
@@ -102,11 +103,11 @@ pub(super) fn announce(
         mut added,
         mut changed,
         mut gone,
-    } = shown.told.difference(catalog);
-    if !shown.owed.is_empty() {
-        let there: HashSet<&str> = catalog.visible().map(|entry| entry.id()).collect();
-        let owed = shown.owed.iter();
-        gone.extend(owed.filter(|id| !there.contains(&***id)).cloned());
+    } = shown.known.difference(catalog);
+    if !shown.pending_removals.is_empty() {
+        let visible: HashSet<&str> = catalog.visible().map(|entry| entry.id()).collect();
+        let pending = shown.pending_removals.iter();
+        gone.extend(pending.filter(|id| !visible.contains(&***id)).cloned());
     }
     gone.sort_unstable();
     gone.dedup();
@@ -123,13 +124,14 @@ pub(super) fn announce(
     if announced.is_empty() {
         return None;
     }
-    // What is gone comes first: nothing else can tell of it.
+    // Removals come first: the model cannot learn of them in any other way.
     let gone = announced.gone.iter();
-    let mut lines: Vec<(&str, Cow<'_, str>)> = gone.map(|id| (&**id, GONE.into())).collect();
+    let mut lines: Vec<(&str, Cow<'_, str>)> =
+        gone.map(|id| (&**id, REMOVED_NOTE.into())).collect();
     let rest = added.iter().chain(&changed);
-    lines.extend(rest.map(|entry| (entry.id(), described(entry, policy.style))));
-    let layout = StyleLayout::of_changes(policy.style, &policy.tools);
-    let fitted = fitted(&lines, &layout, policy);
+    lines.extend(rest.map(|entry| (entry.id(), description(entry, policy.style))));
+    let layout = StyleLayout::for_changes(policy.style, &policy.tools);
+    let fitted = fit_listing(&lines, &layout, policy);
     announced.shortened = fitted.shortened;
     announced.left_out = fitted.left_out;
     let text = Some(fitted.text).filter(|text| !text.is_empty());

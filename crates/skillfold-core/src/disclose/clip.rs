@@ -1,26 +1,25 @@
-//! Descriptions cut to a length, so that those that begin alike can still be told apart.
+//! Clips descriptions to a length such that those with a common beginning can still be told apart.
 
 use std::borrow::Cow;
 
 use crate::text::{MISSING, common_start, first_chars, last_words_within, words_within};
 
-/// Cuts a description to so many characters.
+/// Clips a description to at most `max_characters`.
 ///
-/// It ends with a word, unless that word is half of the room, and with `…`. Where all that would be left begins another
-/// description too, which `shared` bytes say, the beginning is left out instead: the text starts with `…` and the first word
-/// that differs, or before it as far as there is room.
-pub(super) fn clip(text: &str, shared: usize, room: usize) -> Cow<'_, str> {
-    if fits(text, room) {
+/// The result ends with `…`, after a whole word unless that word takes up half of the length. The first `shared` bytes
+/// are the beginning of another description too. If nothing else would be left, the beginning is dropped instead: the
+/// result starts with `…` and the first word that differs, or earlier if there is room.
+pub(super) fn clip(text: &str, shared: usize, max_characters: usize) -> Cow<'_, str> {
+    if fits(text, max_characters) {
         return Cow::Borrowed(text);
     }
-    let head = words_within(text, room.saturating_sub(1));
+    let head = words_within(text, max_characters.saturating_sub(1));
     if head.len() > shared || shared >= text.len() {
         return Cow::Owned(format!("{head}{MISSING}"));
     }
-    let difference = difference(text, shared, room);
-    let rest = &text[difference..];
-    if fits(rest, room.saturating_sub(1)) {
-        let longer = last_words_within(text, room.saturating_sub(1));
+    let rest = &text[difference_start(text, shared, max_characters)..];
+    if fits(rest, max_characters.saturating_sub(1)) {
+        let longer = last_words_within(text, max_characters.saturating_sub(1));
         let end = if longer.len() > rest.len() {
             longer
         } else {
@@ -28,45 +27,45 @@ pub(super) fn clip(text: &str, shared: usize, room: usize) -> Cow<'_, str> {
         };
         return Cow::Owned(format!("{MISSING}{end}"));
     }
-    let middle = words_within(rest, room.saturating_sub(2));
+    let middle = words_within(rest, max_characters.saturating_sub(2));
     Cow::Owned(format!("{MISSING}{middle}{MISSING}"))
 }
 
-/// Returns for each text how many of its first bytes begin another text that is not the same.
-pub(super) fn shared_beginnings(texts: &[&str]) -> Vec<usize> {
+/// Returns for each text the length in bytes of the longest prefix that it shares with a different text.
+pub(super) fn shared_prefix_bytes(texts: &[&str]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_unstable_by_key(|&at| texts[at]);
     let mut shared = vec![0; texts.len()];
-    // Among sorted texts those that share most are neighbours; the same texts stand together and are passed as one.
-    let mut before: Vec<usize> = Vec::new();
-    for same in order.chunk_by(|left, right| texts[*left] == texts[*right]) {
-        let length = match (before.first(), same.first()) {
+    // In sorted order the longest common prefix is with a neighbour. Equal texts form one group.
+    let mut previous: Vec<usize> = Vec::new();
+    for group in order.chunk_by(|left, right| texts[*left] == texts[*right]) {
+        let length = match (previous.first(), group.first()) {
             (Some(&left), Some(&right)) => common_start(texts[left], texts[right]).len(),
             _ => 0,
         };
-        for &at in before.iter().chain(same) {
+        for &at in previous.iter().chain(group) {
             shared[at] = shared[at].max(length);
         }
-        before.clear();
-        before.extend_from_slice(same);
+        previous.clear();
+        previous.extend_from_slice(group);
     }
     shared
 }
 
-/// Returns where the first word that differs starts, or the difference itself if the word is long before it.
-fn difference(text: &str, shared: usize, room: usize) -> usize {
-    let before = &text[..shared];
-    let word = before.trim_end_matches(|character: char| !character.is_whitespace());
-    if fits(&before[word.len()..], room / 2) {
-        word.len()
+/// Returns the start of the first word that differs, or of the difference itself if it is far into a long word.
+fn difference_start(text: &str, shared: usize, max_characters: usize) -> usize {
+    let prefix = &text[..shared];
+    let whole_words = prefix.trim_end_matches(|character: char| !character.is_whitespace());
+    if fits(&prefix[whole_words.len()..], max_characters / 2) {
+        whole_words.len()
     } else {
         shared
     }
 }
 
-/// Returns whether a text has at most so many characters.
-fn fits(text: &str, room: usize) -> bool {
-    first_chars(text, room).len() == text.len()
+/// Returns whether a text has at most `max_characters`.
+fn fits(text: &str, max_characters: usize) -> bool {
+    first_chars(text, max_characters).len() == text.len()
 }
 
 #[cfg(test)]
@@ -74,12 +73,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(texts: &[&str], room: usize, expected: &[&str]) {
-        let shared = shared_beginnings(texts);
+    fn check(texts: &[&str], max_characters: usize, expected: &[&str]) {
+        let shared = shared_prefix_bytes(texts);
         let clipped: Vec<_> = texts
             .iter()
             .zip(shared)
-            .map(|(text, shared)| clip(text, shared, room))
+            .map(|(text, shared)| clip(text, shared, max_characters))
             .collect();
         assert_eq!(clipped, expected);
     }

@@ -1,13 +1,13 @@
-//! A listing of skills, cut so that it stays within its budget.
+//! Fits a listing of skills into its budget.
 
 use std::borrow::Cow;
 
 use crate::disclose::budget::Budget;
-use crate::disclose::clip::{clip, shared_beginnings};
+use crate::disclose::clip::{clip, shared_prefix_bytes};
 use crate::disclose::tokens::TokenCounter;
 
-/// Characters below which a cut description says nothing; names alone are better then.
-const LEAST_CLIP: usize = 16;
+/// Minimum characters of a clipped description; a shorter one says so little that names alone are better.
+const MIN_CLIP_CHARACTERS: usize = 16;
 
 /// One line of a listing before it is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,31 +16,31 @@ const LEAST_CLIP: usize = 16;
     reason = "a line is made of these two and nothing else"
 )]
 pub struct ListingLine<'a> {
-    /// The id under which the skill is loaded.
+    /// The skill's id.
     pub id: &'a str,
-    /// What the skill is for.
+    /// The skill's description.
     pub description: &'a str,
 }
 
-/// How a listing is written.
+/// The layout of a listing.
 ///
-/// The text of a listing is its heading, its lines, the line about what is left out if anything is, and its footing. Each
-/// must end its line, so that a listing has no more tokens than its parts.
+/// The text of a listing is its heading, its lines, the line that counts the skills left out if there are any, and its
+/// footing. Each part must end with a line end, so that a listing never has more tokens than its parts.
 pub trait Layout {
-    /// Returns what stands above the lines.
+    /// Returns the text above the lines.
     fn heading(&self) -> &str;
 
-    /// Writes one line. A line without a description has an empty one.
+    /// Writes one line; `description` is empty if only the name fits.
     fn line(&self, id: &str, description: &str, into: &mut String);
 
-    /// Writes how many skills are left out, and how they are found.
+    /// Writes how many skills are left out, and how to find them.
     fn more(&self, left_out: usize, into: &mut String);
 
-    /// Returns what stands below the lines; it may be empty.
+    /// Returns the text below the lines; may be empty.
     fn footing(&self) -> &str;
 }
 
-/// How much of a listing there is room for, from least to most.
+/// How much of a listing fits its budget, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ListingDetail {
@@ -52,59 +52,61 @@ pub enum ListingDetail {
     Part,
     /// The names of all skills.
     Names,
-    /// All skills, with descriptions of at most so many characters.
+    /// All skills, with descriptions of at most this many characters.
     Clipped(usize),
-    /// All skills with all of their descriptions.
+    /// All skills with their full descriptions.
     Whole,
 }
 
-/// What became of a description.
+/// How much of a description fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DescriptionFit {
-    /// It is there as it was given.
+    /// All of it.
     Whole,
-    /// A part of it is there, with `…` for what is missing.
+    /// A part of it, with `…` for what is missing.
     Clipped,
-    /// It is not there.
+    /// None of it.
     Dropped,
 }
 
-/// One line of a listing that fits.
+/// One line of a fitted listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FittedLine<'a> {
-    /// The id under which the skill is loaded.
+    /// The skill's id.
     pub id: &'a str,
-    /// What there is room for of its description.
+    /// The part of the description that fits.
     pub description: Cow<'a, str>,
-    /// What became of the description.
+    /// How much of the description that is.
     pub shape: DescriptionFit,
 }
 
-/// A listing that fits: every skill that was given is in `lines` or in `left_out`, once and in the order given.
+/// A listing that fits its budget. Every skill of the input is in `lines` or in `left_out` exactly once, in input
+/// order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FittedListing<'a> {
-    /// The lines that there is room for.
+    /// The lines that fit.
     pub lines: Vec<FittedLine<'a>>,
-    /// The ids that there is no room for.
+    /// The ids of the skills that do not fit.
     pub left_out: Vec<&'a str>,
-    /// How much there is room for.
+    /// How much of the listing fits.
     pub detail: ListingDetail,
-    /// What the parts of the text take of the budget together; the text takes no more.
+    /// What the parts of the text take of the budget in total; an upper bound for the text.
     pub used: u64,
 }
 
-/// Cuts a listing so that it stays within its budget.
+/// Fits a listing into its budget.
 ///
-/// All is whole if that fits. If not, all descriptions are cut to the same length, the largest that is found by halving: a
-/// cut ends with a word and with `…`, and of descriptions that begin alike it keeps what tells them apart. If no length of
-/// 16 characters or more fits, names stand alone; if not even these fit, names are left out from the end, and a line says
-/// how many. That line stands alone if there is no room for a name, and is missing only if there is no room for it.
+/// If the full descriptions do not fit, all are clipped to the same length, the largest that a binary search finds. A
+/// clipped description ends at a word and with `…`; of descriptions with a common beginning it keeps the part that
+/// tells them apart. If not even 16 characters fit, only names are listed. If not all names fit, names are left out
+/// from the end, and a line says how many. That line is alone if no name fits, and is missing only if it does not fit
+/// itself.
 ///
-/// The result depends on nothing but what is given, and a larger budget never shows less. What is too much is seen
-/// as soon as the budget is used up, so the time goes by the budget more than by the number of lines.
+/// The result depends on the arguments alone, and a larger budget never shows less. Measuring stops as soon as the
+/// budget is exceeded, so the time depends more on the budget than on the number of lines.
 ///
 /// ```
 /// use skillfold_core::{Budget, TokenEstimate, Layout, ListingLine, fit};
@@ -138,37 +140,39 @@ pub fn fit<'a>(
     budget: &Budget,
     counter: &dyn TokenCounter,
 ) -> FittedListing<'a> {
-    let mut scale = ListingMeter {
+    let mut meter = ListingMeter {
         layout,
         budget,
         counter,
         buffer: String::new(),
     };
     if lines.is_empty() {
-        return listing(lines, ListingDetail::Whole, 0, |_| Cow::Borrowed(""));
+        return full_listing(lines, ListingDetail::Whole, 0, |_| Cow::Borrowed(""));
     }
     let whole = |at: usize| Cow::Borrowed(lines[at].description);
-    if let Some(used) = scale.all(lines, whole) {
-        return listing(lines, ListingDetail::Whole, used, whole);
+    if let Some(used) = meter.measure_all(lines, whole) {
+        return full_listing(lines, ListingDetail::Whole, used, whole);
     }
     let name = |_| Cow::Borrowed("");
-    let Some(used) = scale.all(lines, name) else {
-        return scale.part(lines);
+    let Some(used) = meter.measure_all(lines, name) else {
+        return meter.fit_names(lines);
     };
     let descriptions: Vec<&str> = lines.iter().map(|line| line.description).collect();
-    let shared = shared_beginnings(&descriptions);
-    let clipped = |room: usize| {
+    let shared = shared_prefix_bytes(&descriptions);
+    let clipped = |max_characters: usize| {
         let (descriptions, shared) = (&descriptions, &shared);
-        move |at: usize| clip(descriptions[at], shared[at], room)
+        move |at: usize| clip(descriptions[at], shared[at], max_characters)
     };
-    match scale.largest_room(lines, &descriptions, clipped) {
-        Some((room, used)) => listing(lines, ListingDetail::Clipped(room), used, clipped(room)),
-        None => listing(lines, ListingDetail::Names, used, name),
+    match meter.longest_clip(lines, &descriptions, clipped) {
+        Some((length, used)) => {
+            full_listing(lines, ListingDetail::Clipped(length), used, clipped(length))
+        }
+        None => full_listing(lines, ListingDetail::Names, used, name),
     }
 }
 
 impl FittedListing<'_> {
-    /// Returns the listing as text, in the layout for which it was fitted.
+    /// Returns the text of the listing, in the layout for which it was fitted.
     pub fn text(&self, layout: &dyn Layout) -> String {
         let mut text = String::new();
         let has_lines = !self.lines.is_empty();
@@ -187,7 +191,7 @@ impl FittedListing<'_> {
         text
     }
 
-    /// Returns the ids of the skills whose descriptions are not whole.
+    /// Returns the ids of the skills whose description was clipped or dropped.
     pub fn shortened(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter();
         lines
@@ -196,8 +200,8 @@ impl FittedListing<'_> {
     }
 }
 
-/// Returns a listing of all lines.
-fn listing<'a>(
+/// Returns a listing of all lines, with the given descriptions.
+fn full_listing<'a>(
     lines: &[ListingLine<'a>],
     detail: ListingDetail,
     used: u64,
@@ -232,7 +236,7 @@ impl<'a> FittedLine<'a> {
     }
 }
 
-/// Measures parts of a listing.
+/// Measures the parts of a listing against a budget.
 struct ListingMeter<'s> {
     layout: &'s dyn Layout,
     budget: &'s Budget,
@@ -241,78 +245,84 @@ struct ListingMeter<'s> {
 }
 
 impl ListingMeter<'_> {
-    /// Returns what all lines take with the heading and the footing, or nothing as soon as that is too much.
-    fn all<'t>(
+    /// Returns what all lines take with the heading and the footing; `None` as soon as the budget is exceeded.
+    fn measure_all<'t>(
         &mut self,
         lines: &[ListingLine<'_>],
         description: impl Fn(usize) -> Cow<'t, str>,
     ) -> Option<u64> {
-        let mut used = self.frame();
+        let mut used = self.measure_frame();
         for (at, line) in lines.iter().enumerate() {
             if used > self.budget.limit {
                 return None;
             }
-            used = used.saturating_add(self.line(line.id, &description(at)));
+            used = used.saturating_add(self.measure_line(line.id, &description(at)));
         }
         (used <= self.budget.limit).then_some(used)
     }
 
-    /// Returns the largest room for which all fits, found by halving, and what is used then.
+    /// Returns the largest clip length at which all lines fit, found by binary search, and what they take then.
     ///
-    /// What is halved depends on the descriptions alone, so that a larger budget takes the same turns until it finds more.
-    fn largest_room<'t, D: Fn(usize) -> Cow<'t, str>>(
+    /// The search interval depends on the descriptions alone, so a larger budget takes the same steps until it finds
+    /// more.
+    fn longest_clip<'t, D: Fn(usize) -> Cow<'t, str>>(
         &mut self,
         lines: &[ListingLine<'_>],
         descriptions: &[&str],
         clipped: impl Fn(usize) -> D,
     ) -> Option<(usize, u64)> {
         let longest = descriptions.iter().map(|text| text.chars().count()).max();
-        let mut too_large = longest?.max(LEAST_CLIP + 1);
-        let mut best = (LEAST_CLIP, self.all(lines, clipped(LEAST_CLIP))?);
+        let mut too_large = longest?.max(MIN_CLIP_CHARACTERS + 1);
+        let mut best = (
+            MIN_CLIP_CHARACTERS,
+            self.measure_all(lines, clipped(MIN_CLIP_CHARACTERS))?,
+        );
         while too_large - best.0 > 1 {
-            let room = usize::midpoint(best.0, too_large);
-            match self.all(lines, clipped(room)) {
-                Some(used) => best = (room, used),
-                None => too_large = room,
+            let length = usize::midpoint(best.0, too_large);
+            match self.measure_all(lines, clipped(length)) {
+                Some(used) => best = (length, used),
+                None => too_large = length,
             }
         }
         Some(best)
     }
 
-    /// Returns as many names as fit with the line about the others, or that line alone, or nothing.
-    fn part<'a>(&mut self, lines: &[ListingLine<'a>]) -> FittedListing<'a> {
-        let mut sums = vec![self.frame()];
+    /// Returns as many names as fit together with the line that counts the others, or that line alone, or no text.
+    fn fit_names<'a>(&mut self, lines: &[ListingLine<'a>]) -> FittedListing<'a> {
+        let mut sums = vec![self.measure_frame()];
         for line in lines {
             let before = sums[sums.len() - 1];
             if before > self.budget.limit {
                 break;
             }
-            sums.push(before.saturating_add(self.line(line.id, "")));
+            sums.push(before.saturating_add(self.measure_line(line.id, "")));
         }
         for named in (1..sums.len().min(lines.len())).rev() {
-            let used = sums[named].saturating_add(self.more(lines.len() - named));
+            let used = sums[named].saturating_add(self.measure_more(lines.len() - named));
             if used <= self.budget.limit {
-                return partly(lines, named, ListingDetail::Part, used);
+                return names_listing(lines, named, ListingDetail::Part, used);
             }
         }
-        match self.more(lines.len()) {
-            used if used <= self.budget.limit => partly(lines, 0, ListingDetail::Count, used),
-            _ => partly(lines, 0, ListingDetail::Nothing, 0),
+        match self.measure_more(lines.len()) {
+            used if used <= self.budget.limit => {
+                names_listing(lines, 0, ListingDetail::Count, used)
+            }
+            _ => names_listing(lines, 0, ListingDetail::Nothing, 0),
         }
     }
 
-    fn frame(&self) -> u64 {
+    fn measure_frame(&self) -> u64 {
         let heading = self.measure(self.layout.heading());
         heading.saturating_add(self.measure(self.layout.footing()))
     }
 
-    fn line(&mut self, id: &str, description: &str) -> u64 {
+    fn measure_line(&mut self, id: &str, description: &str) -> u64 {
         self.buffer.clear();
         self.layout.line(id, description, &mut self.buffer);
         self.measure(&self.buffer)
     }
 
-    fn more(&mut self, left_out: usize) -> u64 {
+    fn measure_more(&mut self, left_out: usize) -> u64 {
         self.buffer.clear();
         self.layout.more(left_out, &mut self.buffer);
         self.measure(&self.buffer)
@@ -323,8 +333,8 @@ impl ListingMeter<'_> {
     }
 }
 
-/// Returns a listing of the first names; the others are left out.
-fn partly<'a>(
+/// Returns a listing of the first `named` names; the others are left out.
+fn names_listing<'a>(
     lines: &[ListingLine<'a>],
     named: usize,
     detail: ListingDetail,

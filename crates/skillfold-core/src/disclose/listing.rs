@@ -1,4 +1,4 @@
-//! The listing: a line for each skill, the same bytes for the same skills.
+//! The listing: one line per skill, and the same bytes for the same skills.
 
 use std::borrow::Cow;
 
@@ -8,46 +8,46 @@ use crate::disclose::fit::{ListingDetail, ListingLine, fit};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::{Style, StyleLayout};
 
-/// A listing of skills for a model, and what of it there was no room for.
+/// A listing of skills for a model, and what did not fit into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listing {
-    /// What the model is told; empty where there are no skills.
+    /// The text for the model; empty if there are no skills.
     pub text: String,
     /// Tokens of the text.
     pub tokens: u64,
-    /// Skills that a model may see.
+    /// The number of skills that a model may see.
     pub skills: usize,
-    /// How much there was room for.
+    /// How much of the listing fits.
     pub detail: ListingDetail,
-    /// The ids of the skills whose description is not whole.
+    /// The ids of the skills whose description was clipped or dropped.
     pub shortened: Vec<Box<str>>,
-    /// The ids of the skills that there was no room for.
+    /// The ids of the skills that did not fit.
     pub left_out: Vec<Box<str>>,
 }
 
 impl Catalog {
-    /// Returns a line for each skill that a model may see, within the budget. It depends on the skills and the policy
-    /// alone: the same in every turn.
+    /// Returns the listing of the skills that a model may see, within the budget. It depends on the skills and the
+    /// policy alone, so it is the same in every turn.
     pub fn listing(&self, policy: &Policy) -> Listing {
         listing(self.visible(), policy)
     }
 }
 
-/// Returns a line for each of some skills, within the budget.
+/// Returns the listing of some skills, within the budget.
 pub(crate) fn listing<'a>(entries: impl Iterator<Item = Entry<'a>>, policy: &Policy) -> Listing {
     let lines: Vec<(&str, Cow<'a, str>)> = entries
-        .map(|entry| (entry.id(), described(&entry, policy.style)))
+        .map(|entry| (entry.id(), description(&entry, policy.style)))
         .collect();
-    fitted(
+    fit_listing(
         &lines,
         &StyleLayout::new(policy.style, &policy.tools),
         policy,
     )
 }
 
-/// Returns lines, each an id and what is said of it, within the budget.
-pub(super) fn fitted(
+/// Fits lines, each an id and a description, into the budget of a listing.
+pub(super) fn fit_listing(
     lines: &[(&str, Cow<'_, str>)],
     layout: &StyleLayout<'_>,
     policy: &Policy,
@@ -72,8 +72,8 @@ pub(super) fn fitted(
     }
 }
 
-/// Returns what is said of a skill.
-pub(super) fn described<'a>(entry: &Entry<'a>, style: Style) -> Cow<'a, str> {
+/// Returns the description of a skill that a listing of this style shows.
+pub(super) fn description<'a>(entry: &Entry<'a>, style: Style) -> Cow<'a, str> {
     match style {
         Style::Tiers => entry.manifest().brief(),
         _ => Cow::Borrowed(entry.manifest().description()),

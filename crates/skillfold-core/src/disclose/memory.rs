@@ -1,14 +1,14 @@
-//! What a conversation knows of the skills it was given.
+//! What a conversation remembers about the skills it was given.
 
 use crate::disclose::changes::ShownListing;
 use crate::load::instructions::Instructions;
 
-/// What a conversation knows of the skills it was given.
+/// What a conversation remembers about the skills it was given.
 pub trait Memory {
-    /// Returns when a skill was last used, the later the higher; nothing if never.
+    /// Returns when a skill was last used, as an increasing number; `None` if never.
     fn used(&self, id: &str) -> Option<u64>;
 
-    /// Returns whether the model still has these instructions before it.
+    /// Returns whether these instructions are still in the model's context.
     fn has(&self, instructions: &Instructions) -> bool;
 
     /// Returns whether the conversation may see a skill.
@@ -16,18 +16,18 @@ pub trait Memory {
         true
     }
 
-    /// Returns skills that are given again though nothing asks for them now, the latest first.
+    /// Returns skills to give again although the current message does not ask for them, the most recently used first.
     fn repeated(&self) -> Vec<RepeatedSkill> {
         Vec::new()
     }
 
-    /// Returns the listing that the model was given, where changes since then are to be told.
+    /// Returns the listing that the model got, if changes since then are to be announced.
     fn shown(&self) -> Option<&ShownListing> {
         None
     }
 }
 
-/// A conversation that knows nothing.
+/// A conversation without memory.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
 pub struct NoMemory;
@@ -46,7 +46,7 @@ impl Memory for NoMemory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a skill is loaded by these two")]
 pub struct RepeatedSkill {
-    /// Its id.
+    /// The skill's id.
     pub id: Box<str>,
     /// The arguments that it was loaded with.
     pub arguments: Box<str>,

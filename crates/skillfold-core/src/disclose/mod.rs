@@ -1,4 +1,4 @@
-//! Skills to text: what a model is told, within a budget.
+//! Disclosure: what a model is told about skills, within a budget.
 
 pub(crate) mod tokens;
 

@@ -1,4 +1,4 @@
-//! How much a model is told, and when.
+//! The disclosure policy: how much a model is told, and when.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,34 +16,33 @@ use crate::disclose::tokens::{TokenCounter, TokenEstimate};
     reason = "hosts set single choices with struct update syntax"
 )]
 pub struct Policy {
-    /// What decides what is told.
+    /// Whether the model gets a listing, the skills that match, or both.
     pub mode: Mode,
-    /// How it is written.
+    /// How texts are formatted.
     pub style: Style,
-    /// What the listing may take.
+    /// The budget of the listing.
     pub catalog: Budget,
-    /// What the instructions that a turn adds may take.
+    /// The budget of the instructions that one turn adds.
     pub bodies: Budget,
-    /// Skills whose instructions a turn adds at most.
+    /// Maximum skills whose instructions one turn adds.
     pub max_skills: usize,
-    /// Whether a model is told the number of skills when nothing matches.
+    /// Whether the model is told how many skills there are if nothing matches.
     pub breadcrumb: Breadcrumb,
-    /// What is told of skills that a search finds. With nothing here requests are matched by triggers alone: nothing is
-    /// searched, saying a name asks for no skill, skills come in the order of the catalog, and none is given for a request
-    /// that does not ask for it.
+    /// The thresholds for skills that a search finds. `None` matches by triggers only: no search, no match by name,
+    /// skills in catalog order, and no skill is given again for a request that does not ask for it.
     pub suggesting: Option<SuggestionThresholds>,
-    /// What is told where nothing matches.
+    /// What happens if nothing matches.
     pub fallback: Fallback,
-    /// The names of the tools that texts speak of.
+    /// The names of the tools that texts mention.
     pub tools: ToolNames,
-    /// What counts tokens.
+    /// Counts tokens.
     pub counter: Arc<dyn TokenCounter>,
-    /// What is logged of a request.
+    /// What is logged about a request.
     pub logged: LogDetail,
 }
 
 impl Policy {
-    /// A listing within a budget, and what each request adds.
+    /// Returns a policy with a listing within a budget, and what each request adds.
     pub fn hybrid(catalog: Budget) -> Self {
         Self {
             catalog,
@@ -51,7 +50,7 @@ impl Policy {
         }
     }
 
-    /// A listing within a budget, always; the model asks for the rest.
+    /// Returns a policy with only a listing within a budget; the model loads instructions itself.
     pub fn catalog(catalog: Budget) -> Self {
         Self {
             mode: Mode::Catalog,
@@ -60,7 +59,7 @@ impl Policy {
         }
     }
 
-    /// What each request asks for, and next to nothing where it asks for nothing.
+    /// Returns a policy without a listing: only what each request adds, and at most a breadcrumb if nothing matches.
     pub fn triggered() -> Self {
         Self {
             mode: Mode::Triggered,
@@ -68,12 +67,12 @@ impl Policy {
         }
     }
 
-    /// Returns whether triggers alone ask for skills.
-    pub(crate) fn is_by_triggers(&self) -> bool {
+    /// Returns whether skills are matched by triggers only.
+    pub(crate) fn is_triggers_only(&self) -> bool {
         self.suggesting.is_none()
     }
 
-    /// Returns what finds skills by what a message is about, where that is wanted.
+    /// Returns the finder that suggests skills for a message, unless the policy is triggers only.
     pub(crate) fn finder<'m>(&self, matcher: &'m Matcher) -> Option<&'m dyn Finder> {
         matcher.finder().filter(|_| self.suggesting.is_some())
     }
@@ -97,13 +96,13 @@ impl Default for Policy {
     }
 }
 
-/// How skills are disclosed to a model.
+/// Whether a model gets a listing, the skills that match a request, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// A listing, always; the model asks for the rest.
+    /// Always a listing; the model loads instructions itself.
     Catalog,
-    /// The request: instructions of what matches, and next to nothing where nothing does.
+    /// The instructions of skills that match the request, and at most a breadcrumb if none does.
     Triggered,
     /// Both: a listing that depends on the skills alone, and what the request adds.
     #[default]
@@ -111,7 +110,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns the word for it.
+    /// Returns the name of the mode.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Catalog => "catalog",
@@ -127,27 +126,27 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Whether a model is told the number of skills when nothing matches.
+/// Whether a model is told how many skills there are if nothing matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it is on or off")]
 pub enum Breadcrumb {
-    /// It is.
+    /// The model is told the number of skills.
     #[default]
     On,
-    /// It is told nothing at all.
+    /// The model is told nothing.
     Off,
 }
 
-/// How likely a skill has to be what was meant before a model is told of it, though nothing asks for it by name or trigger.
+/// The confidence that a skill found by search needs before a model is told about it, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single numbers with struct update syntax"
 )]
 pub struct SuggestionThresholds {
-    /// From here on the instructions of the likeliest are given.
+    /// Minimum confidence to give the instructions of the most likely skill.
     pub give_from: f32,
-    /// From here on a line is shown, where the model has no line of it yet.
+    /// Minimum confidence to show a line about a skill, if the model has none yet.
     pub show_from: f32,
 }
 
@@ -160,47 +159,47 @@ impl Default for SuggestionThresholds {
     }
 }
 
-/// What a model is told when nothing matches, or nothing that is likely enough to be given.
+/// What happens if nothing matches a request, or nothing likely enough to be given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Nothing but the breadcrumb.
+    /// The model gets at most the breadcrumb.
     #[default]
     None,
-    /// The listing.
+    /// The model gets the listing.
     ShowAll,
-    /// Nothing; the host gets up to five skills to let the person choose from.
+    /// The model gets at most the breadcrumb, and the host up to five skills for the user to choose from.
     AskUser,
 }
 
-/// What is logged of a request.
+/// What is logged about a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "content is logged or it is not")]
 pub enum LogDetail {
-    /// Names and numbers.
+    /// Only ids and numbers.
     #[default]
     Names,
-    /// The request and what the model is told too. They may hold what nobody else should read.
+    /// Also the request and the text for the model, which may contain private data.
     Content,
 }
 
-/// How much was told.
+/// How much a model is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Tier {
     /// Nothing.
     #[default]
     Nothing,
-    /// That there are skills.
+    /// The number of skills.
     Breadcrumb,
-    /// A line for each skill.
+    /// Lines about skills.
     Registry,
     /// Instructions.
     Full,
 }
 
 impl Tier {
-    /// Returns its number.
+    /// Returns the tier as a number, from 0 (nothing) to 3 (instructions).
     pub const fn number(self) -> u8 {
         match self {
             Self::Nothing => 0,

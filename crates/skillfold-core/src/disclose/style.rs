@@ -1,4 +1,4 @@
-//! How skills are written down for a model: a line each, or their instructions.
+//! Styles: how listings and instructions are formatted for a model.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 use crate::diagnostic::visible;
 use crate::disclose::fit::Layout;
 use crate::load::envelope::Envelope;
-use crate::load::envelope::escape::escaped;
+use crate::load::envelope::escape::escape_markup;
 
-/// How listings and instructions are written. Every part is the same bytes for the same skill.
+/// How listings and instructions are formatted. The same skill always yields the same bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Style {
@@ -16,7 +16,7 @@ pub enum Style {
     /// `<skill_context>`.
     #[default]
     XmlRules,
-    /// `<available_skills>` as in the guide for clients. Instructions are in `<skill_content>`.
+    /// `<available_skills>` as in the client guide. Instructions are in `<skill_content>`.
     Xml,
     /// A heading and a list. Instructions follow under headings.
     Markdown,
@@ -26,16 +26,16 @@ pub enum Style {
     Bullets,
 }
 
-/// The names of the tools that a listing speaks of.
+/// The names of the tools that a listing mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single names with struct update syntax"
 )]
 pub struct ToolNames {
-    /// Loads the instructions of a skill.
+    /// The tool that loads the instructions of a skill.
     pub load: Box<str>,
-    /// Finds skills by words.
+    /// The tool that searches for skills.
     pub search: Box<str>,
 }
 
@@ -58,7 +58,7 @@ impl Style {
         Self::Bullets,
     ];
 
-    /// Returns the word for it.
+    /// Returns the name of the style, such as `xml-rules`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::XmlRules => "xml-rules",
@@ -69,13 +69,13 @@ impl Style {
         }
     }
 
-    /// Returns the line that says how many skills there are, and nothing about them.
+    /// Returns the line that says only how many skills there are.
     pub fn breadcrumb(count: usize) -> String {
         format!("[{count} skills available]")
     }
 
-    /// Returns what stands before the lines.
-    pub(super) fn head(self, tools: &ToolNames) -> String {
+    /// Returns the text above the lines of a listing.
+    pub(super) fn heading(self, tools: &ToolNames) -> String {
         match self {
             Self::XmlRules => format!(
                 "## Agent Skills\n\n\
@@ -94,25 +94,25 @@ impl Style {
         }
     }
 
-    /// Returns the line of a skill.
-    pub(super) fn line(self, id: &str, description: &str) -> String {
-        let description = one_line(description);
+    /// Returns the line about a skill.
+    pub(super) fn skill_line(self, id: &str, description: &str) -> String {
+        let description = collapse_whitespace(description);
         match self {
             Self::XmlRules => element("id", id, &description),
             Self::Xml => element("name", id, &description),
             Self::Markdown | Self::Tiers if description.is_empty() => {
-                format!("- **{}**\n", plain(id))
+                format!("- **{}**\n", escape_id(id))
             }
             Self::Markdown | Self::Tiers => {
-                format!("- **{}**: {}\n", plain(id), visible(&description))
+                format!("- **{}**: {}\n", escape_id(id), visible(&description))
             }
-            Self::Bullets if description.is_empty() => format!("• `{}`\n", plain(id)),
-            Self::Bullets => format!("• `{}` — {}\n", plain(id), visible(&description)),
+            Self::Bullets if description.is_empty() => format!("• `{}`\n", escape_id(id)),
+            Self::Bullets => format!("• `{}` — {}\n", escape_id(id), visible(&description)),
         }
     }
 
     /// Returns the line that says how many skills are not listed.
-    pub(super) fn more(self, count: usize, tools: &ToolNames) -> String {
+    pub(super) fn more_line(self, count: usize, tools: &ToolNames) -> String {
         let search = &tools.search;
         match self {
             Self::XmlRules | Self::Xml => {
@@ -123,8 +123,8 @@ impl Style {
         }
     }
 
-    /// Returns what stands after the lines.
-    pub(super) fn foot(self, tools: &ToolNames) -> String {
+    /// Returns the text below the lines of a listing.
+    pub(super) fn footing(self, tools: &ToolNames) -> String {
         let load = &tools.load;
         match self {
             Self::XmlRules | Self::Xml => "</available_skills>\n".to_owned(),
@@ -136,8 +136,8 @@ impl Style {
         }
     }
 
-    /// Returns what stands before and after lines about what changed.
-    fn around_changes(self) -> (&'static str, &'static str) {
+    /// Returns the text above and below the lines of an announcement of changes.
+    fn changes_frame(self) -> (&'static str, &'static str) {
         match self {
             Self::XmlRules | Self::Xml => ("<changed_skills>\n", "</changed_skills>\n"),
             Self::Markdown => ("## Changed Skills\n\n", ""),
@@ -146,8 +146,8 @@ impl Style {
         }
     }
 
-    /// Returns what stands before instructions that are given unasked.
-    pub(super) fn bodies_head(self) -> &'static str {
+    /// Returns the heading above the instructions that a turn gives.
+    pub(super) fn bodies_heading(self) -> &'static str {
         match self {
             Self::XmlRules | Self::Xml | Self::Bullets => "",
             Self::Markdown => "\n\n## Available Skills\n\n",
@@ -155,7 +155,7 @@ impl Style {
         }
     }
 
-    /// Returns the envelope of instructions, where they are in one.
+    /// Returns the envelope for instructions.
     pub(super) fn envelope(self) -> Envelope {
         match self {
             Self::XmlRules => Envelope::SkillContext,
@@ -184,23 +184,23 @@ impl fmt::Display for Style {
 fn element(name: &str, id: &str, description: &str) -> String {
     format!(
         "  <skill>\n    <{name}>{}</{name}>\n    <description>{}</description>\n  </skill>\n",
-        escaped(id),
-        escaped(description)
+        escape_markup(id),
+        escape_markup(description)
     )
 }
 
-/// Returns an id as it stands between marks of its own: it cannot end them.
-fn plain(id: &str) -> Cow<'_, str> {
-    let shown = visible(id);
-    if shown.contains(['`', '*']) {
-        Cow::Owned(shown.replace('`', "\\u{60}").replace('*', "\\u{2a}"))
+/// Escapes an id such that it cannot close the backticks or asterisks around it.
+fn escape_id(id: &str) -> Cow<'_, str> {
+    let id = visible(id);
+    if id.contains(['`', '*']) {
+        Cow::Owned(id.replace('`', "\\u{60}").replace('*', "\\u{2a}"))
     } else {
-        shown
+        id
     }
 }
 
-/// Returns a text with its white space collapsed.
-fn one_line(text: &str) -> Cow<'_, str> {
+/// Collapses runs of white space to single spaces.
+fn collapse_whitespace(text: &str) -> Cow<'_, str> {
     let is_collapsed = !text.contains(['\n', '\t', '\r'])
         && !text.contains("  ")
         && !text.starts_with(' ')
@@ -211,7 +211,7 @@ fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// A style as listings are fitted to their budget in it.
+/// The layout of a listing in a style.
 pub(super) struct StyleLayout<'t> {
     style: Style,
     tools: &'t ToolNames,
@@ -224,14 +224,14 @@ impl<'t> StyleLayout<'t> {
         Self {
             style,
             tools,
-            heading: style.head(tools),
-            footing: style.foot(tools),
+            heading: style.heading(tools),
+            footing: style.footing(tools),
         }
     }
 
-    /// A list of what changed since the listing.
-    pub(super) fn of_changes(style: Style, tools: &'t ToolNames) -> Self {
-        let (heading, footing) = style.around_changes();
+    /// Creates the layout of an announcement of changes.
+    pub(super) fn for_changes(style: Style, tools: &'t ToolNames) -> Self {
+        let (heading, footing) = style.changes_frame();
         Self {
             style,
             tools,
@@ -247,11 +247,11 @@ impl Layout for StyleLayout<'_> {
     }
 
     fn line(&self, id: &str, description: &str, into: &mut String) {
-        into.push_str(&self.style.line(id, description));
+        into.push_str(&self.style.skill_line(id, description));
     }
 
     fn more(&self, left_out: usize, into: &mut String) {
-        into.push_str(&self.style.more(left_out, self.tools));
+        into.push_str(&self.style.more_line(left_out, self.tools));
     }
 
     fn footing(&self) -> &str {

@@ -1,10 +1,10 @@
-//! The instructions of a turn and the lines about what is not given, within their budget.
+//! The text of a turn: instructions, and lines about skills that were not given, within a budget.
 
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::disclose::clip::clip;
-use crate::disclose::listing::described;
+use crate::disclose::listing::description;
 use crate::disclose::memory::Memory;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::style::Style;
@@ -13,68 +13,67 @@ use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 use crate::load::render::LoadedText;
 
-/// Lines about skills that matched and are not given.
-const LINES: usize = 5;
+/// Maximum lines about skills that matched but were not given.
+const MAX_LINES: usize = 5;
 
-/// Characters of a description that a line about a skill has which may fit.
-const SUGGESTED: usize = 120;
+/// Maximum characters of the description in the line about a suggested skill.
+const SUGGESTION_CHARACTERS: usize = 120;
 
-/// What stands between two parts.
-const BETWEEN: &str = "\n\n";
+/// Separates two parts of the text.
+const SEPARATOR: &str = "\n\n";
 
-/// Returns a skill's instructions as they are given unasked: in their envelope, under their heading.
-pub(crate) fn body(
+/// Renders a skill's instructions as a turn gives them: in the envelope of the style, under its heading.
+pub(crate) fn render_body(
     entry: &Entry<'_>,
     instructions: Arc<Instructions>,
     loader: &Loader,
     style: Style,
 ) -> LoadedText {
-    let mut given = loader.wrap(entry, instructions, style.envelope());
-    given.text.insert_str(0, &style.body_heading(entry.id()));
-    given
+    let mut body = loader.wrap(entry, instructions, style.envelope());
+    body.text.insert_str(0, &style.body_heading(entry.id()));
+    body
 }
 
 /// The text of a turn, within its budget.
 pub(super) struct TurnText<'p> {
     policy: &'p Policy,
     bodies: Vec<String>,
-    /// Lines about what matched and is not given.
+    /// Lines about skills that matched but were not given.
     lines: Vec<String>,
-    /// How many more matched.
-    more: usize,
-    /// What all parts take, with what is kept for the line that counts the others.
+    /// The number of skills that matched but did not even get a line.
+    omitted: usize,
+    /// What all parts take of the budget, including a reserve for the line that counts the omitted skills.
     used: u64,
     given: usize,
-    /// Skills that were loaded to be given, or could not be.
-    tried: usize,
-    /// What is said of a skill that is not given.
-    why: &'static str,
+    /// The number of skills whose instructions were loaded, or failed to load.
+    attempted: usize,
+    /// Why the skills are in the text, for the line of a skill that is not given: `matched` or `used before`.
+    reason: &'static str,
 }
 
 impl<'p> TurnText<'p> {
-    /// Begins a text; `why` is said of a skill that is not given.
-    pub(super) fn new(policy: &'p Policy, why: &'static str) -> Self {
-        let last = policy.style.more(usize::MAX, &policy.tools);
-        let fixed = [policy.style.bodies_head(), BETWEEN, &last];
+    /// Creates an empty text; the line of a skill that is not given starts with `reason`.
+    pub(super) fn new(policy: &'p Policy, reason: &'static str) -> Self {
+        let last = policy.style.more_line(usize::MAX, &policy.tools);
+        let fixed = [policy.style.bodies_heading(), SEPARATOR, &last];
         let measure = |text: &str| policy.bodies.measure(text, &*policy.counter);
         Self {
             used: fixed.iter().map(|text| measure(text)).sum(),
             policy,
             bodies: Vec::new(),
             lines: Vec::new(),
-            more: 0,
+            omitted: 0,
             given: 0,
-            tried: 0,
-            why,
+            attempted: 0,
+            reason,
         }
     }
 
-    /// Returns by which policy it is made.
     pub(super) fn policy(&self) -> &'p Policy {
         self.policy
     }
 
-    /// Adds a skill that matched, or a line about it.
+    /// Adds the instructions of a skill, or a line about it.
     pub(super) fn add(
         &mut self,
         entry: &Entry<'_>,
@@ -82,11 +81,11 @@ impl<'p> TurnText<'p> {
         loader: &Loader,
         memory: &dyn Memory,
     ) -> Outcome {
-        let most = self.policy.max_skills;
-        if self.given >= most || self.tried >= most.saturating_mul(2) {
-            // Where triggers alone bring instructions, a model has nothing to load the others with.
-            if self.policy.mode != Mode::Triggered || !self.policy.is_by_triggers() {
-                self.line(entry.id(), self.why);
+        let max_skills = self.policy.max_skills;
+        if self.given >= max_skills || self.attempted >= max_skills.saturating_mul(2) {
+            // With triggers only, the model has no tool to load the other skills.
+            if self.policy.mode != Mode::Triggered || !self.policy.is_triggers_only() {
+                self.push_line(entry.id(), self.reason);
             }
             return Outcome::Later;
         }
@@ -94,94 +93,95 @@ impl<'p> TurnText<'p> {
         let instructions = match loader.load(entry, arguments) {
             Ok(instructions) => instructions,
             Err(error) => {
-                self.tried += 1;
+                self.attempted += 1;
                 let text = style.envelope().render_failure(entry.id(), &error);
-                self.take(text);
+                self.try_push_body(text);
                 return Outcome::Failed(error);
             }
         };
         if memory.has(&instructions) {
             return Outcome::Known;
         }
-        self.tried += 1;
-        let given = body(entry, instructions, loader, style);
-        let tokens = self.policy.counter.count(&given.text);
-        if self.take(given.text) {
+        self.attempted += 1;
+        let body = render_body(entry, instructions, loader, style);
+        let tokens = self.policy.counter.count(&body.text);
+        if self.try_push_body(body.text) {
             self.given += 1;
-            Outcome::Given(tokens, given.instructions, given.notes)
+            Outcome::Given(tokens, body.instructions, body.notes)
         } else {
-            self.line(entry.id(), &format!("{}, {tokens} tokens", self.why));
+            self.push_line(entry.id(), &format!("{}, {tokens} tokens", self.reason));
             Outcome::NoRoom(tokens)
         }
     }
 
-    /// Adds a line about a skill that a message may be about, if there is room for one.
+    /// Adds a line about a suggested skill and returns true, if there is room for it.
     pub(super) fn suggest(&mut self, entry: &Entry<'_>) -> bool {
         let policy = self.policy;
-        let described = described(entry, policy.style);
-        let described = clip(&described, 0, SUGGESTED);
-        let what = format!("may fit, call {}: {described}", policy.tools.load);
-        let line = policy.style.line(entry.id(), &what);
-        let has_room = self.lines.len() < LINES && self.has_room(&[&line]);
+        let description = description(entry, policy.style);
+        let description = clip(&description, 0, SUGGESTION_CHARACTERS);
+        let note = format!("may fit, call {}: {description}", policy.tools.load);
+        let line = policy.style.skill_line(entry.id(), &note);
+        let has_room = self.lines.len() < MAX_LINES && self.try_reserve(&[&line]);
         if has_room {
             self.lines.push(line);
         }
         has_room
     }
 
-    /// Takes a text if there is room for it.
-    fn take(&mut self, text: String) -> bool {
-        let has_room = self.has_room(&[&text, BETWEEN]);
+    /// Adds instructions and returns true, if there is room for them.
+    fn try_push_body(&mut self, text: String) -> bool {
+        let has_room = self.try_reserve(&[&text, SEPARATOR]);
         if has_room {
             self.bodies.push(text);
         }
         has_room
     }
 
-    /// Adds a line about a skill, or counts it.
-    fn line(&mut self, id: &str, what: &str) {
+    /// Adds a line about a skill, or counts the skill as omitted if there is no room.
+    fn push_line(&mut self, id: &str, note: &str) {
         let policy = self.policy;
-        let what = format!("{what}: call {}", policy.tools.load);
-        let line = policy.style.line(id, &what);
-        if self.lines.len() < LINES && self.has_room(&[&line]) {
+        let note = format!("{note}: call {}", policy.tools.load);
+        let line = policy.style.skill_line(id, &note);
+        if self.lines.len() < MAX_LINES && self.try_reserve(&[&line]) {
             self.lines.push(line);
         } else {
-            self.more += 1;
+            self.omitted += 1;
         }
     }
 
-    /// Takes what some texts need, if there is so much.
-    fn has_room(&mut self, texts: &[&str]) -> bool {
+    /// Takes the size of some texts from the budget and returns true, if enough is left.
+    fn try_reserve(&mut self, texts: &[&str]) -> bool {
         let Policy {
             bodies, counter, ..
         } = self.policy;
-        let more: u64 = texts
+        let size: u64 = texts
             .iter()
             .map(|text| bodies.measure(text, &**counter))
             .sum();
-        let has_room = self.used.saturating_add(more) <= bodies.limit;
+        let has_room = self.used.saturating_add(size) <= bodies.limit;
         if has_room {
-            self.used += more;
+            self.used += size;
         }
         has_room
     }
 
-    /// Returns the whole text, if there is any.
+    /// Returns the text, unless it is empty.
     pub(super) fn finish(mut self) -> Option<String> {
         let policy = self.policy;
-        if self.more > 0 && self.used <= policy.bodies.limit {
-            self.lines.push(policy.style.more(self.more, &policy.tools));
+        if self.omitted > 0 && self.used <= policy.bodies.limit {
+            self.lines
+                .push(policy.style.more_line(self.omitted, &policy.tools));
         }
         if self.bodies.is_empty() && self.lines.is_empty() {
             return None;
         }
         let mut text = String::new();
         if !self.bodies.is_empty() {
-            text.push_str(policy.style.bodies_head());
-            text.push_str(&self.bodies.join(BETWEEN));
+            text.push_str(policy.style.bodies_heading());
+            text.push_str(&self.bodies.join(SEPARATOR));
         }
         if !self.lines.is_empty() && !text.is_empty() {
-            text.push_str(BETWEEN);
+            text.push_str(SEPARATOR);
         }
         text.extend(self.lines);
         Some(text)

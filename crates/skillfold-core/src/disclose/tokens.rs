@@ -1,27 +1,28 @@
-//! How many tokens a text has.
+//! Token counting.
 
 use std::fmt;
 
 /// Counts the tokens of a text.
 ///
-/// What is put together from parts is measured part by part, so a text must not have more tokens than its parts together
-/// where it is parted at the end of a line. [`TokenEstimate`] keeps this wherever a text is parted.
+/// Texts are measured part by part before they are joined. A text that is split at line ends must therefore never have
+/// more tokens than its parts in total. [`TokenEstimate`] guarantees this for any split.
 pub trait TokenCounter: fmt::Debug + Send + Sync {
-    /// Returns how many tokens a text has, or about how many.
+    /// Returns the exact or approximate number of tokens in a text.
     fn count(&self, text: &str) -> u64;
 
-    /// Returns what counts, for a report: `estimate`, or the name of an encoding.
+    /// Returns the name of the counter for reports: `estimate`, or the name of an encoding.
     fn name(&self) -> &str;
 }
 
-/// Estimates tokens from what kinds of characters follow each other. No vocabulary, no allocation, one pass over the bytes.
+/// Estimates tokens from pairs of adjacent characters. Needs no vocabulary and no allocation, only one pass over the
+/// bytes.
 ///
-/// A tokenizer cuts where the kind changes, between a word and a mark or between a digit and a letter, and seldom within a
-/// word. So each pair of neighbours, by thirteen kinds, has a weight in hundredths of a token; their sum is rounded up. The
-/// weights are fitted to the encoding `o200k_base` on real `SKILL.md` files, and no weight is nought: a word without end
-/// costs too. At the beginning of a text, where the neighbour is not known, the largest weight of a kind counts, which is
-/// why a text never has more than its parts. On whole files the estimate is wrong by 2 % in the mean; other encodings count
-/// otherwise.
+/// A tokenizer splits where the kind of character changes, such as between a word and punctuation or between a digit
+/// and a letter, and rarely within a word. So each pair of adjacent characters, classified into thirteen kinds, has a
+/// weight in hundredths of a token; the sum is rounded up. The weights are fitted to the encoding `o200k_base` on real
+/// `SKILL.md` files. None is zero, so that an endless word is not free. The first character of a text has no neighbour
+/// and gets the largest weight of its kind, which is why a text never has more tokens than its parts. On whole files
+/// the mean error is 2 %; other encodings differ.
 ///
 /// ```
 /// use skillfold_core::{TokenEstimate, TokenCounter};
@@ -33,20 +34,20 @@ pub trait TokenCounter: fmt::Debug + Send + Sync {
 #[expect(clippy::exhaustive_structs, reason = "it has nothing to set")]
 pub struct TokenEstimate;
 
-/// Kinds of characters, told by their first byte: lower case, upper case, digit, blank, line end, control, mark within
-/// words and paths, other mark; then Latin with accents, other alphabets of two bytes, three bytes to U+2FFF, wide
-/// characters, and four bytes.
+/// The number of character kinds, classified by first byte: lower case, upper case, digit, space, line end, control,
+/// punctuation within words and paths, other punctuation; then accented Latin, other two-byte alphabets, three bytes up
+/// to U+2FFF, wide characters, and four bytes.
 const KINDS: usize = 13;
-/// What goes on with a character and weighs nothing.
-const INSIDE: u8 = 13;
-/// What stands before the first character.
-const BEGINNING: u8 = 14;
-/// A power of two above all kinds, so that no access is out of bounds.
-const ROW: usize = 16;
+/// The kind of a UTF-8 continuation byte, which has no weight.
+const CONTINUATION: u8 = 13;
+/// The kind before the first character of a text.
+const TEXT_START: u8 = 14;
+/// A power of two above all kinds, so that indexing modulo this needs no bounds check.
+const ROW_LENGTH: usize = 16;
 
-/// Hundredths of a token: the row is the kind before, the column the kind itself.
+/// Weights in hundredths of a token: the row is the kind of the previous character, the column that of the character.
 #[rustfmt::skip]
-const FITTED: [[u8; KINDS]; KINDS] = [
+const FITTED_WEIGHTS: [[u8; KINDS]; KINDS] = [
     [  5,  70,  94,  65, 124,  60,  84,  69, 110,  90,  99, 107, 200],
     [ 16,  18, 141,  66, 111,  60,  91,  73,  83,  90,  87,  57, 200],
     [ 91,  66,  18,  69, 136,  60,  73,  91,  90,  86,  93, 119, 200],
@@ -62,17 +63,19 @@ const FITTED: [[u8; KINDS]; KINDS] = [
     [ 60,  61,  80,  55,  58,  60,  61,  63,  90,  90,  91,  96, 198],
 ];
 
-static KIND: [u8; 256] = kinds();
-static WEIGHTS: [[u8; ROW]; ROW] = weights();
+static BYTE_KINDS: [u8; 256] = byte_kinds();
+static WEIGHTS: [[u8; ROW_LENGTH]; ROW_LENGTH] = pair_weights();
 
 impl TokenCounter for TokenEstimate {
     fn count(&self, text: &str) -> u64 {
-        let mut before = BEGINNING;
+        let mut before = TEXT_START;
         let mut hundredths = 0_u64;
         for byte in text.bytes() {
-            let kind = KIND[usize::from(byte)];
-            hundredths += u64::from(WEIGHTS[usize::from(before) % ROW][usize::from(kind) % ROW]);
-            before = if kind == INSIDE { before } else { kind };
+            let kind = BYTE_KINDS[usize::from(byte)];
+            hundredths += u64::from(
+                WEIGHTS[usize::from(before) % ROW_LENGTH][usize::from(kind) % ROW_LENGTH],
+            );
+            before = if kind == CONTINUATION { before } else { kind };
         }
         hundredths.div_ceil(100)
     }
@@ -83,11 +86,11 @@ impl TokenCounter for TokenEstimate {
 }
 
 /// Returns the kind of each byte.
-const fn kinds() -> [u8; 256] {
+const fn byte_kinds() -> [u8; 256] {
     let mut kinds = [0; 256];
     let mut byte = 0_u8;
     loop {
-        kinds[byte as usize] = kind(byte);
+        kinds[byte as usize] = byte_kind(byte);
         if byte == u8::MAX {
             return kinds;
         }
@@ -95,7 +98,7 @@ const fn kinds() -> [u8; 256] {
     }
 }
 
-const fn kind(byte: u8) -> u8 {
+const fn byte_kind(byte: u8) -> u8 {
     match byte {
         b'a'..=b'z' => 0,
         b'A'..=b'Z' => 1,
@@ -105,7 +108,7 @@ const fn kind(byte: u8) -> u8 {
         0..=0x1f | 0x7f => 5,
         b'.' | b',' | b'-' | b'/' | b'_' | b':' => 6,
         b'!'..=b'~' => 7,
-        0x80..=0xbf => INSIDE,
+        0x80..=0xbf => CONTINUATION,
         0xc0..=0xca => 8,
         0xcb..=0xdf => 9,
         0xe0..=0xe2 => 10,
@@ -114,17 +117,17 @@ const fn kind(byte: u8) -> u8 {
     }
 }
 
-/// Returns the weights with the row of the beginning: of each kind the largest.
-const fn weights() -> [[u8; ROW]; ROW] {
-    let mut weights = [[0; ROW]; ROW];
+/// Returns the fitted weights, plus the row for the start of a text: the largest weight of each kind.
+const fn pair_weights() -> [[u8; ROW_LENGTH]; ROW_LENGTH] {
+    let mut weights = [[0; ROW_LENGTH]; ROW_LENGTH];
     let mut before = 0;
     while before < KINDS {
         let mut kind = 0;
         while kind < KINDS {
-            let weight = FITTED[before][kind];
+            let weight = FITTED_WEIGHTS[before][kind];
             weights[before][kind] = weight;
-            if weight > weights[BEGINNING as usize][kind] {
-                weights[BEGINNING as usize][kind] = weight;
+            if weight > weights[TEXT_START as usize][kind] {
+                weights[TEXT_START as usize][kind] = weight;
             }
             kind += 1;
         }
@@ -135,12 +138,14 @@ const fn weights() -> [[u8; ROW]; ROW] {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGINNING, INSIDE, KINDS, TokenCounter as _, TokenEstimate, kinds, weights};
+    use super::{
+        CONTINUATION, KINDS, TEXT_START, TokenCounter as _, TokenEstimate, byte_kinds, pair_weights,
+    };
 
     #[test]
     fn every_byte_has_a_kind_with_a_weight() {
-        let (kinds, weights) = (kinds(), weights());
-        for kind in kinds.into_iter().filter(|kind| *kind != INSIDE) {
+        let (kinds, weights) = (byte_kinds(), pair_weights());
+        for kind in kinds.into_iter().filter(|kind| *kind != CONTINUATION) {
             let kind = usize::from(kind);
             assert!(kind < KINDS);
             assert!(weights.iter().take(KINDS).all(|row| row[kind] > 0));
@@ -149,10 +154,10 @@ mod tests {
 
     #[test]
     fn first_character_weighs_what_it_weighs_at_most() {
-        let weights = weights();
+        let weights = pair_weights();
         for kind in 0..KINDS {
-            let most = weights.iter().take(KINDS).map(|row| row[kind]).max();
-            assert_eq!(Some(weights[usize::from(BEGINNING)][kind]), most);
+            let max = weights.iter().take(KINDS).map(|row| row[kind]).max();
+            assert_eq!(Some(weights[usize::from(TEXT_START)][kind]), max);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What one request adds to what a model was told.
+//! What one request adds to what a model has been told.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,54 +16,54 @@ use crate::disclose::memory::{Memory, NoMemory, RepeatedSkill};
 use crate::disclose::policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, Tier};
 use crate::disclose::style::Style;
 use crate::disclose::text::TurnText;
-use crate::disclose::visible::{Suggested, VisibleSkillMatcher};
+use crate::disclose::visible::{SuggestedSkill, VisibleSkillMatcher};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 
-/// Skills that a person is asked to choose from.
-const ASKED: usize = 5;
+/// Maximum skills that the user is asked to choose from.
+const MAX_CANDIDATES: usize = 5;
 
-/// Skills that a log names; the rest is counted.
-const LOGGED: usize = 20;
+/// Maximum skills that a log event names; the rest is only counted.
+const MAX_LOGGED_SKILLS: usize = 20;
 
-/// What a request adds, and why.
+/// What a request adds to the context, and why.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Turn {
-    /// What the model is told, after everything before; nothing, if there is nothing to say.
+    /// The text to append to the model's context, if there is any.
     pub text: Option<String>,
-    /// How much that is.
+    /// How much the text discloses.
     pub tier: Tier,
     /// Tokens of the text.
     pub tokens: u64,
-    /// What the model is told of skills that changed since its listing.
+    /// The changes since the listing that the text announces.
     pub announced: AnnouncedChanges,
-    /// What became of each skill that matched, in the order of their ranks, and then of those that are given again by
-    /// [`Signal::Earlier`].
+    /// The decision about each skill that matched, by rank, followed by the skills that are given again
+    /// ([`Signal::Earlier`]).
     pub decisions: Vec<Decision>,
-    /// The ids that a person may choose from, where nothing matched and the policy says to ask.
+    /// The ids that the user may choose from, if nothing matched and the policy says to ask.
     pub candidates: Vec<Box<str>>,
-    /// The bytes in the middle of the message that were not looked at, where it is too long.
+    /// The bytes in the middle of a message that were not matched because the message is too long.
     pub unread: Option<Range<usize>>,
-    /// The bytes in the middle of the message that patterns did not look at, where there are patterns.
+    /// The bytes in the middle of a message that patterns were not matched against; `None` if there are no patterns.
     pub unread_by_patterns: Option<Range<usize>>,
 }
 
-/// What became of a skill that matched.
+/// The decision about a skill that matched.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decision {
     /// The skill's id.
     pub id: Box<str>,
-    /// How it was asked for.
+    /// What made the skill match.
     pub signal: Signal,
-    /// What of the skill matched.
+    /// The part of the skill that matched, such as its name or a trigger.
     pub evidence: Box<str>,
-    /// How likely it is what was meant, from 0 to 1: as a search says, or by the kind of [`Signal`]. Nothing for a skill
-    /// that is given again.
+    /// How likely the skill is the right one, from 0 to 1: the score of the search, or fixed per kind of [`Signal`].
+    /// `None` for a skill that is given again.
     pub confidence: Option<f32>,
-    /// What was done.
+    /// What was done with the skill.
     pub outcome: Outcome,
 }
 
@@ -71,22 +71,22 @@ pub struct Decision {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Its instructions were given; they take so many tokens. Notes say what was odd.
+    /// Its instructions were given: their tokens, the instructions, and findings about the load.
     Given(u64, Arc<Instructions>, Vec<Diagnostic>),
-    /// The model has them already.
+    /// The model already has its instructions.
     Known,
-    /// They take so many tokens, and there was no room for them; a line says so.
+    /// Its instructions, of this many tokens, did not fit the budget; a line says so.
     NoRoom(u64),
-    /// Others came first; a line says that it matched, unless triggers alone bring instructions.
+    /// The maximum number of skills was reached; a line says that it matched, unless the policy is triggers only.
     Later,
-    /// The message may be about it; a line says so.
+    /// The message may be about the skill; a line says so.
     Suggested,
-    /// They could not be loaded.
+    /// Its instructions could not be loaded.
     Failed(Error),
 }
 
 impl Outcome {
-    /// Returns the word for it.
+    /// Returns the outcome as a word, such as `no_room`.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Given(..) => "given",
@@ -98,7 +98,7 @@ impl Outcome {
         }
     }
 
-    /// Returns how many tokens the instructions take, where that is known.
+    /// Returns the tokens of the instructions, if they were counted.
     pub const fn tokens(&self) -> Option<u64> {
         match self {
             Self::Given(tokens, ..) | Self::NoRoom(tokens) => Some(*tokens),
@@ -107,10 +107,10 @@ impl Outcome {
     }
 }
 
-/// Decides what a message adds to what a model was told.
+/// Decides what a message adds to what a model has been told.
 ///
-/// Only skills that match have their instructions loaded; what does not fit the budget, or comes after the first few, is a
-/// line that says so. Nothing is cut and nothing is dropped without a decision.
+/// Loads the instructions of matching skills only. A skill beyond the budget or the maximum number gets a line instead.
+/// Instructions are never cut, and no match is dropped without a decision.
 pub fn turn(
     matcher: &Matcher,
     loader: &Loader,
@@ -120,11 +120,11 @@ pub fn turn(
 ) -> Turn {
     let _span = tracing::debug_span!("turn").entered();
     let turn = decide(matcher, loader, policy, message, memory);
-    log(&turn, policy, message, memory);
+    log_turn(&turn, policy, message, memory);
     turn
 }
 
-/// Decides what a message adds, and logs nothing.
+/// Like [`turn`], but logs nothing.
 pub(crate) fn decide(
     matcher: &Matcher,
     loader: &Loader,
@@ -133,91 +133,95 @@ pub(crate) fn decide(
     memory: &dyn Memory,
 ) -> Turn {
     let mut turn = Turn::default();
-    let seen = VisibleSkillMatcher { matcher, memory };
-    let announced = changes(&seen, policy, &mut turn);
-    let (tier, said) = if policy.mode == Mode::Catalog || seen.entries().next().is_none() {
+    let skills = VisibleSkillMatcher { matcher, memory };
+    let announced = announce_changes(&skills, policy, &mut turn);
+    let (tier, text) = if policy.mode == Mode::Catalog || skills.entries().next().is_none() {
         (Tier::Nothing, None)
     } else {
-        asked(&seen, loader, policy, message, &mut turn)
+        disclose_message(&skills, loader, policy, message, &mut turn)
     };
     turn.tier = tier.max(if announced.is_some() {
         Tier::Registry
     } else {
         Tier::Nothing
     });
-    turn.text = joined([announced, said]);
-    let added = turn.text.as_deref();
-    turn.tokens = added.map_or(0, |said| policy.counter.count(said));
+    turn.text = join_parts([announced, text]);
+    let text = turn.text.as_deref();
+    turn.tokens = text.map_or(0, |text| policy.counter.count(text));
     turn
 }
 
-/// Returns what is told of skills that changed since the model was given its listing.
-fn changes(seen: &VisibleSkillMatcher<'_>, policy: &Policy, turn: &mut Turn) -> Option<String> {
-    let shown = seen.memory.shown()?;
-    let may_see = |id: &str| seen.memory.may_see(id);
-    let (announced, text) = announce(shown, seen.matcher.catalog(), policy, may_see)?;
+/// Records the changes since the model's listing in the turn, and returns the text that announces them.
+fn announce_changes(
+    skills: &VisibleSkillMatcher<'_>,
+    policy: &Policy,
+    turn: &mut Turn,
+) -> Option<String> {
+    let shown = skills.memory.shown()?;
+    let may_see = |id: &str| skills.memory.may_see(id);
+    let (announced, text) = announce(shown, skills.matcher.catalog(), policy, may_see)?;
     turn.announced = announced;
     text
 }
 
-/// Returns what is told for a message, and how much that is.
-fn asked(
-    seen: &VisibleSkillMatcher<'_>,
+/// Returns what a message discloses: the tier and the text.
+fn disclose_message(
+    skills: &VisibleSkillMatcher<'_>,
     loader: &Loader,
     policy: &Policy,
     message: &str,
     turn: &mut Turn,
 ) -> (Tier, Option<String>) {
-    let mut found = seen.matcher.matches_cached(message);
-    if policy.is_by_triggers() {
+    let mut found = skills.matcher.matches_cached(message);
+    if policy.is_triggers_only() {
         found = found.by_triggers();
     }
-    let suggested = seen.suggested(policy, message, &found);
+    let suggested = skills.suggestions(policy, message, &found);
     turn.unread = found.unread;
     turn.unread_by_patterns = found.unread_by_patterns;
-    let chosen = TurnCandidates {
+    let candidates = TurnCandidates {
         matched: found.candidates,
         suggested,
     };
-    let said = told(seen, loader, policy, chosen, &mut turn.decisions);
+    let text = disclose_skills(skills, loader, policy, candidates, &mut turn.decisions);
     let decisions = &turn.decisions;
-    // What may fit is no match: the fallback is for a request that nothing surely fits.
+    // A suggestion does not count as a match: the fallback is for a request without a certain match.
     let is_matched = |decision: &Decision| !matches!(decision.outcome, Outcome::Suggested);
     let falls_back = !found.asks_for_list && !decisions.iter().any(is_matched);
     if falls_back && policy.fallback == Fallback::AskUser {
-        turn.candidates = to_choose_from(seen, policy, message);
+        turn.candidates = candidate_ids(skills, policy, message);
     }
     if decisions.is_empty() {
-        return unmatched(seen, policy, found.asks_for_list);
+        return disclose_unmatched(skills, policy, found.asks_for_list);
     }
     let shows_all = found.asks_for_list || falls_back && policy.fallback == Fallback::ShowAll;
     let has_list = shows_all && policy.mode == Mode::Triggered;
-    let listed = has_list.then(|| listing(seen.entries(), policy).text);
-    (Tier::of(decisions), joined([listed, said]))
+    let listed = has_list.then(|| listing(skills.entries(), policy).text);
+    (Tier::from_decisions(decisions), join_parts([listed, text]))
 }
 
-/// The skills that a message asks for, and those that it may be about.
+/// The skills that match a message, and those that a search suggests for it.
 struct TurnCandidates<'a> {
     matched: Vec<Candidate<'a>>,
-    suggested: Vec<Suggested<'a>>,
+    suggested: Vec<SuggestedSkill<'a>>,
 }
 
-/// Returns the instructions of skills that are asked for, of what the message is about, and of those that are given again.
-fn told(
-    seen: &VisibleSkillMatcher<'_>,
+/// Decides about the skills that match, those that are suggested, and those that are given again, and returns the text.
+fn disclose_skills(
+    skills: &VisibleSkillMatcher<'_>,
     loader: &Loader,
     policy: &Policy,
-    chosen: TurnCandidates<'_>,
+    candidates: TurnCandidates<'_>,
     decisions: &mut Vec<Decision>,
 ) -> Option<String> {
-    let memory = seen.memory;
-    let candidates = chosen.matched.into_iter();
-    let candidates = candidates.filter(|candidate| memory.may_see(candidate.entry.id()));
-    let candidates = candidates.collect();
-    let ranked = if policy.is_by_triggers() {
-        candidates
+    let memory = skills.memory;
+    let matched = candidates.matched.into_iter();
+    let matched = matched.filter(|candidate| memory.may_see(candidate.entry.id()));
+    let matched = matched.collect();
+    let ranked = if policy.is_triggers_only() {
+        matched
     } else {
-        rank(candidates, |id| memory.used(id))
+        rank(matched, |id| memory.used(id))
     };
     let mut text = TurnText::new(policy, "matched");
     for candidate in &ranked {
@@ -230,8 +234,8 @@ fn told(
             outcome,
         });
     }
-    for (rank, suggested) in chosen.suggested.into_iter().enumerate() {
-        let Some(outcome) = suggestion(seen, loader, &mut text, rank, &suggested) else {
+    for (rank, suggested) in candidates.suggested.into_iter().enumerate() {
+        let Some(outcome) = add_suggestion(skills, loader, &mut text, rank, &suggested) else {
             continue;
         };
         decisions.push(Decision {
@@ -242,14 +246,14 @@ fn told(
             outcome,
         });
     }
-    let kept = if policy.is_by_triggers() {
+    let repeated = if policy.is_triggers_only() {
         Vec::new()
     } else {
         memory.repeated()
     };
-    for RepeatedSkill { id, arguments } in kept {
+    for RepeatedSkill { id, arguments } in repeated {
         let is_decided = decisions.iter().any(|decision| decision.id == id);
-        let entry = seen.matcher.catalog().resolve_for_model(&id).ok();
+        let entry = skills.matcher.catalog().resolve_for_model(&id).ok();
         if let Some(entry) = entry.filter(|_| !is_decided && memory.may_see(&id)) {
             let outcome = text.add(&entry, &arguments, loader, memory);
             decisions.push(Decision {
@@ -264,39 +268,39 @@ fn told(
     text.finish()
 }
 
-/// Adds what the model is told of a skill that a message may be about: the instructions of the likeliest, where it is likely
-/// enough, or a line. Nothing, if the model has a line of it already or there is no room for one.
-fn suggestion(
-    seen: &VisibleSkillMatcher<'_>,
+/// Adds a suggested skill: its instructions if it is the most likely one and above the threshold, otherwise a line.
+/// Returns `None` if the model already has a line about it, or there is no room for one.
+fn add_suggestion(
+    skills: &VisibleSkillMatcher<'_>,
     loader: &Loader,
     text: &mut TurnText<'_>,
     rank: usize,
-    suggested: &Suggested<'_>,
+    suggested: &SuggestedSkill<'_>,
 ) -> Option<Outcome> {
-    let Suggested {
+    let SuggestedSkill {
         entry, confidence, ..
     } = suggested;
-    let suggesting = text.policy().suggesting?;
-    if rank == 0 && *confidence >= suggesting.give_from {
-        return Some(text.add(entry, "", loader, seen.memory));
+    let thresholds = text.policy().suggesting?;
+    if rank == 0 && *confidence >= thresholds.give_from {
+        return Some(text.add(entry, "", loader, skills.memory));
     }
-    let is_known = seen.has_all_lines() || seen.memory.used(entry.id()).is_some();
-    let is_shown = *confidence >= suggesting.show_from && !is_known && text.suggest(entry);
+    let is_known = skills.has_complete_listing() || skills.memory.used(entry.id()).is_some();
+    let is_shown = *confidence >= thresholds.show_from && !is_known && text.suggest(entry);
     is_shown.then_some(Outcome::Suggested)
 }
 
-/// Returns what is given again after a conversation was cut short, in the order of `kept`, within the budget for
+/// Gives skills again after the conversation was compacted, in the order of `skills`, within the budget for
 /// instructions.
-pub(crate) fn again(
+pub(crate) fn give_again(
     catalog: &Catalog,
     loader: &Loader,
     policy: &Policy,
-    kept: Vec<RepeatedSkill>,
+    skills: Vec<RepeatedSkill>,
     memory: &dyn Memory,
 ) -> Turn {
     let mut turn = Turn::default();
     let mut text = TurnText::new(policy, "used before");
-    for RepeatedSkill { id, arguments } in kept {
+    for RepeatedSkill { id, arguments } in skills {
         let entry = catalog
             .resolve_for_model(&id)
             .ok()
@@ -314,9 +318,9 @@ pub(crate) fn again(
         });
     }
     turn.text = text.finish();
-    turn.tier = Tier::of(&turn.decisions);
-    let said = turn.text.as_deref();
-    turn.tokens = said.map_or(0, |said| policy.counter.count(said));
+    turn.tier = Tier::from_decisions(&turn.decisions);
+    let text = turn.text.as_deref();
+    turn.tokens = text.map_or(0, |text| policy.counter.count(text));
     tracing::info!(
         skills = turn.decisions.len(),
         tokens.total = turn.tokens,
@@ -326,11 +330,11 @@ pub(crate) fn again(
 }
 
 impl Tier {
-    /// Returns how much skills are told by decisions about them.
-    fn of(decisions: &[Decision]) -> Self {
-        let is_told =
+    /// Returns the tier that follows from decisions about skills.
+    fn from_decisions(decisions: &[Decision]) -> Self {
+        let has_instructions =
             |decision: &Decision| matches!(decision.outcome, Outcome::Given(..) | Outcome::Known);
-        if decisions.iter().any(is_told) {
+        if decisions.iter().any(has_instructions) {
             Self::Full
         } else if decisions.is_empty() {
             Self::Nothing
@@ -340,22 +344,26 @@ impl Tier {
     }
 }
 
-/// Returns parts as one text, if there are any.
-fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
+/// Joins the parts that are present with line ends.
+fn join_parts<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// Says which skills matched and what was told, by names and numbers; the texts themselves only where the policy says so.
-fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
-    let matched = turn.decisions.iter().take(LOGGED).map(|decision| {
-        let outcome = decision.outcome.as_str();
-        format!(
-            "{} ({}, {outcome})",
-            visible(&decision.id),
-            decision.signal.as_str()
-        )
-    });
+/// Logs which skills matched and what the model is told, as ids and numbers; the texts only if the policy says so.
+fn log_turn(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
+    let matched = turn
+        .decisions
+        .iter()
+        .take(MAX_LOGGED_SKILLS)
+        .map(|decision| {
+            let outcome = decision.outcome.as_str();
+            format!(
+                "{} ({}, {outcome})",
+                visible(&decision.id),
+                decision.signal.as_str()
+            )
+        });
     let listing = memory.shown().map_or(0, ShownListing::tokens);
     let has_content = policy.logged == LogDetail::Content;
     tracing::info!(
@@ -372,32 +380,36 @@ fn log(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
     );
 }
 
-/// Returns the ids that a person may choose from: those that the message may be about, or else the first.
-fn to_choose_from(seen: &VisibleSkillMatcher<'_>, policy: &Policy, message: &str) -> Vec<Box<str>> {
-    let likely = if seen.is_searched(policy) {
-        seen.likeliest(message, ASKED)
+/// Returns the ids that the user may choose from: the skills that the message may be about, or else the first ones.
+fn candidate_ids(
+    skills: &VisibleSkillMatcher<'_>,
+    policy: &Policy,
+    message: &str,
+) -> Vec<Box<str>> {
+    let likely = if skills.uses_search(policy) {
+        skills.most_likely(message, MAX_CANDIDATES)
     } else {
         Vec::new()
     };
     if likely.is_empty() {
-        let first = seen.entries().take(ASKED);
+        let first = skills.entries().take(MAX_CANDIDATES);
         return first.map(|entry| entry.id().into()).collect();
     }
     let likely = likely.iter();
     likely.map(|(entry, _)| entry.id().into()).collect()
 }
 
-/// Returns what is told where no skill matches.
-fn unmatched(
-    seen: &VisibleSkillMatcher<'_>,
+/// Returns what is disclosed when no skill matches: the tier and the text.
+fn disclose_unmatched(
+    skills: &VisibleSkillMatcher<'_>,
     policy: &Policy,
     asks_for_list: bool,
 ) -> (Tier, Option<String>) {
-    // In a hybrid the listing is there already.
+    // In hybrid mode the model already has the listing.
     let has_listing = policy.mode == Mode::Hybrid;
     if asks_for_list || policy.fallback == Fallback::ShowAll {
-        let said = (!has_listing).then(|| listing(seen.entries(), policy).text);
-        return (Tier::Registry, said.filter(|said| !said.is_empty()));
+        let text = (!has_listing).then(|| listing(skills.entries(), policy).text);
+        return (Tier::Registry, text.filter(|text| !text.is_empty()));
     }
     if has_listing {
         return (Tier::Registry, None);
@@ -405,26 +417,27 @@ fn unmatched(
     if policy.breadcrumb == Breadcrumb::Off {
         return (Tier::Nothing, None);
     }
-    // What is found by no trigger and no search can only be found in a list.
-    let is_searched = seen.is_searched(policy);
-    let is_found = |entry: &Entry<'_>| is_searched || seen.matcher.has_triggers(entry);
-    let count = seen.entries().filter(is_found).count();
+    // A skill that neither triggers nor search can find is only reachable through a listing.
+    let uses_search = skills.uses_search(policy);
+    let is_findable = |entry: &Entry<'_>| uses_search || skills.matcher.has_triggers(entry);
+    let count = skills.entries().filter(is_findable).count();
     let breadcrumb = (count > 0).then(|| Style::breadcrumb(count));
-    // What the breadcrumb takes is taken from the list.
-    let taken = breadcrumb.as_deref().map_or(0, |line| {
+    // The breadcrumb counts towards the budget of the listing.
+    let used = breadcrumb.as_deref().map_or(0, |line| {
         let parts = [line, "\n"];
         let measured = parts.map(|part| policy.catalog.measure(part, &*policy.counter));
         measured.iter().sum()
     });
-    let breadcrumb = breadcrumb.filter(|_| taken <= policy.catalog.limit);
-    let rest = Policy {
+    let breadcrumb = breadcrumb.filter(|_| used <= policy.catalog.limit);
+    let remaining = Policy {
         catalog: Budget {
-            limit: policy.catalog.limit.saturating_sub(taken),
+            limit: policy.catalog.limit.saturating_sub(used),
             ..policy.catalog
         },
         ..policy.clone()
     };
-    let listed = listing(seen.entries().filter(|entry| !is_found(entry)), &rest);
+    let unfindable = skills.entries().filter(|entry| !is_findable(entry));
+    let listed = listing(unfindable, &remaining);
     let parts = [
         Some(listed.text).filter(|text| !text.is_empty()),
         breadcrumb,
@@ -434,5 +447,5 @@ fn unmatched(
         [None, Some(_)] => Tier::Breadcrumb,
         [None, None] => Tier::Nothing,
     };
-    (tier, joined(parts))
+    (tier, join_parts(parts))
 }

@@ -1,4 +1,4 @@
-//! Digests of files, remembered by the state of the file.
+//! Digests of files, cached by file revision.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::read::source::Revision;
 
-/// Digests that are remembered. A hundred real skills have under a thousand files; these take about 2 MB.
-const REMEMBERED: usize = 16_384;
+/// Maximum number of cached digests, about 2 MB. A hundred real skills have fewer than a thousand files.
+const MAX_DIGESTS: usize = 16_384;
 
 /// The SHA-256 of a file's bytes.
 ///
@@ -20,7 +20,7 @@ const REMEMBERED: usize = 16_384;
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Returns the digest of some bytes.
+    /// Computes the SHA-256 of some bytes.
     pub fn sha256(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Digests by the state of the file that they are of; those used longest ago go first.
+/// An LRU cache of digests, by file revision.
 pub(super) struct DigestCache(LruCache<Revision, Digest>);
 
 impl Default for DigestCache {
@@ -57,19 +57,20 @@ impl Default for DigestCache {
 }
 
 impl DigestCache {
-    /// Returns the digest of a file in that state, if it is known.
+    /// Returns the digest of a file with this revision, if it is cached.
     pub(super) fn get(&mut self, revision: &Revision) -> Option<Digest> {
         self.0.get(revision).copied()
     }
 
-    /// Remembers the digest of a file in a state that will mean the same content; `now_ns` is the time before it was read.
+    /// Caches the digest of a file, if an equal revision guarantees equal content. `now_ns` is the time before the file
+    /// was read.
     pub(super) fn insert(&mut self, revision: Revision, digest: Digest, now_ns: i64) {
-        // Where the system tells no inode, two files may have one state.
+        // On a system that reports no inode, two files may have the same revision.
         if revision.inode == 0 || !revision.is_settled(now_ns) {
             return;
         }
         self.0.put(revision, digest);
-        if self.0.len() > REMEMBERED {
+        if self.0.len() > MAX_DIGESTS {
             self.0.pop_lru();
         }
     }
@@ -77,10 +78,10 @@ impl DigestCache {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, DigestCache, REMEMBERED};
+    use super::{Digest, DigestCache, MAX_DIGESTS};
     use crate::read::source::Revision;
 
-    fn state(inode: u64, modified_ns: i64) -> Revision {
+    fn revision(inode: u64, modified_ns: i64) -> Revision {
         Revision {
             device: 1,
             inode,
@@ -93,23 +94,23 @@ mod tests {
     #[test]
     fn only_a_settled_state_of_a_known_file_is_remembered() {
         let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
-        for (revision, is_kept) in [
-            (state(1, 0), true),
-            (state(2, now), false),
-            (state(0, 0), false),
+        for (revision, is_cached) in [
+            (revision(1, 0), true),
+            (revision(2, now), false),
+            (revision(0, 0), false),
         ] {
             digests.insert(revision, Digest::sha256(b"x"), now);
-            assert_eq!(digests.get(&revision).is_some(), is_kept, "{revision:?}");
+            assert_eq!(digests.get(&revision).is_some(), is_cached, "{revision:?}");
         }
     }
 
     #[test]
     fn what_was_used_longest_ago_is_forgotten_first() {
         let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
-        for inode in 1..=REMEMBERED as u64 + 1 {
-            digests.insert(state(inode, 0), Digest::sha256(b"x"), now);
+        for inode in 1..=MAX_DIGESTS as u64 + 1 {
+            digests.insert(revision(inode, 0), Digest::sha256(b"x"), now);
         }
-        assert!(digests.get(&state(1, 0)).is_none());
-        assert!(digests.get(&state(2, 0)).is_some());
+        assert!(digests.get(&revision(1, 0)).is_none());
+        assert!(digests.get(&revision(2, 0)).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! One file of a skill, or a part of it.
+//! Reads one file of a skill, or a part of it.
 
 use std::ops::{Bound, Range, RangeBounds};
 
@@ -6,18 +6,18 @@ use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::load::loader::{Loader, logged, may_be_given};
+use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::name::{InvalidPath, ResourcePath};
 use crate::read::source::{FileBytes, Revision, Stability};
 
-/// What was read of a file of a skill.
+/// The content of a skill's file, or of a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
     path: ResourcePath,
     bytes: Vec<u8>,
     start: u64,
     revision: Revision,
-    steadiness: Stability,
+    stability: Stability,
 }
 
 impl FileContent {
@@ -27,9 +27,9 @@ impl FileContent {
             bytes: content.bytes,
             start,
             revision: content.state.revision,
-            steadiness: content.state.stability,
+            stability: content.state.stability,
         };
-        read.trim();
+        read.drop_partial_character();
         read
     }
 
@@ -38,20 +38,20 @@ impl FileContent {
         &self.path
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes that were read.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the bytes, if they are text. A part of a text ends between two characters; one that starts inside a
-    /// character is no text.
+    /// Returns the bytes as text, if they are text. A part of a text file always ends between two characters; a part
+    /// that starts inside a character is not text.
     pub fn text(&self) -> Option<&str> {
-        // A text has no NUL; a file with some is most often of another kind.
+        // Text has no NUL bytes; a file that has some is most likely binary.
         let text = str::from_utf8(&self.bytes).ok();
         text.filter(|text| !text.contains('\0'))
     }
 
-    /// Returns which part of the file was read, in bytes.
+    /// Returns the range of the file that was read, in bytes.
     pub fn range(&self) -> Range<u64> {
         self.start..self.start.saturating_add(self.bytes.len() as u64)
     }
@@ -61,20 +61,20 @@ impl FileContent {
         self.revision.size
     }
 
-    /// Returns where the rest of the file starts, if there is a rest.
+    /// Returns the offset of the rest of the file, if there is more to read.
     pub fn next(&self) -> Option<u64> {
         let end = self.range().end;
         (end < self.size()).then_some(end)
     }
 
-    /// Returns the state of the file that was read.
+    /// Returns the revision of the file that was read.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Returns what there is to say about this read: that the file kept changing.
+    /// Returns findings about this read: that the file kept changing.
     pub fn notes(&self) -> Vec<Diagnostic> {
-        match self.steadiness {
+        match self.stability {
             Stability::Stable => Vec::new(),
             Stability::Changing => {
                 let message = "File kept changing while it was read";
@@ -83,13 +83,13 @@ impl FileContent {
         }
     }
 
-    /// Leaves out the half of a character at the end of a text; it starts the rest.
-    fn trim(&mut self) {
+    /// Drops an incomplete character at the end of a text; the next part starts with it.
+    fn drop_partial_character(&mut self) {
         let Err(error) = str::from_utf8(&self.bytes) else {
             return;
         };
         let is_cut_off = error.error_len().is_none() && self.next().is_some();
-        // A part that is shorter than a character must not become nothing: reading on would never get past it.
+        // A part shorter than one character must not become empty, or the caller would never get past it.
         if is_cut_off && error.valid_up_to() > 0 {
             self.bytes.truncate(error.valid_up_to());
         }
@@ -97,11 +97,11 @@ impl FileContent {
 }
 
 impl Loader {
-    /// Returns a file of a skill, or a part of it: `..` is all of it. At most [`Limits::read_bytes`] are returned at once;
-    /// [`FileContent::next`] says where the rest starts.
+    /// Reads a file of a skill, or a part of it; `..` reads the whole file. Returns at most [`Limits::read_bytes`] per
+    /// call; [`FileContent::next`] is the offset of the rest.
     ///
-    /// A path that leads out of the skill's folder is refused, by the text and again by the kernel when it is opened; each
-    /// refusal is logged.
+    /// A path that leads out of the skill's folder is refused, first by its text and again by the kernel on opening.
+    /// Every refusal is logged.
     ///
     /// [`Limits::read_bytes`]: crate::Limits::read_bytes
     pub fn read(
@@ -110,23 +110,23 @@ impl Loader {
         path: &str,
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
-        may_be_given(entry)?;
+        check_refusal(entry)?;
         let limits = &entry.catalog().options().read.walk.limits;
-        let range = clamped(&range, limits.read_bytes);
+        let range = clamp_range(&range, limits.read_bytes);
         let read = || {
             let parsed: ResourcePath = path
                 .parse()
-                .map_err(|wrong: InvalidPath| Error::refused(path, wrong.rule()))?;
+                .map_err(|invalid: InvalidPath| Error::refused(path, invalid.rule()))?;
             let source = entry.root().source();
             let content = source.read(&entry.skill().folder, &parsed, range.clone())?;
             Ok(FileContent::new(parsed, content, range.start))
         };
-        logged(entry, path, read())
+        log_refusal(entry, path, read())
     }
 }
 
-/// Returns a range with both ends, of at most `limit` bytes.
-fn clamped(range: &impl RangeBounds<u64>, limit: u64) -> Range<u64> {
+/// Resolves the bounds of a range and cuts it to at most `limit` bytes.
+fn clamp_range(range: &impl RangeBounds<u64>, limit: u64) -> Range<u64> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
         Bound::Excluded(before) => before.saturating_add(1),

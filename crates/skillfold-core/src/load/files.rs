@@ -1,4 +1,4 @@
-//! The files of a skill: all of them, those that the instructions speak of first.
+//! The files of a skill, those that the instructions mention first.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::load::loader::{Loader, logged, may_be_given};
+use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::load::mentions::{MENTION_BYTES, Mentions};
 use crate::name::ResourcePath;
 use crate::read::body::read_body;
@@ -16,13 +16,13 @@ use crate::read::source::{Cursor, Finding, SKILL_FILE};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FileList {
-    /// The files: those that the instructions speak of, in that order, then the others by path.
+    /// The files: first those that the instructions mention, in the order of mention, then the others by path.
     pub files: Vec<SkillFile>,
-    /// How many files were found in all; where a bound was reached, a finding says so.
+    /// The number of files found in all; a finding says if a limit stopped the listing.
     pub total: usize,
-    /// What was passed over, and why; on the first page.
+    /// What was skipped, and why; only on the first page.
     pub findings: Vec<Finding>,
-    /// Where the next page starts, if there is one.
+    /// The cursor of the next page, if there is one.
     pub next: Option<Cursor>,
 }
 
@@ -30,35 +30,36 @@ pub struct FileList {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillFile {
-    /// Its path inside the skill.
+    /// The path inside the skill.
     pub path: ResourcePath,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What it is, by its name.
+    /// The kind of file, derived from its name.
     pub kind: FileKind,
-    /// Whether the instructions speak of it, in their first 256 KiB.
+    /// Whether the first 256 KiB of the instructions mention it.
     pub is_mentioned: bool,
 }
 
-/// What a file is, by its name; nothing is opened to tell.
+/// The kind of a file, derived from its name without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
     /// The skill's own `SKILL.md`.
     Instructions,
-    /// To be read.
+    /// Text for people or models to read.
     Text,
-    /// To be run.
+    /// Source code or a script.
     Script,
-    /// For programs, and readable.
+    /// Structured data in a text format.
     Data,
-    /// A picture.
+    /// An image.
     Image,
     /// Anything else.
     Other,
 }
 
-const KINDS: [(FileKind, &[&str]); 4] = [
+/// The file extensions of each kind, in lower case.
+const EXTENSIONS: [(FileKind, &[&str]); 4] = [
     (
         FileKind::Text,
         &[
@@ -89,7 +90,7 @@ const KINDS: [(FileKind, &[&str]); 4] = [
 ];
 
 impl FileKind {
-    /// Returns the word for it.
+    /// Returns the kind as a lowercase word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Instructions => "instructions",
@@ -101,17 +102,17 @@ impl FileKind {
         }
     }
 
-    fn of(path: &str) -> Self {
+    fn from_path(path: &str) -> Self {
         if path == SKILL_FILE {
             return Self::Instructions;
         }
         let name = path.rsplit('/').next().unwrap_or(path);
-        // A dot at the start hides a file, and begins no extension.
+        // A leading dot hides a file and does not start an extension.
         let Some((_, extension)) = name.trim_start_matches('.').rsplit_once('.') else {
             return Self::Text;
         };
         let extension = extension.to_ascii_lowercase();
-        let known = KINDS
+        let known = EXTENSIONS
             .iter()
             .find(|(_, extensions)| extensions.contains(&&*extension));
         known.map_or(Self::Other, |(kind, _)| *kind)
@@ -125,43 +126,43 @@ impl fmt::Display for FileKind {
 }
 
 impl Loader {
-    /// Returns the files of a skill from after `cursor` on, at most `limit`; none is opened but the `SKILL.md`.
+    /// Returns at most `limit` files of a skill, starting after `cursor`. Opens no file but the `SKILL.md`.
     ///
-    /// Pages are of one version of the instructions: where these change in between, start again.
+    /// The order depends on the instructions; if they change between two pages, start again.
     pub fn files(
         &self,
         entry: &Entry<'_>,
         cursor: Option<&Cursor>,
         limit: usize,
     ) -> Result<FileList, Error> {
-        may_be_given(entry)?;
+        check_refusal(entry)?;
         let body = read_body(entry.root().source(), entry.skill(), &mention_limits(entry));
-        // Instructions that cannot be read speak of nothing; loading says why.
+        // Unreadable instructions mention no files; loading the skill reports why.
         let bytes = body.map(|content| content.bytes).unwrap_or_default();
-        let mentions = Mentions::of(&String::from_utf8_lossy(&bytes));
-        let all = logged(entry, "", all_files(entry, usize::MAX))?;
-        Ok(in_order(all, &mentions, cursor, limit))
+        let mentions = Mentions::find_in(&String::from_utf8_lossy(&bytes));
+        let all = log_refusal(entry, "", list_all(entry, usize::MAX))?;
+        Ok(page_by_mention(all, &mentions, cursor, limit))
     }
 }
 
-/// Returns a page of the files of a skill in the order in which they are spoken of.
-pub(super) fn in_order(
+/// Returns a page of a skill's files in the order in which the instructions mention them.
+pub(super) fn page_by_mention(
     mut page: FileList,
     mentions: &Mentions,
     cursor: Option<&Cursor>,
     limit: usize,
 ) -> FileList {
-    // What is not spoken of comes after everything that is.
-    let order = |path: &str| mentions.place(path).unwrap_or(usize::MAX);
-    let by_order = |file: &SkillFile| (order(file.path.as_str()), file.path.clone());
+    // Files that are not mentioned come last.
+    let position = |path: &str| mentions.position(path).unwrap_or(usize::MAX);
+    let sort_key = |file: &SkillFile| (position(file.path.as_str()), file.path.clone());
     for file in &mut page.files {
-        file.is_mentioned = order(file.path.as_str()) != usize::MAX;
+        file.is_mentioned = position(file.path.as_str()) != usize::MAX;
     }
-    page.files.sort_by_cached_key(by_order);
+    page.files.sort_by_cached_key(sort_key);
     page.total = page.files.len();
     if let Some(cursor) = cursor {
-        let after = (order(cursor.as_str()), cursor.as_str());
-        let is_after = |file: &SkillFile| (order(file.path.as_str()), file.path.as_str()) > after;
+        let last = (position(cursor.as_str()), cursor.as_str());
+        let is_after = |file: &SkillFile| (position(file.path.as_str()), file.path.as_str()) > last;
         page.files.retain(is_after);
         page.findings.clear();
     }
@@ -174,16 +175,16 @@ pub(super) fn in_order(
     page
 }
 
-/// Returns all files of a skill, by path, after looking at no more than so many entries of its folders. What comes after
-/// these is a finding.
-pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<FileList, Error> {
+/// Returns all files of a skill, sorted by path. Walks at most `max_entries` folder entries; if there are more, a
+/// finding says so.
+pub(super) fn list_all(entry: &Entry<'_>, max_entries: usize) -> Result<FileList, Error> {
     let (source, folder) = (entry.root().source(), &entry.skill().folder);
     let limits = &entry.catalog().options().read.walk.limits;
-    let entries = entries.min(limits.walk_entries);
-    // A source walks anew for each page: one page of all is one walk.
+    let max_entries = max_entries.min(limits.walk_entries);
+    // A source walks again for each page, so ask for everything as one page.
     let limits = Limits {
-        resources: entries,
-        walk_entries: entries,
+        resources: max_entries,
+        walk_entries: max_entries,
         ..limits.clone()
     };
     let (mut all, mut cursor) = (FileList::default(), None);
@@ -192,17 +193,17 @@ pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<FileList, E
         all.findings.extend(page.findings);
         all.files
             .extend(page.files.into_iter().map(|file| SkillFile {
-                kind: FileKind::of(file.path.as_str()),
+                kind: FileKind::from_path(file.path.as_str()),
                 path: file.path,
                 size: file.size,
                 is_mentioned: false,
             }));
-        // A cursor that does not move would never end.
+        // A cursor that does not advance would loop forever.
         if page.next.is_none() || page.next == cursor {
             return Ok(all);
         }
-        if all.files.len() >= entries {
-            let what = format!("Listing stopped after {entries} files of");
+        if all.files.len() >= max_entries {
+            let what = format!("Listing stopped after {max_entries} files of");
             let bound = Finding::new(Code::BoundReached, folder.path(), &what);
             all.findings.push(bound);
             return Ok(all);
@@ -211,7 +212,7 @@ pub(super) fn all_files(entry: &Entry<'_>, entries: usize) -> Result<FileList, E
     }
 }
 
-/// Returns the limits for the start of the instructions, which is looked through for names of files.
+/// Returns the limits for reading the start of the instructions, which is searched for mentions of files.
 fn mention_limits(entry: &Entry<'_>) -> Limits {
     let limits = &entry.catalog().options().read.walk.limits;
     Limits {

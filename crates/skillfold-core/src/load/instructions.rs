@@ -1,4 +1,4 @@
-//! The instructions of a skill, read from its file now.
+//! The instructions of a skill, read from its file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,28 +16,28 @@ use crate::read::manifest::Manifest;
 use crate::read::parse::parse_with;
 use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 
-/// What loading does with a skill whose file had to be repaired, or has an error.
+/// Whether to load a skill whose file had to be repaired or has an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Strictness {
-    /// Load it; what was odd is known.
+    /// Load it.
     #[default]
     Lenient,
-    /// Refuse it, and say what is wrong.
+    /// Refuse it, with the findings.
     Strict,
 }
 
-/// The instructions of a skill, with the arguments in their places.
+/// The instructions of a skill, with the arguments filled in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Instructions {
     id: Box<str>,
     skill: Arc<Skill>,
     base_dir: Option<Box<str>>,
-    /// The line about the folder, and the instructions.
+    /// The line with the base directory, if there is one, and the instructions.
     text: Box<str>,
-    /// Where the instructions start in the text.
-    body: usize,
-    /// The instructions as they stand in the file, where that is not what they are in the text.
+    /// Byte offset of the instructions in `text`.
+    body_start: usize,
+    /// The instructions as they are in the file, if filling in the arguments changed them.
     raw: Option<Box<str>>,
     notes: Box<[Diagnostic]>,
 }
@@ -55,18 +55,18 @@ impl Instructions {
         let file = || format!("{}/{SKILL_FILE}", entry.skill().folder);
         let mut bytes = Vec::new();
         let source = entry.root().source();
-        let wanted = limit.saturating_add(1);
-        let state = source.head(&entry.skill().folder, wanted, &mut bytes)?;
+        let max_bytes = limit.saturating_add(1);
+        let state = source.head(&entry.skill().folder, max_bytes, &mut bytes)?;
         if bytes.len() > limit {
             let rule = "The instructions are longer than the limit, and are never cut";
             return Err(Error::refused(file(), rule));
         }
         let mut notes = Vec::new();
-        let skill = current(entry, &bytes, state, &mut notes)?;
+        let skill = current_skill(entry, &bytes, state, &mut notes)?;
         let start = usize::try_from(skill.body_start).unwrap_or(usize::MAX);
-        let raw = decoded(bytes.get(start..).unwrap_or_default(), &mut notes);
+        let raw = decode_body(bytes.get(start..).unwrap_or_default(), &mut notes);
         if strictness == Strictness::Strict {
-            refuse_odd(entry.id(), &skill, &notes)?;
+            check_strict(entry.id(), &skill, &notes)?;
         }
         let base_dir = base_dir(entry, &mut notes);
         let filled = Arguments::new(dialect, arguments, &skill.manifest, base_dir.as_deref())
@@ -85,7 +85,7 @@ impl Instructions {
         let raw = is_changed.then(|| raw.clone().into_owned().into());
         let instructions = Self {
             id: entry.id().into(),
-            body: text.len() - filled.len(),
+            body_start: text.len() - filled.len(),
             base_dir,
             text,
             raw,
@@ -95,67 +95,68 @@ impl Instructions {
         Ok((instructions, state))
     }
 
-    /// Returns the id that the skill was loaded by.
+    /// Returns the id of the skill.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns what the skill says about itself, by the file that was read.
+    /// Returns the manifest of the file that was read.
     pub fn manifest(&self) -> &Manifest {
         &self.skill.manifest
     }
 
-    /// Returns the skill, by the file that was read.
+    /// Returns the skill as parsed from the file that was read.
     pub fn skill(&self) -> &Arc<Skill> {
         &self.skill
     }
 
-    /// Returns the state of the file that was read.
+    /// Returns the revision of the file that was read.
     pub fn revision(&self) -> Revision {
         self.skill.revision
     }
 
-    /// Returns the path of the skill's folder, if its root is a folder of the file system. Paths of its files start with it.
+    /// Returns the path of the skill's folder, if its root is in the file system. The skill's file paths are relative
+    /// to it.
     pub fn base_dir(&self) -> Option<&str> {
         self.base_dir.as_deref()
     }
 
-    /// Returns the text for a model: `Base directory for this skill: ...`, a blank line, the [body](Self::body). Without
-    /// a folder, the body alone.
+    /// Returns the text for a model: `Base directory for this skill: ...`, a blank line, and the [body](Self::body);
+    /// only the body if the skill has no folder.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the instructions with the arguments in their places, or after them.
+    /// Returns the instructions with the arguments filled in, or appended where there is no placeholder.
     pub fn body(&self) -> &str {
-        &self.text[self.body..]
+        &self.text[self.body_start..]
     }
 
-    /// Returns the instructions as they stand in the file, after the frontmatter.
+    /// Returns the instructions as they are in the file, without the frontmatter.
     pub fn raw(&self) -> &str {
         self.raw.as_deref().unwrap_or_else(|| self.body())
     }
 
-    /// Returns about how many tokens the body has, estimated from its bytes.
+    /// Returns an estimate of the body's tokens, from its size in bytes.
     pub fn tokens(&self) -> u64 {
         (self.body().len() as u64).div_ceil(BYTES_PER_TOKEN)
     }
 
-    /// Returns the ids of the skills that this one asks to be loaded first.
+    /// Returns the ids of the skills that this one requires to be loaded first.
     pub fn requires(&self) -> &[Box<str>] {
         self.skill.manifest.requires()
     }
 
-    /// Returns what there is to say about this load: that the file changed since it was found, that bytes were replaced.
+    /// Returns findings about this load, such as that the file changed since discovery or that bytes were replaced.
     pub fn notes(&self) -> &[Diagnostic] {
         &self.notes
     }
 
-    /// Returns about how many bytes are held.
+    /// Returns the approximate memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let held = [Some(&self.text), self.raw.as_ref(), self.base_dir.as_ref()];
-        let texts: usize = held.into_iter().flatten().map(|text| text.len()).sum();
-        size_of::<Self>() + texts + self.id.len()
+        let texts = [Some(&self.text), self.raw.as_ref(), self.base_dir.as_ref()];
+        let text_bytes: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+        size_of::<Self>() + text_bytes + self.id.len()
     }
 }
 
@@ -169,8 +170,8 @@ impl fmt::Debug for Instructions {
     }
 }
 
-/// Returns the skill that the file holds now: the one that was found, unless the file is another since.
-fn current(
+/// Returns the skill that the file contains now: the discovered one, unless the file changed since.
+fn current_skill(
     entry: &Entry<'_>,
     bytes: &[u8],
     state: FileState,
@@ -181,9 +182,9 @@ fn current(
     if is_equal && entry.is_settled() {
         return Ok(Arc::clone(known));
     }
-    let reading = &entry.catalog().options().read;
+    let options = &entry.catalog().options().read;
     let folder = known.folder.clone();
-    let parsed = parse_with(bytes, folder.name(), reading.reader, &reading.walk.limits);
+    let parsed = parse_with(bytes, folder.name(), options.reader, &options.walk.limits);
     match found(known.source, folder, parsed, state) {
         FoundFolder::Skill(skill) => {
             if state.stability == Stability::Changing {
@@ -206,9 +207,9 @@ fn current(
     }
 }
 
-/// Returns the instructions as text.
-fn decoded<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> {
-    // Most often all is well, and seen much faster so.
+/// Decodes the instructions; bytes that are not UTF-8 are replaced, with a note.
+fn decode_body<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> {
+    // Fast path: nearly all bodies are valid UTF-8.
     if let Ok(text) = str::from_utf8(body) {
         return Cow::Borrowed(text);
     }
@@ -217,21 +218,21 @@ fn decoded<'a>(body: &'a [u8], notes: &mut Vec<Diagnostic>) -> Cow<'a, str> {
     String::from_utf8_lossy(body)
 }
 
-/// Refuses a skill that was repaired, or has an error.
-fn refuse_odd(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Error> {
+/// Refuses a skill that was repaired or has an error.
+fn check_strict(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Error> {
     let all = || skill.diagnostics.iter().chain(notes);
-    let is_odd = |finding: &Diagnostic| {
+    let is_fatal = |finding: &Diagnostic| {
         finding.severity == Severity::Error
             || matches!(finding.code, Code::BodyNotUtf8 | Code::Changing)
     };
-    if !skill.repaired && !all().any(is_odd) {
+    if !skill.repaired && !all().any(is_fatal) {
         return Ok(());
     }
     let message = format!("{} has errors, and loading is strict", whole(id));
     Err(Error::malformed(message, all().cloned().collect()))
 }
 
-/// Returns the path of the skill's folder, if it has one that can be written.
+/// Returns the path of the skill's folder, if it has one and the path is UTF-8.
 fn base_dir(entry: &Entry<'_>, notes: &mut Vec<Diagnostic>) -> Option<Box<str>> {
     let path = entry.base_dir()?;
     let text = path.to_str();

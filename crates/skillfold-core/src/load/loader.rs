@@ -1,4 +1,4 @@
-//! Loads skills, and remembers what was loaded.
+//! The loader: reads the instructions of skills and caches them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,22 +16,22 @@ use crate::load::digest::DigestCache;
 use crate::load::instructions::{Instructions, Strictness};
 use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 
-/// How skills are loaded.
+/// Options for loading skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts set single choices with struct update syntax"
 )]
 pub struct LoadOptions {
-    /// Which argument placeholders instructions may use.
+    /// Which placeholders for arguments are recognised in instructions.
     pub dialect: Dialect,
-    /// What is done with a skill whose file had to be repaired.
+    /// Whether to load a skill whose file had to be repaired.
     pub strictness: Strictness,
-    /// How a change of a file is noticed.
+    /// How file changes are detected.
     pub freshness: Freshness,
-    /// Texts that are remembered. An agent has some tens of skills in use; 0 remembers none.
+    /// Maximum number of cached texts; 0 disables the cache. An agent typically uses a few dozen skills.
     pub cache_entries: usize,
-    /// Bytes of all texts that are remembered. A hundred real skills take under one million.
+    /// Maximum total size of the cached texts in bytes. A hundred real skills take less than 1 MB.
     pub cache_bytes: usize,
 }
 
@@ -47,18 +47,18 @@ impl Default for LoadOptions {
     }
 }
 
-/// How a change of a file is noticed when it is loaded again.
+/// How file changes are detected when a skill is loaded again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Freshness {
-    /// The state of the file is looked at for each load: one call to the system.
+    /// Stats the file on every load: one system call.
     #[default]
     Checked,
-    /// The snapshot is trusted until the next refresh: no call to the system.
+    /// Trusts the snapshot until the next refresh: no system call.
     Snapshot,
 }
 
-/// Loads skills, and remembers what was loaded. Every thread may use it.
+/// Loads skills and caches their instructions. It can be shared between threads.
 ///
 /// ```
 /// use skillfold_core::{Catalog, Loader, LoadOptions, MemorySource, Root, CatalogOptions, Scope};
@@ -73,7 +73,7 @@ pub enum Freshness {
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
 pub struct Loader {
-    loading: LoadOptions,
+    options: LoadOptions,
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     cache: Mutex<InstructionCache>,
     digests: Mutex<DigestCache>,
@@ -83,35 +83,35 @@ pub struct Loader {
 
 impl Loader {
     /// Creates a loader; `clock` returns the time in nanoseconds since 1970.
-    pub fn new(loading: LoadOptions, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+    pub fn new(options: LoadOptions, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self {
             cache: Mutex::new(InstructionCache::new(
-                loading.cache_entries,
-                loading.cache_bytes,
+                options.cache_entries,
+                options.cache_bytes,
             )),
             digests: Mutex::default(),
             clock: Box::new(clock),
-            loading,
+            options,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
     }
 
-    /// Returns how skills are loaded.
+    /// Returns the options that the loader was created with.
     pub fn options(&self) -> &LoadOptions {
-        &self.loading
+        &self.options
     }
 
-    /// Returns the instructions of a skill, with the arguments in their places.
+    /// Returns the instructions of a skill, with the arguments filled in.
     ///
-    /// The file is read now, through the source that found it, unless it was loaded before and is the same. One that
-    /// changed since it was found is read as it is now, and the [notes](Instructions::notes) say so. A skill that is
-    /// switched off or not trusted is refused.
+    /// Reads the file through the source that found it, unless the cached instructions are still current. A file that
+    /// changed since discovery is read as it is now, and the [notes](Instructions::notes) say so. A skill that is
+    /// disabled or not trusted is refused.
     pub fn load(&self, entry: &Entry<'_>, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        may_be_given(entry)?;
+        check_refusal(entry)?;
         let key = InstructionKey::new(entry.skill(), arguments);
-        if let Some(instructions) = self.remembered(entry, &key)? {
-            log(&instructions, "memory");
+        if let Some(instructions) = self.cached(entry, &key)? {
+            log_load(&instructions, "memory");
             return Ok(instructions);
         }
         let now_ns = (self.clock)();
@@ -119,23 +119,23 @@ impl Loader {
             dialect,
             strictness,
             ..
-        } = self.loading;
+        } = self.options;
         let read = Instructions::read(entry, arguments, dialect, strictness);
-        let (instructions, state) = logged(entry, SKILL_FILE, read)?;
+        let (instructions, state) = log_refusal(entry, SKILL_FILE, read)?;
         let instructions = Arc::new(instructions);
-        log(&instructions, "file");
+        log_load(&instructions, "file");
         if state.stability == Stability::Stable {
-            let remembered = CachedInstructions {
+            let cached = CachedInstructions {
                 found: Arc::clone(entry.skill()),
                 instructions: Arc::clone(&instructions),
-                hold: hold(state, entry.catalog(), now_ns),
+                hold: validity(state, entry.catalog(), now_ns),
             };
-            self.cache().insert(key, remembered);
+            self.cache().insert(key, cached);
         }
         Ok(instructions)
     }
 
-    /// Returns how the cache does.
+    /// Returns the counters of the instruction cache.
     pub fn stats(&self) -> CacheStats {
         CacheStats {
             hits: self.hits.load(Ordering::Relaxed),
@@ -144,64 +144,65 @@ impl Loader {
         }
     }
 
-    /// Forgets everything that was loaded.
+    /// Empties the instruction cache.
     pub fn clear(&self) {
         self.cache().retain(|_| false);
     }
 
-    /// Forgets what was loaded of one skill, with whichever arguments.
+    /// Removes the cached instructions of one skill, with any arguments.
     pub fn evict(&self, entry: &Entry<'_>) {
         self.cache()
-            .retain(|remembered| !Arc::ptr_eq(&remembered.found, entry.skill()));
+            .retain(|cached| !Arc::ptr_eq(&cached.found, entry.skill()));
     }
 
-    /// Forgets what a newer snapshot does not have as it was.
+    /// Removes the cached instructions of every skill that is missing from a newer snapshot or differs in it.
     pub fn retain_current(&self, catalog: &Catalog) {
-        self.cache().retain(|remembered| {
-            let entry = catalog.get(remembered.instructions.id());
-            entry.is_some_and(|entry| Arc::ptr_eq(entry.skill(), &remembered.found))
+        self.cache().retain(|cached| {
+            let entry = catalog.get(cached.instructions.id());
+            entry.is_some_and(|entry| Arc::ptr_eq(entry.skill(), &cached.found))
         });
     }
 
-    /// Returns what is remembered, if it is current.
-    fn remembered(
+    /// Returns the cached instructions, if they are current.
+    fn cached(
         &self,
         entry: &Entry<'_>,
         key: &InstructionKey,
     ) -> Result<Option<Arc<Instructions>>, Error> {
-        // The cache is not held while the file is looked at.
-        let remembered = self.cache().get(key);
-        let Some((instructions, hold)) = remembered else {
+        // The lock is released before the file is checked.
+        let cached = self.cache().get(key);
+        let Some((instructions, validity)) = cached else {
             self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(None);
         };
-        let is_current = match self.loading.freshness {
+        let is_current = match self.options.freshness {
             Freshness::Snapshot => {
-                hold == Validity::Settled || hold == Validity::Unsettled(entry.catalog().serial())
+                validity == Validity::Settled
+                    || validity == Validity::Unsettled(entry.catalog().serial())
             }
             Freshness::Checked => {
-                let now = self.revision(entry, key)?;
-                hold == Validity::Settled && instructions.revision() == now
+                let revision = self.revision(entry, key)?;
+                validity == Validity::Settled && instructions.revision() == revision
             }
         };
-        // One skill may have another id in another snapshot.
+        // The same skill may have a different id in another snapshot.
         let is_current = is_current && instructions.id() == entry.id();
         let counter = if is_current { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(is_current.then_some(instructions))
     }
 
-    /// Returns the state of a skill's file; what has none is forgotten.
+    /// Returns the current revision of a skill's file. If it cannot be read, removes the cached instructions.
     fn revision(&self, entry: &Entry<'_>, key: &InstructionKey) -> Result<Revision, Error> {
         let source = entry.root().source();
         let revision = source.revision(&entry.skill().folder);
-        logged(entry, SKILL_FILE, revision).inspect_err(|_| {
+        log_refusal(entry, SKILL_FILE, revision).inspect_err(|_| {
             self.misses.fetch_add(1, Ordering::Relaxed);
             self.cache().remove(key);
         })
     }
 
-    /// Counts a load that was answered from memory.
+    /// Counts a load that was answered from the cache.
     pub(super) fn count_hit(&self) {
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
@@ -211,13 +212,13 @@ impl Loader {
         (self.clock)()
     }
 
-    /// Returns the digests that are remembered.
+    /// Locks the digest cache.
     pub(super) fn digests(&self) -> MutexGuard<'_, DigestCache> {
         self.digests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cache(&self) -> MutexGuard<'_, InstructionCache> {
-        // A thread that panicked here left the cache whole: what is called while it is held does not panic.
+        // A poisoned lock is safe to reuse: nothing called while it is held panics, so the cache is consistent.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -226,14 +227,14 @@ impl fmt::Debug for Loader {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Loader")
-            .field("loading", &self.loading)
+            .field("loading", &self.options)
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }
 }
 
-/// Returns how far what was read can be relied on; `now_ns` is the time before it was read.
-fn hold(state: FileState, catalog: &Catalog, now_ns: i64) -> Validity {
+/// Returns how long instructions that were just read stay valid; `now_ns` is the time before the read.
+fn validity(state: FileState, catalog: &Catalog, now_ns: i64) -> Validity {
     if state.revision.is_settled(now_ns) {
         Validity::Settled
     } else {
@@ -241,8 +242,8 @@ fn hold(state: FileState, catalog: &Catalog, now_ns: i64) -> Validity {
     }
 }
 
-/// Logs that a skill was loaded, and from where.
-fn log(instructions: &Instructions, from: &'static str) {
+/// Logs that a skill was loaded, and whether from the cache or from its file.
+fn log_load(instructions: &Instructions, from: &'static str) {
     tracing::debug!(
         skill = &*visible(instructions.id()),
         approximate_tokens = instructions.tokens(),
@@ -251,25 +252,26 @@ fn log(instructions: &Instructions, from: &'static str) {
     );
 }
 
-/// What a skill that may not be given is called where its own name must not be said.
-const NAMELESS: &str = "a skill";
+/// Stands for the name of a refused skill, which the error must not reveal.
+const UNNAMED_SKILL: &str = "a skill";
 
-/// Refuses a skill that may be given to nobody. Whether it is for a model is asked before, by [`Catalog::resolve_for_model`].
-pub(super) fn may_be_given(entry: &Entry<'_>) -> Result<(), Error> {
-    let allowed = match entry.refusal() {
+/// Refuses a skill that nobody may load. Whether a model may load it is checked before, by
+/// [`Catalog::resolve_for_model`].
+pub(super) fn check_refusal(entry: &Entry<'_>) -> Result<(), Error> {
+    let result = match entry.refusal() {
         None => Ok(()),
-        Some(rule) => Err(Error::refused(NAMELESS, rule)),
+        Some(rule) => Err(Error::refused(UNNAMED_SKILL, rule)),
     };
-    logged(entry, SKILL_FILE, allowed)
+    log_refusal(entry, SKILL_FILE, result)
 }
 
-/// Logs a refusal to open a path of a skill, and passes the answer on.
-pub(super) fn logged<T>(
+/// Logs the refusal to open a path of a skill, if the result is one, and returns the result.
+pub(super) fn log_refusal<T>(
     entry: &Entry<'_>,
     path: &str,
-    answer: Result<T, Error>,
+    result: Result<T, Error>,
 ) -> Result<T, Error> {
-    answer.inspect_err(|error| {
+    result.inspect_err(|error| {
         if error.kind() == ErrorKind::Refused {
             tracing::warn!(
                 skill = &*visible(entry.id()),

@@ -1,35 +1,35 @@
-//! Which files the instructions speak of, and in which order.
+//! Which files the instructions mention, and in which order.
 
 use std::collections::HashMap;
 
 use crate::read::links::{Target, links};
 use crate::text::start_of;
 
-/// Bytes of instructions that are looked through.
+/// Bytes of the instructions that are searched for mentions.
 pub(super) const MENTION_BYTES: usize = 256 * 1024;
 
-/// The places at which instructions speak of paths and names of files.
+/// Where the instructions mention paths and file names.
 pub(super) struct Mentions {
-    /// The first place of each path or name.
-    places: HashMap<Box<str>, usize>,
+    /// Byte offset of the first mention, by path or file name.
+    first_positions: HashMap<Box<str>, usize>,
 }
 
 impl Mentions {
-    /// Finds links to files, and words that could be a path or a file's name.
-    pub(super) fn of(body: &str) -> Self {
+    /// Finds links to files, and words that could be a path or a file name.
+    pub(super) fn find_in(body: &str) -> Self {
         let body = start_of(body, MENTION_BYTES);
         let mut mentions = Self {
-            places: HashMap::new(),
+            first_positions: HashMap::new(),
         };
         for link in links(body) {
             if let Target::Inside(path) = link.target {
                 mentions.add(path.as_str(), link.range.start);
             }
         }
-        for word in body.split(|c: char| !is_of_a_path(c)) {
+        for word in body.split(|c: char| !is_path_char(c)) {
             let at = word.as_ptr().addr() - body.as_ptr().addr();
             let name = word.trim_start_matches(['.', '/']).trim_end_matches('.');
-            // A name of one word without an extension is any word.
+            // Without a dot or a slash it could be any word.
             if name.contains(['.', '/']) {
                 mentions.add(name, at);
             }
@@ -38,18 +38,21 @@ impl Mentions {
     }
 
     fn add(&mut self, path: &str, at: usize) {
-        let first = self.places.entry(path.into()).or_insert(at);
+        let first = self.first_positions.entry(path.into()).or_insert(at);
         *first = at.min(*first);
     }
 
-    /// Returns the first place at which a file is spoken of, by its path or by its name alone.
-    pub(super) fn place(&self, path: &str) -> Option<usize> {
+    /// Returns the byte offset of the first mention of a file, by its path or by its name alone.
+    pub(super) fn position(&self, path: &str) -> Option<usize> {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let places = [self.places.get(path), self.places.get(name)];
-        places.into_iter().flatten().min().copied()
+        let positions = [
+            self.first_positions.get(path),
+            self.first_positions.get(name),
+        ];
+        positions.into_iter().flatten().min().copied()
     }
 }
 
-fn is_of_a_path(c: char) -> bool {
+fn is_path_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '+' | '@')
 }

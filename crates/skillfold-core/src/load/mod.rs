@@ -1,4 +1,4 @@
-//! Skill to content: instructions with their arguments, in an envelope, and files.
+//! Loading: instructions with their arguments filled in, wrapped in an envelope, and the skill's files.
 
 pub(crate) mod arguments;
 pub(crate) mod envelope;

@@ -1,53 +1,53 @@
-//! A skill as it goes out to another host: its frontmatter as it stands, and all its files with their digests.
+//! Publishing a skill to another host: its raw frontmatter, and all its files with their digests.
 
 use crate::catalog::entry::{Entry, Status};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::load::digest::Digest;
-use crate::load::files::{FileKind, FileList, SkillFile, all_files};
-use crate::load::loader::{Loader, logged};
+use crate::load::files::{FileKind, FileList, SkillFile, list_all};
+use crate::load::loader::{Loader, log_refusal};
 use crate::name::ResourcePath;
 use crate::read::raw_fields::raw_frontmatter;
 use crate::read::rules::is_specified;
 use crate::read::source::{FileBytes, SKILL_FILE, Stability};
 use crate::read::value::{Fields, ScalarValue, Value};
 
-/// Files of a skill that every host takes, by the extension of the protocol.
-const FILES: usize = 512;
+/// Maximum files of a published skill: as many as the protocol extension requires every host to accept.
+const MAX_FILES: usize = 512;
 
-/// Bytes of all files of a skill that every host takes.
-const BYTES: u64 = 16 * 1024 * 1024;
+/// Maximum total bytes of a published skill's files: as many as every host must accept.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A skill as it goes out to another host. What the host reads is compared with it, field by field and file by file.
+/// A skill as it is published to another host, which compares what it reads with this, field by field and file by file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Publication {
-    /// Every field of the frontmatter, as it stands.
+    /// Every field of the frontmatter, unrepaired.
     pub frontmatter: Fields,
-    /// Every file of the skill, by path; `SKILL.md` is one of them.
+    /// Every file of the skill, including `SKILL.md`, sorted by path.
     pub files: Vec<PublishedFile>,
 }
 
-/// A file of a skill that goes out.
+/// A file of a published skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublishedFile {
-    /// Its path inside the skill.
+    /// The path inside the skill.
     pub path: ResourcePath,
-    /// What it is, by its name.
+    /// The kind of file, derived from its name.
     pub kind: FileKind,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The digest of these bytes.
+    /// The digest of the content.
     pub digest: Digest,
 }
 
 impl Entry<'_> {
-    /// Returns why a skill cannot go out to another host, as far as the catalog knows; no file is opened to tell.
+    /// Returns why the skill cannot be published to another host, as far as the catalog knows. Opens no file.
     ///
-    /// Other hosts read the frontmatter by themselves and compare, so that what had to be repaired here is no skill there.
-    /// Such a skill is still given to models by its instructions.
+    /// Other hosts parse the frontmatter themselves and compare, so a skill that had to be repaired here is not valid
+    /// there. Models can still load its instructions.
     pub fn unpublished(&self) -> Option<&'static str> {
         let (manifest, skill) = (self.manifest(), self.skill());
         let is_named_by_folder =
@@ -69,41 +69,48 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns why models get the skill by its instructions and no host gets it as it is; nothing, if hosts get it or
-    /// models do not.
+    /// Returns why the skill cannot be published although models can load its instructions. `None` if it can be
+    /// published, or if models cannot see it.
     pub fn only_by_instructions(&self) -> Option<&'static str> {
         self.unpublished().filter(|_| self.is_visible())
     }
 }
 
 impl Loader {
-    /// Returns a skill as it goes out to another host. Files are read for their digests once, and again when they changed.
+    /// Returns a skill as it is published to another host. Digests are cached; a file is read again only when it
+    /// changed.
     ///
-    /// The error says why it cannot go out: see [`Entry::unpublished`]; or it has more than 512 files or 16 MiB, a file
-    /// that cannot be read or does not hold still, or fields that are not what the specification asks for.
+    /// # Errors
+    ///
+    /// Fails for the reasons of [`Entry::unpublished`], or if the skill has more than 512 files or 16 MiB, a file that
+    /// cannot be read or keeps changing, or fields that do not meet the specification.
     pub fn publish(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
-        logged(entry, SKILL_FILE, self.published(entry))
+        log_refusal(entry, SKILL_FILE, self.build_publication(entry))
     }
 
-    /// Returns the files of a skill that may go out to another host, by path; none is opened. The error says why it may
-    /// not: see [`Entry::unpublished`]; or it has more than 512 files or 16 MiB, or a folder that cannot be listed.
+    /// Returns the files of a publishable skill, sorted by path. Opens no file.
+    ///
+    /// # Errors
+    ///
+    /// Fails for the reasons of [`Entry::unpublished`], or if the skill has more than 512 files or 16 MiB, or a folder
+    /// that cannot be listed.
     pub fn published_files(&self, entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
-        logged(entry, SKILL_FILE, files_going_out(entry))
+        log_refusal(entry, SKILL_FILE, publishable_files(entry))
     }
 
-    fn published(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
-        let files = files_going_out(entry)?;
+    fn build_publication(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
+        let files = publishable_files(entry)?;
         let mut publication = Publication {
             frontmatter: Fields::default(),
             files: Vec::with_capacity(files.len()),
         };
         for file in files {
             let (size, digest) = if file.kind == FileKind::Instructions {
-                let content = whole(entry, &file.path)?;
-                publication.frontmatter = verbatim(entry, &content.bytes)?;
+                let content = read_whole(entry, &file.path)?;
+                publication.frontmatter = publishable_frontmatter(entry, &content.bytes)?;
                 (content.bytes.len() as u64, Digest::sha256(&content.bytes))
             } else {
-                self.digest(entry, &file.path)?
+                self.size_and_digest(entry, &file.path)?
             };
             publication.files.push(PublishedFile {
                 path: file.path,
@@ -118,15 +125,19 @@ impl Loader {
         Ok(publication)
     }
 
-    /// Returns the size and the digest of a file, which is read unless it is known in its state.
-    fn digest(&self, entry: &Entry<'_>, path: &ResourcePath) -> Result<(u64, Digest), Error> {
+    /// Returns the size and the digest of a file, which is read unless the digest of its revision is cached.
+    fn size_and_digest(
+        &self,
+        entry: &Entry<'_>,
+        path: &ResourcePath,
+    ) -> Result<(u64, Digest), Error> {
         let now_ns = self.now_ns();
         let (source, folder) = (entry.root().source(), &entry.skill().folder);
         let revision = source.read(folder, path, 0..0)?.state.revision;
         if let Some(digest) = self.digests().get(&revision) {
             return Ok((revision.size, digest));
         }
-        let content = whole(entry, path)?;
+        let content = read_whole(entry, path)?;
         let digest = Digest::sha256(&content.bytes);
         self.digests()
             .insert(content.state.revision, digest, now_ns);
@@ -134,35 +145,38 @@ impl Loader {
     }
 }
 
-/// Returns the files of a skill that may go out.
-fn files_going_out(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
+/// Returns the files of a skill, if it can be published.
+fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
     let refused = |rule| Error::refused(entry.id(), rule);
     if let Some(rule) = entry.unpublished() {
         return Err(refused(rule));
     }
     let FileList {
         files, findings, ..
-    } = all_files(entry, usize::MAX)?;
-    let is_bound = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
-    let bound = findings.iter().find(|one| is_bound(one.diagnostic.code));
-    if let Some(bound) = bound {
-        return Err(Error::invalid(entry.id(), bound.diagnostic.message.clone()));
+    } = list_all(entry, usize::MAX)?;
+    let is_incomplete = |code: Code| matches!(code, Code::BoundReached | Code::FolderUnreadable);
+    let incomplete = findings
+        .iter()
+        .find(|finding| is_incomplete(finding.diagnostic.code));
+    if let Some(finding) = incomplete {
+        let message = finding.diagnostic.message.clone();
+        return Err(Error::invalid(entry.id(), message));
     }
-    if files.len() > FILES {
+    if files.len() > MAX_FILES {
         return Err(refused("The skill has more than 512 files"));
     }
     let bytes: u64 = files.iter().map(|file| file.size).sum();
-    if bytes > BYTES {
+    if bytes > MAX_BYTES {
         return Err(refused("The files of the skill have more than 16 MiB"));
     }
     Ok(files)
 }
 
-/// Reads a whole file that holds still.
-fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error> {
+/// Reads a whole file; refuses one that changes during the read.
+fn read_whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error> {
     let source = entry.root().source();
-    // One byte more tells that the file grew.
-    let content = source.read(&entry.skill().folder, path, 0..BYTES + 1)?;
+    // One byte more reveals that the file grew.
+    let content = source.read(&entry.skill().folder, path, 0..MAX_BYTES + 1)?;
     let bytes = content.bytes.len() as u64;
     if content.state.stability == Stability::Changing || bytes != content.state.revision.size {
         let rule = "The file kept changing while it was read, or grew over the limit; try again";
@@ -171,8 +185,8 @@ fn whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error> {
     Ok(content)
 }
 
-/// Returns the frontmatter as it stands, if another host takes it for that of the skill.
-fn verbatim(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Error> {
+/// Returns the raw frontmatter, if another host would accept it as that of the skill.
+fn publishable_frontmatter(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Error> {
     let limits = &entry.catalog().options().read.walk.limits;
     let fields = raw_frontmatter(bytes, limits)
         .map_err(|finding| Error::malformed(finding.message.clone(), Box::new([finding])))?;

@@ -1,4 +1,4 @@
-//! A skill as a model gets it: its instructions and the names of its files, in an envelope; or why there are none.
+//! A skill as a model gets it: its instructions and file names in an envelope, or the error in place of them.
 
 use std::sync::Arc;
 
@@ -9,42 +9,42 @@ use crate::error::Error;
 use crate::load::digest::Digest;
 use crate::load::envelope::sentences::is_id;
 use crate::load::envelope::{Envelope, EnvelopeParts, LoadFailure};
-use crate::load::files::{FileKind, FileList, SkillFile, all_files, in_order};
+use crate::load::files::{FileKind, FileList, SkillFile, list_all, page_by_mention};
 use crate::load::instructions::Instructions;
-use crate::load::loader::{Loader, logged, may_be_given};
+use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::load::mentions::Mentions;
 use crate::read::source::{Finding, Revision};
 use crate::text::shortened;
 
-/// Files that an envelope names; the rest is counted in it.
-const NAMED: usize = 50;
+/// Maximum files that an envelope lists; the rest is only counted.
+const MAX_LISTED_FILES: usize = 50;
 
-/// Entries of a skill's folders that are looked at to name them. The largest real skills have a few hundred files; a load
-/// must not take long because a skill has many.
-const LOOKED_AT: usize = 4_096;
+/// Maximum folder entries to walk when listing files. The largest real skills have a few hundred files; a skill with
+/// many more must not slow down its load.
+const MAX_WALK_ENTRIES: usize = 4_096;
 
-/// Characters of what was asked for that an answer repeats.
-const ECHOED: usize = 300;
+/// Maximum characters of the requested id, and of the error, that an error text repeats.
+const MAX_ECHOED_CHARACTERS: usize = 300;
 
-/// Findings that an error names.
-const FINDINGS: usize = 5;
+/// Maximum findings that an error text or the notes name.
+const MAX_FINDINGS: usize = 5;
 
 /// A loaded skill in an envelope.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadedText {
-    /// What is put before the model.
+    /// The text for the model.
     pub text: String,
-    /// What is in it.
+    /// The instructions in it.
     pub instructions: Arc<Instructions>,
-    /// What there is to say about this load, and about the envelope.
+    /// Findings about this load and the envelope.
     pub notes: Vec<Diagnostic>,
-    /// A digest of the names of the files that there were, if the envelope has a place for them.
-    files: Option<Digest>,
+    /// A digest of the names of all files, if the envelope lists files.
+    file_names: Option<Digest>,
 }
 
 impl Loader {
-    /// Loads a skill and puts it into an envelope, with the names of its files where the envelope has a place for them.
+    /// Loads a skill and wraps it in an envelope, with the names of its files if the envelope lists them.
     pub fn render(
         &self,
         entry: &Entry<'_>,
@@ -55,7 +55,7 @@ impl Loader {
         Ok(self.wrap(entry, instructions, envelope))
     }
 
-    /// Puts instructions of a skill that were just loaded into an envelope; see [`render`](Self::render).
+    /// Wraps instructions that were just loaded in an envelope; see [`render`](Self::render).
     pub fn wrap(
         &self,
         entry: &Entry<'_>,
@@ -64,12 +64,12 @@ impl Loader {
     ) -> LoadedText {
         let mut notes = instructions.notes().to_vec();
         let (files, digest) = if envelope.lists_files() {
-            let (files, digest) = named_files(entry, &instructions, &mut notes);
+            let (files, digest) = list_files(entry, &instructions, &mut notes);
             (files, Some(digest))
         } else {
             (FileList::default(), None)
         };
-        let (names, unlisted) = named(&files);
+        let (names, unlisted) = listed_names(&files);
         let parts = EnvelopeParts {
             id: instructions.id(),
             body: instructions.body(),
@@ -81,36 +81,40 @@ impl Loader {
         };
         let rendered = envelope.render(&parts);
         if rendered.neutralised > 0 {
-            notes.push(neutralised(envelope, rendered.neutralised, &instructions));
+            notes.push(neutralised_note(
+                envelope,
+                rendered.neutralised,
+                &instructions,
+            ));
         }
-        let odd = instructions.requires().iter().filter(|id| !is_id(id));
-        notes.extend(odd.take(FINDINGS).map(|id| {
+        let invalid = instructions.requires().iter().filter(|id| !is_id(id));
+        notes.extend(invalid.take(MAX_FINDINGS).map(|id| {
             let message = format!("Entry of `requires` is not an id: {}", quoted(id));
             Diagnostic::new(Code::RequiredForm, None, message)
         }));
         LoadedText {
-            files: digest,
+            file_names: digest,
             text: rendered.text,
             instructions,
             notes,
         }
     }
 
-    /// Returns whether [`render`](Self::render) would give the same again: the skill, the state of its file and the names
-    /// of its files are as they were. Where it cannot be told for sure, they are not.
+    /// Returns whether [`render`](Self::render) would return the same text again: the skill, the revision of its file
+    /// and the names of its files are unchanged. Returns false if that is not certain.
     ///
-    /// It is for hosts that remember what they made of a text, and takes much less than to make it: the file is looked at
-    /// and not read. One that is the same counts as answered from memory.
+    /// For hosts that cache what they build from a text. It is much cheaper than rendering: the revision of the file is
+    /// checked, but the file is not read. A positive answer counts as a cache hit.
     pub fn is_current(&self, entry: &Entry<'_>, loaded: &LoadedText) -> bool {
         let instructions = &loaded.instructions;
-        // The skill is the one that was found only if its file was settled then, and the same when it was read.
-        let is_same = may_be_given(entry).is_ok()
+        // The pointers are equal only if the file was settled at discovery and unchanged when it was loaded.
+        let is_same = check_refusal(entry).is_ok()
             && loaded.notes.is_empty()
             && instructions.id() == entry.id()
             && Arc::ptr_eq(instructions.skill(), entry.skill())
             && has_revision(entry, instructions.revision())
             && loaded
-                .files
+                .file_names
                 .as_ref()
                 .is_none_or(|files| has_files(entry, *files));
         if is_same {
@@ -120,81 +124,89 @@ impl Loader {
     }
 }
 
-/// Returns whether a skill's file has this state.
+/// Returns whether a skill's file still has this revision.
 fn has_revision(entry: &Entry<'_>, known: Revision) -> bool {
-    let revision = entry.root().source().revision(&entry.skill().folder);
-    revision.is_ok_and(|now| now == known)
+    let current = entry.root().source().revision(&entry.skill().folder);
+    current.is_ok_and(|current| current == known)
 }
 
-/// Returns whether a skill has these files, and nothing that there is something to say about.
+/// Returns whether the names of a skill's files still have this digest, and listing them gives no findings.
 fn has_files(entry: &Entry<'_>, known: Digest) -> bool {
-    all_files(entry, LOOKED_AT)
-        .is_ok_and(|found| found.findings.is_empty() && digest(&found.files) == known)
+    list_all(entry, MAX_WALK_ENTRIES)
+        .is_ok_and(|found| found.findings.is_empty() && digest_names(&found.files) == known)
 }
 
-/// Returns a digest of the names of files.
-fn digest(files: &[SkillFile]) -> Digest {
+/// Returns the digest of the names of some files.
+fn digest_names(files: &[SkillFile]) -> Digest {
     let mut names = String::new();
     for file in files {
         names.push_str(file.path.as_str());
-        // No name has one.
+        // No path contains NUL.
         names.push('\0');
     }
     Digest::sha256(names.as_bytes())
 }
 
-/// Returns the files to name, and a digest of the names of all. What cannot be listed is a note, and no reason to keep the instructions back.
-fn named_files(
+/// Returns the files to list, and a digest of all file names. A failure to list them is a note; the instructions are
+/// given anyway.
+fn list_files(
     entry: &Entry<'_>,
     instructions: &Instructions,
     notes: &mut Vec<Diagnostic>,
 ) -> (FileList, Digest) {
-    let mentions = Mentions::of(instructions.raw());
-    match logged(entry, "", all_files(entry, LOOKED_AT)) {
+    let mentions = Mentions::find_in(instructions.raw());
+    match log_refusal(entry, "", list_all(entry, MAX_WALK_ENTRIES)) {
         Ok(files) => {
             let findings = files.findings.iter();
             notes.extend(findings.map(|finding| finding.diagnostic.clone()));
-            let digest = digest(&files.files);
-            // One more, as the `SKILL.md` is not named.
-            (in_order(files, &mentions, None, NAMED + 1), digest)
+            let digest = digest_names(&files.files);
+            // One more, because the `SKILL.md` is not listed.
+            (
+                page_by_mention(files, &mentions, None, MAX_LISTED_FILES + 1),
+                digest,
+            )
         }
         Err(error) => {
             let message = format!("Could not list files: {}", error.with_cause());
             notes.push(Diagnostic::new(Code::FolderUnreadable, None, message));
-            (FileList::default(), digest(&[]))
+            (FileList::default(), digest_names(&[]))
         }
     }
 }
 
-/// Says that tags were made harmless, and whose they were.
-fn neutralised(envelope: Envelope, count: usize, instructions: &Instructions) -> Diagnostic {
-    let own = envelope.render(&EnvelopeParts {
+/// Returns the note that tags were neutralised: how many in the instructions, and how many in the arguments.
+fn neutralised_note(envelope: Envelope, count: usize, instructions: &Instructions) -> Diagnostic {
+    let without_arguments = envelope.render(&EnvelopeParts {
         body: instructions.raw(),
         ..EnvelopeParts::default()
     });
-    let of_arguments = count.saturating_sub(own.neutralised);
+    let in_arguments = count.saturating_sub(without_arguments.neutralised);
     let message = format!(
-        "Tags of the envelope `{envelope}` were made harmless: {} of the instructions, {of_arguments} of the arguments",
-        count - of_arguments
+        "Tags of the envelope `{envelope}` were made harmless: {} of the instructions, {in_arguments} of the arguments",
+        count - in_arguments
     );
     Diagnostic::new(Code::EnvelopeTags, None, message)
 }
 
-/// Returns the files to name, and how many more there are.
-fn named(files: &FileList) -> (Vec<&str>, usize) {
+/// Returns the names of the files to list, and how many more there are.
+fn listed_names(files: &FileList) -> (Vec<&str>, usize) {
     let others = files.files.iter();
     let others = others.filter(|file| file.kind != FileKind::Instructions);
-    let names: Vec<_> = others.map(|file| file.path.as_str()).take(NAMED).collect();
-    // All but the `SKILL.md`, which every skill has.
+    let names: Vec<_> = others
+        .map(|file| file.path.as_str())
+        .take(MAX_LISTED_FILES)
+        .collect();
+    // One less for the `SKILL.md`, which every skill has.
     let unlisted = files.total.saturating_sub(1).saturating_sub(names.len());
-    // Where a bound was reached, there is at least one more.
-    let is_bounded = |finding: &Finding| finding.diagnostic.code == Code::BoundReached;
-    let least = usize::from(files.findings.iter().any(is_bounded));
-    (names, unlisted.max(least))
+    // If the listing stopped at a limit, there is at least one more file.
+    let is_limit = |finding: &Finding| finding.diagnostic.code == Code::BoundReached;
+    let min_unlisted = usize::from(files.findings.iter().any(is_limit));
+    (names, unlisted.max(min_unlisted))
 }
 
 impl Envelope {
-    /// Puts an error in the place of the instructions, so that a model can go on: what, and what to do or to ask for.
+    /// Renders an error in place of the instructions, so that a model can go on: what went wrong, the hint, and the
+    /// nearest ids.
     ///
     /// ```
     /// use skillfold_core::{Envelope, Error};
@@ -205,13 +217,22 @@ impl Envelope {
     pub fn render_failure(self, id: &str, error: &Error) -> String {
         let nearest: Vec<&str> = error.nearest().iter().map(|id| &**id).collect();
         let diagnostics = error.diagnostics();
-        let mut sentences = vec![shortened(&error.with_cause(), ECHOED).into_owned()];
-        sentences.extend(diagnostics.iter().take(FINDINGS).map(ToString::to_string));
-        if diagnostics.len() > FINDINGS {
-            sentences.push(format!("{} more findings", diagnostics.len() - FINDINGS));
+        let mut sentences =
+            vec![shortened(&error.with_cause(), MAX_ECHOED_CHARACTERS).into_owned()];
+        sentences.extend(
+            diagnostics
+                .iter()
+                .take(MAX_FINDINGS)
+                .map(ToString::to_string),
+        );
+        if diagnostics.len() > MAX_FINDINGS {
+            sentences.push(format!(
+                "{} more findings",
+                diagnostics.len() - MAX_FINDINGS
+            ));
         }
         self.render_error(&LoadFailure {
-            id: &shortened(id, ECHOED),
+            id: &shortened(id, MAX_ECHOED_CHARACTERS),
             message: &sentences.join("; "),
             hint: error.hint(),
             nearest: &nearest,

@@ -59,7 +59,7 @@ fn serialize_scalar<S: Serializer>(scalar: &Scalar, serializer: S) -> Result<S::
         ScalarValue::Bool(value) => serializer.serialize_bool(value),
         ScalarValue::Integer(value) => serializer.serialize_i64(value),
         ScalarValue::Float(value) if value.is_finite() => serializer.serialize_f64(value),
-        // JSON has no word for infinity.
+        // JSON has no infinity and no NaN.
         ScalarValue::Float(_) => serializer.serialize_str(scalar.as_str()),
         ScalarValue::Text(text) => serializer.serialize_str(text),
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::disclose::changes::AnnouncedChanges as Told;
+use crate::disclose::changes::AnnouncedChanges;
 use crate::disclose::listing::Listing;
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::turn::{Decision as Decided, Turn};
-use crate::view::record::{rounded, strings};
+use crate::disclose::turn::{Decision, Turn};
+use crate::view::record::{rounded, to_strings};
 
 /// What a model is told for a request, and what that costs.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -122,7 +122,7 @@ pub struct DecisionView {
 }
 
 impl Prompt {
-    /// Creates the view of what a model is told; `eager_tokens` are those of the instructions of all skills.
+    /// Creates the view of what a model is told; `eager_tokens` counts the instructions of all skills.
     pub fn new(
         request: &str,
         policy: &Policy,
@@ -132,7 +132,7 @@ impl Prompt {
     ) -> Self {
         let has_listing = policy.mode != Mode::Triggered && !listing.text.is_empty();
         let listing = has_listing.then(|| ListingText::new(listing));
-        let listed = listing.as_ref().map_or(0, |listing| listing.tokens);
+        let listing_tokens = listing.as_ref().map_or(0, |listing| listing.tokens);
         Self {
             request: request.to_owned(),
             mode: policy.mode.to_string(),
@@ -141,12 +141,12 @@ impl Prompt {
             text: turn.text.clone(),
             tier: turn.tier.number(),
             added_tokens: turn.tokens,
-            tokens: turn.tokens + listed,
+            tokens: turn.tokens + listing_tokens,
             eager_tokens,
             counted_by: policy.counter.name().to_owned(),
             announced: AnnouncedView::new(&turn.announced),
             decisions: turn.decisions.iter().map(DecisionView::new).collect(),
-            candidates: strings(&turn.candidates),
+            candidates: to_strings(&turn.candidates),
             unread: turn.unread.clone().map(Bytes::from),
             unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
         }
@@ -154,13 +154,13 @@ impl Prompt {
 }
 
 impl AnnouncedView {
-    fn new(announced: &Told) -> Option<Self> {
+    fn new(announced: &AnnouncedChanges) -> Option<Self> {
         (!announced.is_empty()).then(|| Self {
-            added: strings(&announced.added),
-            changed: strings(&announced.changed),
-            gone: strings(&announced.gone),
-            shortened: strings(&announced.shortened),
-            left_out: strings(&announced.left_out),
+            added: to_strings(&announced.added),
+            changed: to_strings(&announced.changed),
+            gone: to_strings(&announced.gone),
+            shortened: to_strings(&announced.shortened),
+            left_out: to_strings(&announced.left_out),
         })
     }
 }
@@ -171,21 +171,21 @@ impl ListingText {
             text: listing.text.clone(),
             tokens: listing.tokens,
             skills: listing.skills,
-            shortened: strings(&listing.shortened),
-            left_out: strings(&listing.left_out),
+            shortened: to_strings(&listing.shortened),
+            left_out: to_strings(&listing.left_out),
         }
     }
 }
 
 impl DecisionView {
-    pub(super) fn new(decided: &Decided) -> Self {
+    pub(super) fn new(decision: &Decision) -> Self {
         Self {
-            id: decided.id.to_string(),
-            signal: decided.signal.as_str().to_owned(),
-            evidence: decided.evidence.to_string(),
-            outcome: decided.outcome.as_str().to_owned(),
-            confidence: decided.confidence.map(rounded),
-            tokens: decided.outcome.tokens(),
+            id: decision.id.to_string(),
+            signal: decision.signal.as_str().to_owned(),
+            evidence: decision.evidence.to_string(),
+            outcome: decision.outcome.as_str().to_owned(),
+            confidence: decision.confidence.map(rounded),
+            tokens: decision.outcome.tokens(),
         }
     }
 }

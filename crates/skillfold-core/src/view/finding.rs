@@ -1,4 +1,4 @@
-//! Findings and their places.
+//! Findings and their positions.
 
 use crate::diagnostic;
 
@@ -35,7 +35,7 @@ impl DiagnosticView {
         }
     }
 
-    /// Creates the view of some findings.
+    /// Creates the views of some findings.
     pub fn all(diagnostics: &[diagnostic::Diagnostic]) -> Vec<Self> {
         diagnostics.iter().map(Self::new).collect()
     }

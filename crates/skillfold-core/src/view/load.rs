@@ -7,7 +7,7 @@ use crate::load::file::FileContent;
 use crate::load::files::FileList;
 use crate::load::render::LoadedText;
 use crate::view::finding::DiagnosticView;
-use crate::view::record::{shown, strings};
+use crate::view::record::{path_to_string, to_strings};
 
 /// The instructions of a skill, loaded.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -43,7 +43,7 @@ impl InstructionsView {
             text: loaded.text.clone(),
             tokens: instructions.tokens(),
             base_dir: instructions.base_dir().map(str::to_owned),
-            requires: strings(instructions.requires()),
+            requires: to_strings(instructions.requires()),
             notes: DiagnosticView::all(&loaded.notes),
         }
     }
@@ -121,7 +121,7 @@ impl FileListing {
         let findings = findings.map(|finding| FileFinding::new(&finding.path, &finding.diagnostic));
         Self {
             id: entry.id().to_owned(),
-            base_dir: entry.base_dir().map(|path| shown(&path)),
+            base_dir: entry.base_dir().map(|path| path_to_string(&path)),
             total: page.total,
             files: files.collect(),
             next: page.next.as_ref().map(|next| next.as_str().to_owned()),
@@ -160,7 +160,7 @@ pub struct FilePart {
 }
 
 impl FilePart {
-    /// Creates the view of what was read of a file.
+    /// Creates the view of a file, or of the part that was read.
     pub fn new(entry: &Entry<'_>, content: &FileContent) -> Self {
         let text = content.text();
         Self {
@@ -177,7 +177,7 @@ impl FilePart {
     }
 }
 
-/// Returns bytes in base64, with padding.
+/// Encodes bytes as base64, with padding.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,7 +1,7 @@
-//! The JSON contract: what every face says about skills, in one form.
+//! The JSON contract: the data types that the command line, the server and the bindings have in common.
 //!
-//! Values here are plain copies for serialising, version 1 of the contract. Fields are added without a new version, and
-//! none is removed or changes its meaning. A field that has nothing to say is absent.
+//! The types are plain copies for serialisation, in version 1 of the contract. Fields may be added without a new
+//! version, but none is removed or changes its meaning. A field without a value is absent.
 
 mod any;
 mod finding;

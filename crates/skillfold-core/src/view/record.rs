@@ -1,4 +1,4 @@
-//! Skills and refused folders as a listing has them.
+//! Skills and refused folders in a listing.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::read::source::SKILL_FILE;
 use crate::text::{first_chars, start_within};
 use crate::view::finding::DiagnosticView;
 
-/// Characters of a description that a listing gives: as many as the specification allows.
-const LISTED_DESCRIPTION: usize = 1024;
-/// Tags that a listing gives.
-const LISTED_TAGS: usize = 16;
-/// Bytes of a record as JSON; the description is cut to fit.
-const RECORD_BYTES: usize = 2048;
-/// Bytes of a record that are not values: the names of its fields, and their punctuation.
-const FIELD_BYTES: usize = 240;
-/// Bytes of a description that are given even where a path takes all the room.
-const LEAST_DESCRIPTION: usize = 256;
+/// Maximum characters of a description in a listing: as many as the specification allows.
+const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
+/// Maximum tags in a listing.
+const MAX_TAGS: usize = 16;
+/// Maximum bytes of a record as JSON; the description is cut to fit.
+const MAX_RECORD_BYTES: usize = 2048;
+/// Bytes of a record that are not values: field names and punctuation.
+const FIELD_OVERHEAD_BYTES: usize = 240;
+/// Minimum bytes left for the description, even if a long path fills the record.
+const MIN_DESCRIPTION_BYTES: usize = 256;
 
 /// A skill as a listing has it: a record of at most 2 KB (unless its path alone is longer), without the body.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -62,11 +62,11 @@ pub struct SkillRecord {
 }
 
 impl SkillRecord {
-    /// Creates the record of a listing.
+    /// Creates the record of a skill for a listing.
     pub fn listed(entry: &Entry<'_>) -> Self {
-        let mut record = Self::whole(entry);
-        if record.tags.len() > LISTED_TAGS {
-            record.tags.truncate(LISTED_TAGS);
+        let mut record = Self::full(entry);
+        if record.tags.len() > MAX_TAGS {
+            record.tags.truncate(MAX_TAGS);
             record.cut.push("tags".to_owned());
         }
         let end = record.description_end();
@@ -77,7 +77,7 @@ impl SkillRecord {
         record
     }
 
-    /// Returns where the description ends that fits the record.
+    /// Returns the length in bytes of the part of the description that fits the record.
     fn description_end(&self) -> usize {
         let optional = [&self.plugin, &self.shadowed_by, &self.version, &self.file];
         let texts = [&self.id, &self.name, &self.scope, &self.status, &self.root];
@@ -87,13 +87,16 @@ impl SkillRecord {
             .iter()
             .map(|tag| json_bytes(tag) + 3)
             .sum::<usize>();
-        let rest = texts.map(|text| json_bytes(text)).sum::<usize>() + tags + FIELD_BYTES;
-        let room = RECORD_BYTES.saturating_sub(rest).max(LEAST_DESCRIPTION);
-        let start = first_chars(&self.description, LISTED_DESCRIPTION);
+        let rest = texts.map(|text| json_bytes(text)).sum::<usize>() + tags + FIELD_OVERHEAD_BYTES;
+        let room = MAX_RECORD_BYTES
+            .saturating_sub(rest)
+            .max(MIN_DESCRIPTION_BYTES);
+        let start = first_chars(&self.description, MAX_DESCRIPTION_CHARACTERS);
         start_within(start, room, char_bytes).len()
     }
 
-    pub(super) fn whole(entry: &Entry<'_>) -> Self {
+    /// Creates the record of a skill with nothing cut.
+    pub(super) fn full(entry: &Entry<'_>) -> Self {
         let manifest = entry.manifest();
         Self {
             id: entry.id().to_owned(),
@@ -103,11 +106,11 @@ impl SkillRecord {
             plugin: entry.plugin().map(ToString::to_string),
             status: entry.status().to_string(),
             shadowed_by: entry.shadowed_by().map(|winner| winner.id().to_owned()),
-            tags: strings(manifest.tags()),
+            tags: to_strings(manifest.tags()),
             version: manifest.version().map(str::to_owned),
             repaired: entry.skill().repaired,
             root: entry.root().label().to_owned(),
-            file: entry.file().map(|path| shown(&path)),
+            file: entry.file().map(|path| path_to_string(&path)),
             cut: Vec::new(),
         }
     }
@@ -129,7 +132,7 @@ pub struct SkillList {
 }
 
 impl SkillList {
-    /// Creates a listing of a page.
+    /// Creates the list of a page of skills.
     pub fn new(page: &Page<'_>) -> Self {
         Self {
             skills: page.entries.iter().map(SkillRecord::listed).collect(),
@@ -138,7 +141,7 @@ impl SkillList {
         }
     }
 
-    /// Adds the folders of a catalog that hold no skill.
+    /// Adds the folders of a catalog whose `SKILL.md` was refused.
     #[must_use]
     pub fn with_refused(mut self, catalog: &Catalog) -> Self {
         let refused = catalog.refused().iter();
@@ -166,38 +169,38 @@ pub struct RefusedRecord {
 }
 
 impl RefusedRecord {
-    /// Creates the record of a folder of a root.
+    /// Creates the record of a refused folder.
     pub fn new(refused: &discover::RefusedFolder, root: &Root) -> Self {
         let file = root.path_of(&refused.folder);
         Self {
             folder: refused.folder.to_string(),
             root: root.label().to_owned(),
-            file: file.map(|folder| shown(&folder.join(SKILL_FILE))),
+            file: file.map(|folder| path_to_string(&folder.join(SKILL_FILE))),
             diagnostics: DiagnosticView::all(&refused.diagnostics),
         }
     }
 }
 
-/// Rounds to thousandths, which is more than is known.
+/// Rounds to three decimals, which is more precise than any confidence.
 #[doc(hidden)]
 pub fn rounded(value: f32) -> f32 {
     (value * 1_000.0).round() / 1_000.0
 }
 
-pub(super) fn strings(texts: &[Box<str>]) -> Vec<String> {
+pub(super) fn to_strings(texts: &[Box<str>]) -> Vec<String> {
     texts.iter().map(ToString::to_string).collect()
 }
 
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn path_to_string(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the bytes of a text in JSON.
+/// Returns the number of bytes of a text as a JSON string, without the quotes.
 fn json_bytes(text: &str) -> usize {
     text.chars().map(char_bytes).sum()
 }
 
-/// Returns the bytes of a character in a JSON string.
+/// Returns the number of bytes of a character in a JSON string.
 fn char_bytes(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,

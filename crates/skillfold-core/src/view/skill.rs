@@ -1,13 +1,13 @@
-//! All that the catalog knows of a skill.
+//! Everything that the catalog knows about a skill.
 
 use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
 use crate::limits::BYTES_PER_TOKEN;
-use crate::read::manifest::Triggers as ManifestTriggers;
+use crate::read::manifest::Triggers;
 use crate::read::value::{Fields, Value};
 use crate::view::any::Any;
 use crate::view::finding::DiagnosticView;
-use crate::view::record::{SkillRecord, shown, strings};
+use crate::view::record::{SkillRecord, path_to_string, to_strings};
 
 /// All that the catalog knows of a skill.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -80,18 +80,18 @@ impl SkillView {
         let fields =
             |fields: &Fields| (!fields.is_empty()).then(|| Any(Value::Map(fields.clone())));
         Self {
-            record: SkillRecord::whole(entry),
+            record: SkillRecord::full(entry),
             brief: manifest.brief().into_owned(),
             alias: text(entry.alias()),
-            base_dir: entry.base_dir().map(|path| shown(&path)),
+            base_dir: entry.base_dir().map(|path| path_to_string(&path)),
             trusted: entry.root().trust() == Trust::Trusted,
             shadows: entry.shadows().map(|loser| loser.id().to_owned()).collect(),
             license: text(manifest.license()),
             compatibility: text(manifest.compatibility()),
             model: text(manifest.model()),
-            allowed_tools: strings(manifest.allowed_tools()),
-            requires: strings(manifest.requires()),
-            toolsets: strings(manifest.toolsets()),
+            allowed_tools: to_strings(manifest.allowed_tools()),
+            requires: to_strings(manifest.requires()),
+            toolsets: to_strings(manifest.toolsets()),
             scripts: manifest.scripts().iter().cloned().map(Any).collect(),
             triggers: manifest.triggers().map(TriggersView::new),
             disable_model_invocation: manifest.disable_model_invocation(),
@@ -139,17 +139,17 @@ pub enum TriggersView {
 }
 
 impl TriggersView {
-    fn new(triggers: &ManifestTriggers) -> Self {
+    fn new(triggers: &Triggers) -> Self {
         match triggers {
-            ManifestTriggers::Flat(words) => Self::Flat(strings(words)),
-            ManifestTriggers::Structured {
+            Triggers::Flat(words) => Self::Flat(to_strings(words)),
+            Triggers::Structured {
                 keywords,
                 verbs,
                 patterns,
             } => Self::Structured {
-                keywords: strings(keywords),
-                verbs: strings(verbs),
-                patterns: strings(patterns),
+                keywords: to_strings(keywords),
+                verbs: to_strings(verbs),
+                patterns: to_strings(patterns),
             },
         }
     }

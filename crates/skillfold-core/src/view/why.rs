@@ -2,10 +2,10 @@
 
 use crate::choose::near_miss::NearMiss;
 use crate::disclose::policy::{Policy, Tier};
-use crate::disclose::turn::{Decision as Decided, Outcome};
+use crate::disclose::turn::{Decision, Outcome};
 use crate::explain::{Explanation, MatchDetails, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
-use crate::view::record::{rounded, strings};
+use crate::view::record::{rounded, to_strings};
 
 /// Why skills are chosen for a request, and why others are not.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -108,8 +108,8 @@ impl Why {
     /// Creates the view of an explanation.
     pub fn new(request: &str, policy: &Policy, explanation: &Explanation) -> Self {
         let turn = &explanation.turn;
-        let decided = turn.decisions.iter().zip(&explanation.details);
-        let matched = (1..).zip(decided);
+        let decisions = turn.decisions.iter().zip(&explanation.details);
+        let matched = (1..).zip(decisions);
         Self {
             request: request.to_owned(),
             mode: policy.mode.to_string(),
@@ -117,8 +117,8 @@ impl Why {
             added_tokens: turn.tokens,
             counted_by: policy.counter.name().to_owned(),
             matched: matched
-                .map(|(rank, (decided, details))| {
-                    MatchedSkill::new(rank, request, decided, details)
+                .map(|(rank, (decision, details))| {
+                    MatchedSkill::new(rank, request, decision, details)
                 })
                 .collect(),
             unmatched: explanation.absent.iter().map(Unmatched::new).collect(),
@@ -129,8 +129,8 @@ impl Why {
 }
 
 impl MatchedSkill {
-    fn new(rank: usize, request: &str, decided: &Decided, details: &MatchDetails) -> Self {
-        let tier = match decided.outcome {
+    fn new(rank: usize, request: &str, decision: &Decision, details: &MatchDetails) -> Self {
+        let tier = match decision.outcome {
             Outcome::Given(..) | Outcome::Known => Tier::Full,
             Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {
                 Tier::Registry
@@ -141,7 +141,7 @@ impl MatchedSkill {
             rank,
             decision: DecisionView {
                 tokens: details.tokens,
-                ..DecisionView::new(decided)
+                ..DecisionView::new(decision)
             },
             tier: tier.number(),
             place: details.place.clone().map(Bytes::from),
@@ -151,15 +151,15 @@ impl MatchedSkill {
 }
 
 impl Unmatched {
-    fn new(absent: &UnmatchedSkill) -> Self {
+    fn new(skill: &UnmatchedSkill) -> Self {
         Self {
-            id: absent.id.to_string(),
-            reason: absent.reason.as_str().to_owned(),
-            message: absent.reason.message().to_owned(),
-            hint: absent.reason.hint().to_owned(),
-            triggers: absent.near.iter().map(NearTrigger::new).collect(),
-            confidence: absent.confidence.map(rounded),
-            more_triggers: absent.triggers - absent.near.len(),
+            id: skill.id.to_string(),
+            reason: skill.reason.as_str().to_owned(),
+            message: skill.reason.message().to_owned(),
+            hint: skill.reason.hint().to_owned(),
+            triggers: skill.near.iter().map(NearTrigger::new).collect(),
+            confidence: skill.confidence.map(rounded),
+            more_triggers: skill.triggers - skill.near.len(),
         }
     }
 }
@@ -169,8 +169,8 @@ impl NearTrigger {
         Self {
             trigger: near.trigger.to_string(),
             kind: near.kind.as_str().to_owned(),
-            found: strings(&near.found),
-            missing: strings(&near.missing),
+            found: to_strings(&near.found),
+            missing: to_strings(&near.missing),
         }
     }
 }

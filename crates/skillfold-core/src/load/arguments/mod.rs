@@ -1,4 +1,4 @@
-//! Puts arguments into instructions, in one pass: what was put in is never looked at again.
+//! Fills arguments into instructions in a single pass: text that was filled in is never scanned for placeholders.
 
 mod split;
 
@@ -9,30 +9,30 @@ use std::fmt;
 use crate::read::manifest::Manifest;
 use crate::read::value::Value;
 
-use split::words;
+use split::split_words;
 
-/// Which argument placeholders instructions may use. Every client has `$ARGUMENTS`; what else there is differs.
+/// Which placeholders for arguments are recognised in instructions. Every client has `$ARGUMENTS`; the others differ.
 ///
 /// | | `plain` | `claude-code` | `goose` |
 /// |---|---|---|---|
-/// | `$ARGUMENTS`: all of them, as they were given | yes | yes | yes |
-/// | `$ARGUMENTS[N]`: one of them | | from 0 | from 0 |
-/// | `$N`: one of them | | from 0 | from 1 |
+/// | `$ARGUMENTS`: all arguments, as given | yes | yes | yes |
+/// | `$ARGUMENTS[N]`: one argument | | from 0 | from 0 |
+/// | `$N`: one argument | | from 0 | from 1 |
 /// | `$name`, for the names in the field `arguments` | | yes | yes |
-/// | `${CLAUDE_SKILL_DIR}` and others that end so: the skill's folder | | yes | yes |
-/// | `\$` keeps a place as it is written, without the backslash | | yes | yes |
+/// | `${CLAUDE_SKILL_DIR}` and any other `${…_SKILL_DIR}`: the skill's folder | | yes | yes |
+/// | `\$` escapes a placeholder; the backslash is removed | | yes | yes |
 ///
-/// Single arguments are told apart as in a shell: by white space, with quotes and backslashes. A place for an argument
-/// that was not given stays as it is written.
+/// Arguments are split as in a shell: at white space, with quotes and backslashes. A placeholder for an argument that
+/// was not given is left as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// `$ARGUMENTS` alone, so that prices and shell variables in instructions are safe.
+    /// Only `$ARGUMENTS`, so that prices and shell variables in instructions are safe.
     #[default]
     Plain,
-    /// As Claude Code does.
+    /// The placeholders of Claude Code.
     ClaudeCode,
-    /// As Goose does.
+    /// The placeholders of Goose.
     Goose,
 }
 
@@ -40,7 +40,7 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: [Self; 3] = [Self::Plain, Self::ClaudeCode, Self::Goose];
 
-    /// Returns the word for it.
+    /// Returns the name of the dialect, such as `claude-code`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -49,8 +49,8 @@ impl Dialect {
         }
     }
 
-    /// Returns the number that `$N` has for the first argument.
-    const fn first(self) -> usize {
+    /// Returns the `N` of `$N` for the first argument.
+    const fn first_number(self) -> usize {
         match self {
             Self::Plain | Self::ClaudeCode => 0,
             Self::Goose => 1,
@@ -64,91 +64,93 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// What instructions are filled in with.
+/// The arguments to fill into instructions.
 pub(super) struct Arguments<'a> {
     dialect: Dialect,
-    whole: &'a str,
-    single: Vec<Cow<'a, str>>,
+    raw: &'a str,
+    positional: Vec<Cow<'a, str>>,
     names: HashMap<&'a str, usize>,
-    folder: Option<&'a str>,
+    skill_dir: Option<&'a str>,
 }
 
 impl<'a> Arguments<'a> {
     pub(super) fn new(
         dialect: Dialect,
-        whole: &'a str,
+        raw: &'a str,
         manifest: &'a Manifest,
-        folder: Option<&'a str>,
+        skill_dir: Option<&'a str>,
     ) -> Self {
-        let (mut single, mut names) = (Vec::new(), HashMap::new());
+        let (mut positional, mut names) = (Vec::new(), HashMap::new());
         if dialect != Dialect::Plain {
-            single = words(whole);
-            // The first of two equal names is the one that counts.
+            positional = split_words(raw);
+            // Of two equal names, the first wins.
             for (at, name) in argument_names(manifest).into_iter().enumerate() {
                 names.entry(name).or_insert(at);
             }
         }
         Self {
             dialect,
-            whole,
-            single,
+            raw,
+            positional,
             names,
-            folder,
+            skill_dir,
         }
     }
 
-    /// Returns the text with the arguments in their places, or after it where it has none for them; `None` if that would
-    /// be longer than `limit`.
+    /// Replaces the placeholders of a text, or appends the arguments if it has no placeholder for them. Returns `None`
+    /// if the result would exceed `limit` bytes.
     pub(super) fn fill<'t>(&self, text: &'t str, limit: usize) -> Option<Cow<'t, str>> {
         let mut filled = String::new();
-        let (mut done, mut from, mut took_any) = (0, 0, false);
+        let (mut copied, mut from, mut has_arguments) = (0, 0, false);
         while let Some(found) = memchr::memchr(b'$', &text.as_bytes()[from..]) {
             let at = from + found;
             from = at + 1;
-            let Some(place) = self.place(&text[at..]) else {
+            let Some(placeholder) = self.placeholder(&text[at..]) else {
                 continue;
             };
-            from = at + place.length;
-            let is_kept = self.dialect != Dialect::Plain && text[done..at].ends_with('\\');
-            let (end, with) = match (is_kept, place.with) {
+            from = at + placeholder.length;
+            let is_escaped = self.dialect != Dialect::Plain && text[copied..at].ends_with('\\');
+            let (end, value) = match (is_escaped, placeholder.value) {
                 (true, _) => (at - 1, &text[at..from]),
-                (false, Some(with)) => (at, with),
-                // It stays as it is written.
+                (false, Some(value)) => (at, value),
                 (false, None) => continue,
             };
-            took_any |= place.is_argument && !is_kept;
-            filled.push_str(&text[done..end]);
-            filled.push_str(with);
-            done = from;
+            has_arguments |= placeholder.is_argument && !is_escaped;
+            filled.push_str(&text[copied..end]);
+            filled.push_str(value);
+            copied = from;
             if filled.len() > limit {
                 return None;
             }
         }
-        let is_appended = !took_any && !self.whole.trim().is_empty();
-        if done == 0 && !is_appended {
+        let is_appended = !has_arguments && !self.raw.trim().is_empty();
+        if copied == 0 && !is_appended {
             return Some(Cow::Borrowed(text));
         }
-        filled.push_str(&text[done..]);
+        filled.push_str(&text[copied..]);
         if is_appended {
-            append(&mut filled, self.whole);
+            append_arguments(&mut filled, self.raw);
         }
         (filled.len() <= limit).then_some(Cow::Owned(filled))
     }
 
-    /// Returns the place that a text which starts with `$` begins with.
-    fn place<'s>(&'s self, text: &str) -> Option<Placeholder<'s>> {
+    /// Returns the placeholder at the start of a text that begins with `$`.
+    fn placeholder<'s>(&'s self, text: &str) -> Option<Placeholder<'s>> {
         let after = &text[1..];
         if let Some(rest) = after.strip_prefix("ARGUMENTS")
-            && !rest.starts_with(is_of_a_word)
+            && !rest.starts_with(is_word_char)
         {
             let length = text.len() - rest.len();
-            return match self.index(rest) {
+            return match self.index_digits(rest) {
                 Some(digits) => {
-                    Some(self.single(length + "[]".len() + digits.len(), digits.parse().ok()))
+                    Some(self.argument_placeholder(
+                        length + "[]".len() + digits.len(),
+                        digits.parse().ok(),
+                    ))
                 }
                 None => Some(Placeholder {
                     length,
-                    with: Some(self.whole),
+                    value: Some(self.raw),
                     is_argument: true,
                 }),
             };
@@ -157,92 +159,92 @@ impl<'a> Arguments<'a> {
             return None;
         }
         match after.as_bytes().first()? {
-            b'0'..=b'9' => self.numbered(after),
-            b'{' => self.folder(after),
-            _ => self.named(after),
+            b'0'..=b'9' => self.numbered_placeholder(after),
+            b'{' => self.skill_dir_placeholder(after),
+            _ => self.named_placeholder(after),
         }
     }
 
-    /// Returns the digits of `[N]` that a text starts with, if the dialect has them.
-    fn index<'t>(&self, text: &'t str) -> Option<&'t str> {
+    /// Returns the digits of `[N]` at the start of a text, if the dialect has indexes.
+    fn index_digits<'t>(&self, text: &'t str) -> Option<&'t str> {
         let text = text.strip_prefix('[')?;
         let end = text.find(|c: char| !c.is_ascii_digit())?;
         let is_index = end > 0 && text[end..].starts_with(']');
         (self.dialect != Dialect::Plain && is_index).then_some(&text[..end])
     }
 
-    /// `$N`, from the digits on.
-    fn numbered<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
+    /// Parses `$N`; `after` starts with the digits.
+    fn numbered_placeholder<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let end = after.find(|c: char| !c.is_ascii_digit());
         let digits = &after[..end.unwrap_or(after.len())];
-        // `$1st` is no place, and neither is `$1.50`, which is money.
+        // `$1st` is not a placeholder, and neither is `$1.50`, which is money.
         let rest = &after[digits.len()..];
         let is_money = rest
             .strip_prefix(['.', ','])
             .is_some_and(|cents| cents.starts_with(|c: char| c.is_ascii_digit()));
-        if rest.starts_with(is_of_a_word) || is_money {
+        if rest.starts_with(is_word_char) || is_money {
             return None;
         }
         let number = digits.parse::<usize>().ok();
-        let at = number.and_then(|number| number.checked_sub(self.dialect.first()));
-        Some(self.single(1 + digits.len(), at))
+        let at = number.and_then(|number| number.checked_sub(self.dialect.first_number()));
+        Some(self.argument_placeholder(1 + digits.len(), at))
     }
 
-    /// `$name`, from the name on.
-    fn named<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
+    /// Parses `$name`; `after` starts with the name.
+    fn named_placeholder<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let run = |is_part: fn(char) -> bool| {
             let end = after.find(|c: char| !is_part(c));
             &after[..end.unwrap_or(after.len())]
         };
-        // A name may have hyphens, and what follows a name may begin with one.
-        let names = [run(|c| is_of_a_word(c) || c == '-'), run(is_of_a_word)];
+        // A name may contain hyphens, or be followed by one.
+        let names = [run(|c| is_word_char(c) || c == '-'), run(is_word_char)];
         let (name, at) = names
             .iter()
             .find_map(|name| Some((name, *self.names.get(name)?)))?;
-        Some(self.single(1 + name.len(), Some(at)))
+        Some(self.argument_placeholder(1 + name.len(), Some(at)))
     }
 
-    /// A place for one argument, if it was given.
-    fn single(&self, length: usize, at: Option<usize>) -> Placeholder<'_> {
-        let argument = at.and_then(|at| self.single.get(at));
+    /// Returns the placeholder for the argument at an index; without a value if that was not given.
+    fn argument_placeholder(&self, length: usize, at: Option<usize>) -> Placeholder<'_> {
+        let argument = at.and_then(|at| self.positional.get(at));
         Placeholder {
             length,
-            with: argument.map(|argument| &**argument),
+            value: argument.map(|argument| &**argument),
             is_argument: true,
         }
     }
 
-    /// `${..._SKILL_DIR}`, from the brace on.
-    fn folder<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
+    /// Parses `${..._SKILL_DIR}`; `after` starts with the brace.
+    fn skill_dir_placeholder<'s>(&'s self, after: &str) -> Option<Placeholder<'s>> {
         let name = after.strip_prefix('{')?;
-        let end = name.find(|c: char| !is_of_a_word(c))?;
+        let end = name.find(|c: char| !is_word_char(c))?;
         let is_folder = name[..end] == *"SKILL_DIR" || name[..end].ends_with("_SKILL_DIR");
         if !is_folder || !name[end..].starts_with('}') {
             return None;
         }
         Some(Placeholder {
             length: "${}".len() + end,
-            with: self.folder,
+            value: self.skill_dir,
             is_argument: false,
         })
     }
 }
 
-/// A place for something, and what goes there.
+/// A placeholder, and what replaces it.
 struct Placeholder<'a> {
-    /// Bytes of the place as it is written.
+    /// Length of the placeholder in the text, in bytes.
     length: usize,
-    /// Nothing, if there is nothing to put there.
-    with: Option<&'a str>,
+    /// `None` leaves the placeholder as it is.
+    value: Option<&'a str>,
     is_argument: bool,
 }
 
-fn is_of_a_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Puts arguments after a text that has no place for them.
-fn append(text: &mut String, arguments: &str) {
+/// Appends arguments to a text that has no placeholder for them.
+fn append_arguments(text: &mut String, arguments: &str) {
     if !text.is_empty() {
         text.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
     }
@@ -251,24 +253,24 @@ fn append(text: &mut String, arguments: &str) {
     text.push('\n');
 }
 
-/// Returns the names that a skill gives to its arguments, in their order: a list, or words, in the field `arguments`. In
-/// [`Dialect::Plain`] they have no places.
+/// Returns the names of a skill's arguments, in order, from a list or words in the field `arguments`.
+/// [`Dialect::Plain`] has no placeholders for them.
 pub fn argument_names(manifest: &Manifest) -> Vec<&str> {
     let fields = [manifest.other(), manifest.metadata()];
-    let given = fields.iter().find_map(|fields| fields.get("arguments"));
-    match given {
+    let value = fields.iter().find_map(|fields| fields.get("arguments"));
+    match value {
         Some(Value::Scalar(names)) => names
             .as_str()
             .split([' ', ',', '\t', '\n'])
             .filter(|name| !name.is_empty())
             .collect(),
-        Some(Value::List(names)) => names.iter().filter_map(name_of).collect(),
+        Some(Value::List(names)) => names.iter().filter_map(argument_name).collect(),
         Some(Value::Map(_)) | None => Vec::new(),
     }
 }
 
 /// Returns the name of one argument: a word, or a mapping with a `name`.
-fn name_of(value: &Value) -> Option<&str> {
+fn argument_name(value: &Value) -> Option<&str> {
     match value {
         Value::Scalar(name) => Some(name.as_str()),
         Value::Map(fields) => match fields.get("name")? {

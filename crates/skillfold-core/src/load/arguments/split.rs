@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-/// Returns the words of a text: apart by white space, unless it stands in quotes or after a backslash. A quote that is
-/// never closed ends with the text.
-pub(super) fn words(text: &str) -> Vec<Cow<'_, str>> {
+/// Splits a text into words at white space that is not in quotes or after a backslash. An unclosed quote extends to the
+/// end of the text.
+pub(super) fn split_words(text: &str) -> Vec<Cow<'_, str>> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
-        let (word, length) = word(rest);
+        let (word, length) = next_word(rest);
         words.push(word);
         rest = rest[length..].trim_start();
     }
     words
 }
 
-/// Returns the first word of a text that starts with one, and its length as it is written.
-fn word(text: &str) -> (Cow<'_, str>, usize) {
+/// Returns the first word of a text that starts with one, and the bytes that it takes in the text.
+fn next_word(text: &str) -> (Cow<'_, str>, usize) {
     let is_special = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\');
     let plain = text.find(is_special).unwrap_or(text.len());
     let ends_plain = text[plain..].chars().next().is_none_or(char::is_whitespace);

@@ -42,7 +42,7 @@ fn what_was_put_in_is_never_looked_at_again() {
         );
     }
     assert_eq!(fill(Dialect::ClaudeCode, "$0$1", "$1 $0"), "$1$0");
-    // Two halves that would make a placeholder together.
+    // Two halves that would form a placeholder together.
     assert_eq!(
         fill(Dialect::ClaudeCode, "$0ARGUMENTS $0", "$ x"),
         "$0ARGUMENTS $"

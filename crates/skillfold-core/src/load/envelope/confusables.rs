@@ -1,4 +1,5 @@
-//! What a character counts for in a tag, to a reader who is generous.
+//! How a lenient reader of tags interprets each character: look-alikes of brackets and letters, and characters it
+//! ignores.
 
 use std::sync::LazyLock;
 
@@ -6,51 +7,53 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::invisible::is_invisible;
 
-/// What a character counts for in a tag.
+/// How a character is read in a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
-    /// It opens a tag.
+pub(super) enum TagCharacter {
+    /// Opens a tag.
     Bracket,
-    /// It changes nothing: white space, what nobody sees, accents and other marks, slashes, and what joins words.
-    Nothing,
-    /// It is read as these letters, in lower case.
+    /// Has no effect: white space, invisible characters, diacritics, slashes, and characters that join words.
+    Ignored,
+    /// Is read as these letters, in lower case.
     Letters(&'static str),
-    /// No tag goes on after it.
+    /// Ends a tag name.
     Other,
 }
 
-/// Returns what a character counts for.
-pub(super) fn sign(c: char) -> Sign {
+/// Returns how a character is read in a tag.
+pub(super) fn classify(c: char) -> TagCharacter {
     match c {
-        'a'..='z' => Sign::Letters(letter(c as usize - 'a' as usize)),
-        'A'..='Z' => Sign::Letters(letter(c as usize - 'A' as usize)),
-        '<' => Sign::Bracket,
-        '/' | '\\' | '_' | '-' | '\0'..=' ' | '\x7f' => Sign::Nothing,
-        '!'..='~' => Sign::Other,
-        _ => sign_beyond_ascii(c),
+        'a'..='z' => TagCharacter::Letters(letter(c as usize - 'a' as usize)),
+        'A'..='Z' => TagCharacter::Letters(letter(c as usize - 'A' as usize)),
+        '<' => TagCharacter::Bracket,
+        '/' | '\\' | '_' | '-' | '\0'..=' ' | '\x7f' => TagCharacter::Ignored,
+        '!'..='~' => TagCharacter::Other,
+        _ => classify_non_ascii(c),
     }
 }
 
-fn sign_beyond_ascii(c: char) -> Sign {
+fn classify_non_ascii(c: char) -> TagCharacter {
     if is_bracket(c) {
-        return Sign::Bracket;
+        return TagCharacter::Bracket;
     }
-    if c.is_whitespace() || is_unseen(c) || is_mark(c) || is_slash(c) || is_joint(c) {
-        return Sign::Nothing;
+    if c.is_whitespace() || is_unprintable(c) || is_diacritic(c) || is_slash(c) || is_joiner(c) {
+        return TagCharacter::Ignored;
     }
     match c {
-        // Thirteen alphabets of mathematics, capitals first.
-        '\u{1d400}'..='\u{1d6a3}' => Sign::Letters(letter((c as usize - 0x1d400) % 26)),
-        // Capitals in outline.
-        '\u{1ccd6}'..='\u{1ccef}' => Sign::Letters(letter(c as usize - 0x1ccd6)),
-        _ => SORTED
-            .binary_search_by_key(&c, |(alike, _)| *alike)
-            .map_or(Sign::Other, |place| Sign::Letters(SORTED[place].1)),
+        // The thirteen mathematical alphabets, capitals first.
+        '\u{1d400}'..='\u{1d6a3}' => TagCharacter::Letters(letter((c as usize - 0x1d400) % 26)),
+        // Outlined capitals.
+        '\u{1ccd6}'..='\u{1ccef}' => TagCharacter::Letters(letter(c as usize - 0x1ccd6)),
+        _ => LETTERS_BY_CHARACTER
+            .binary_search_by_key(&c, |(lookalike, _)| *lookalike)
+            .map_or(TagCharacter::Other, |at| {
+                TagCharacter::Letters(LETTERS_BY_CHARACTER[at].1)
+            }),
     }
 }
 
-/// Returns whether a character is `<` or is read as it: its compatibility forms, what has its shape, and single angle
-/// brackets. Double ones are quotation marks.
+/// Returns whether a character is `<` or could be read as it: compatibility forms, characters of its shape, and single
+/// angle brackets. Double angle brackets are quotation marks.
 pub(super) fn is_bracket(c: char) -> bool {
     matches!(
         c,
@@ -76,8 +79,8 @@ pub(super) fn is_bracket(c: char) -> bool {
     )
 }
 
-/// The first bytes of all brackets.
-pub(super) const LEADS: [[u8; 3]; 2] = [[b'<', 0xe2, 0xef], [0xcb, 0xe1, 0xe3]];
+/// The first UTF-8 bytes of all brackets, in sets of three for `memchr3`.
+pub(super) const LEAD_BYTES: [[u8; 3]; 2] = [[b'<', 0xe2, 0xef], [0xcb, 0xe1, 0xe3]];
 
 fn is_slash(c: char) -> bool {
     matches!(
@@ -100,9 +103,9 @@ fn is_slash(c: char) -> bool {
     )
 }
 
-/// Returns whether a character joins two words, as `_` does in our names: a name without it or with another is read as
-/// the same.
-fn is_joint(c: char) -> bool {
+/// Returns whether a character joins two words, as `_` does in our tag names. A name with another joiner, or with none,
+/// is read as the same name.
+fn is_joiner(c: char) -> bool {
     matches!(
         c,
         '\u{2cd}' | '\u{2d7}' | '\u{2010}'..='\u{2015}' | '\u{203f}' | '\u{2040}' | '\u{2043}'
@@ -111,35 +114,35 @@ fn is_joint(c: char) -> bool {
     )
 }
 
-/// Returns whether nobody sees a character: controls, what is invisible, a blank that is no white space, and what stands
-/// for something that is no text.
-fn is_unseen(c: char) -> bool {
+/// Returns whether a character has no visible form: controls, invisible characters, the blank Braille pattern, and the
+/// object replacement and replacement characters.
+fn is_unprintable(c: char) -> bool {
     c.is_control() || is_invisible(c) || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{fffd}')
 }
 
-/// Returns whether a character is a mark on the one before it; two have a form of half the width.
-fn is_mark(c: char) -> bool {
+/// Returns whether a character is a mark on the one before it; two of these are halfwidth forms that are not combining.
+fn is_diacritic(c: char) -> bool {
     is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
-fn letter(place: usize) -> &'static str {
-    &"abcdefghijklmnopqrstuvwxyz"[place..=place]
+fn letter(index: usize) -> &'static str {
+    &"abcdefghijklmnopqrstuvwxyz"[index..=index]
 }
 
-/// The table below by character.
-static SORTED: LazyLock<Vec<(char, &str)>> = LazyLock::new(|| {
-    let rows = ALIKE.iter();
+/// [`LOOKALIKES`] as pairs of character and letters, sorted by character.
+static LETTERS_BY_CHARACTER: LazyLock<Vec<(char, &str)>> = LazyLock::new(|| {
+    let rows = LOOKALIKES.iter();
     let mut sorted: Vec<_> = rows
-        .flat_map(|(letters, alike)| alike.chars().map(|c| (c, *letters)))
+        .flat_map(|(letters, lookalikes)| lookalikes.chars().map(|c| (c, *letters)))
         .collect();
     sorted.sort_unstable();
     sorted
 });
 
-/// For each letter of our tags: its compatibility forms, with accents too, and letters of its shape of other alphabets.
-/// Then signs that are several letters, of which one or more can be ours.
+/// For each letter in our tag names: its compatibility forms, also with accents, and letters of other alphabets that
+/// look like it. Then characters that stand for several letters, at least one of which is in our tag names.
 #[rustfmt::skip]
-const ALIKE: [(&str, &str); 32] = [
+const LOOKALIKES: [(&str, &str); 32] = [
     (
         "a",
         "ªÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎǞǟǠǡǺǻȀȁȂȃȦȧɑΆΑάαАаӐӑӒӓᴀ\u{1d2c}\u{1d43}\u{1d45}ḀḁẠạẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặ\
@@ -260,13 +263,13 @@ const ALIKE: [(&str, &str); 32] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{ALIKE, LEADS, SORTED, Sign, is_bracket, sign};
+    use super::{LEAD_BYTES, LETTERS_BY_CHARACTER, LOOKALIKES, TagCharacter, classify, is_bracket};
 
     #[test]
     fn every_bracket_is_found_by_its_first_byte() {
         for bracket in ('\0'..=char::MAX).filter(|c| is_bracket(*c)) {
             let lead = bracket.to_string().as_bytes()[0];
-            assert!(LEADS.as_flattened().contains(&lead), "{bracket:?}");
+            assert!(LEAD_BYTES.as_flattened().contains(&lead), "{bracket:?}");
         }
     }
 
@@ -275,11 +278,15 @@ mod tests {
         for c in '\0'..=char::MAX {
             let read = skillfold_testkit::envelope::read_as(c);
             let number = u32::from(c);
-            assert_eq!(sign(c) == Sign::Bracket, read == "<", "U+{number:04X}");
-            let is_nothing = read.is_empty() || read == "/";
             assert_eq!(
-                sign(c) == Sign::Nothing,
-                is_nothing,
+                classify(c) == TagCharacter::Bracket,
+                read == "<",
+                "U+{number:04X}"
+            );
+            let is_ignored = read.is_empty() || read == "/";
+            assert_eq!(
+                classify(c) == TagCharacter::Ignored,
+                is_ignored,
                 "U+{number:04X}: {read}"
             );
         }
@@ -287,10 +294,14 @@ mod tests {
 
     #[test]
     fn every_character_counts_for_one_thing() {
-        assert!(SORTED.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        for (letters, alike) in ALIKE {
-            for c in alike.chars() {
-                assert_eq!(sign(c), Sign::Letters(letters), "{c:?}");
+        assert!(
+            LETTERS_BY_CHARACTER
+                .windows(2)
+                .all(|pair| pair[0].0 < pair[1].0)
+        );
+        for (letters, lookalikes) in LOOKALIKES {
+            for c in lookalikes.chars() {
+                assert_eq!(classify(c), TagCharacter::Letters(letters), "{c:?}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Values on one line.
+//! Escaping of single-line values.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,11 +7,11 @@ use crate::invisible::hidden_characters;
 
 use super::confusables::is_bracket;
 
-/// Returns a value as it stands in a tagged envelope: `& < > " '` as entities; control and invisible characters and
-/// look-alikes of `<` as numbers (`&#x200B;`).
+/// Escapes a value for a tagged envelope: `& < > " '` as entities; control and invisible characters and look-alikes of
+/// `<` as numeric references (`&#x200B;`).
 ///
-/// Nothing is lost: a reader of XML or HTML gets the value back.
-pub(crate) fn escaped(value: &str) -> Cow<'_, str> {
+/// Nothing is lost: an XML or HTML parser returns the original value.
+pub(crate) fn escape_markup(value: &str) -> Cow<'_, str> {
     let is_markup = |c: char| matches!(c, '&' | '>' | '"' | '\'') || is_bracket(c);
     let mut hidden = hidden_characters(value)
         .map(|(offset, _)| offset)

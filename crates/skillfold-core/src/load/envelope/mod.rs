@@ -1,4 +1,4 @@
-//! How loaded instructions are put before a model.
+//! Envelopes: how loaded instructions are presented to a model.
 
 mod confusables;
 pub(crate) mod escape;
@@ -10,14 +10,13 @@ mod tags;
 use std::fmt;
 use std::str::FromStr;
 
-/// How loaded instructions are put before a model. Text in, text out.
+/// The format in which loaded instructions are presented to a model.
 ///
-/// In forms with tags a body cannot end its part and begin another: what would be read as a tag of the form has `&lt;` in
-/// place of its bracket, and all other bytes of the body stay as they are. Forms without tags have no closing mark: what
-/// follows their text cannot be told from it.
+/// In a tagged envelope a body cannot close its own section or open another: the bracket of anything that would be read
+/// as a tag of the envelope is replaced by `&lt;`, and all other bytes of the body are unchanged. Envelopes without
+/// tags have no end marker, so text that follows them cannot be told from the body.
 ///
-/// The body's bytes are kept, its last line end too; where a line of the form follows a body that does not end its line, a
-/// line feed is put between them.
+/// The final line end of the body is kept; one is added if the body has none and a line of the envelope follows.
 ///
 /// ```
 /// use skillfold_core::{Envelope, EnvelopeParts};
@@ -32,69 +31,69 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Envelope {
-    /// The folder of the skill on a line, then the body.
+    /// A line with the skill's folder, then the body.
     #[default]
     Plain,
-    /// The id and the size on a line, the folder on another, the body, and what else must be loaded.
+    /// A line with the id and the size, a line with the folder, the body, and the required skills.
     ReadSkill,
     /// Instructions, files and a directive, in tags.
     SkillContext,
-    /// Instructions, folder and files, in the tags of the guide for clients.
+    /// Instructions, folder and files, in the tags that the client guide uses.
     SkillContent,
 }
 
-/// What is put into an envelope.
+/// The content of an envelope.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts give what they have with struct update syntax"
 )]
 pub struct EnvelopeParts<'a> {
-    /// The id by which the skill was asked for.
+    /// The requested id.
     pub id: &'a str,
-    /// The instructions. Arguments are in them already.
+    /// The instructions, with the arguments filled in.
     pub body: &'a str,
     /// The absolute path of the skill's folder; a skill in memory has none.
     pub base_dir: Option<&'a str>,
-    /// About how many tokens the body has.
+    /// The approximate number of tokens in the body.
     pub tokens: u64,
-    /// Skills that must be loaded too. What is not written as an id is not named, and of many the first ten are.
+    /// Ids of required skills. At most ten are named; entries that are not valid ids are left out.
     pub requires: &'a [Box<str>],
     /// Files of the skill, relative to its folder.
     pub files: &'a [&'a str],
-    /// How many more files there are.
+    /// The number of files that are not in `files`.
     pub unlisted: usize,
 }
 
-/// Why there are no instructions, for a model to act on.
+/// Why a skill could not be loaded, for a model to act on.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "hosts give what they have with struct update syntax"
 )]
 pub struct LoadFailure<'a> {
-    /// The id by which the skill was asked for.
+    /// The requested id.
     pub id: &'a str,
     /// What went wrong, as a sentence.
     pub message: &'a str,
-    /// What can be done about it, as a sentence; empty where nothing can.
+    /// What to do about it, as a sentence; may be empty.
     pub hint: &'a str,
-    /// Ids that may have been meant, the nearest first.
+    /// Similar ids, the nearest first.
     pub nearest: &'a [&'a str],
 }
 
-/// A filled envelope.
+/// A rendered envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FilledEnvelope {
-    /// What is put before the model.
+    /// The text for the model.
     pub text: String,
-    /// How many of the body's own tags were made harmless.
+    /// The number of tags in the body that were neutralised.
     pub neutralised: usize,
 }
 
 impl Envelope {
-    /// All forms.
+    /// Every envelope.
     pub const ALL: [Self; 4] = [
         Self::Plain,
         Self::ReadSkill,
@@ -102,7 +101,7 @@ impl Envelope {
         Self::SkillContent,
     ];
 
-    /// Returns the word for the form, such as `skill_context`.
+    /// Returns the name of the envelope, such as `skill_context`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -112,7 +111,7 @@ impl Envelope {
         }
     }
 
-    /// Returns whether the form has a place for the names of files.
+    /// Returns whether the envelope lists the skill's files.
     pub const fn lists_files(self) -> bool {
         match self {
             Self::Plain | Self::ReadSkill => false,
@@ -120,29 +119,30 @@ impl Envelope {
         }
     }
 
-    /// Puts instructions into the envelope.
+    /// Wraps instructions in the envelope.
     ///
-    /// Values on one line have control and invisible characters escaped; in tags also `& < > " '` and what is read as `<`.
-    /// Takes time in proportion to what is put in, whatever that is.
+    /// In single-line values, control and invisible characters are escaped; in a tagged envelope also `& < > " '` and
+    /// look-alikes of `<`. The time is linear in the size of the parts, for any input.
     pub fn render(self, parts: &EnvelopeParts<'_>) -> FilledEnvelope {
-        let whole = |text| FilledEnvelope {
+        let untagged = |text| FilledEnvelope {
             text,
             neutralised: 0,
         };
         match self {
-            Self::Plain => whole(plain::plain(parts)),
-            Self::ReadSkill => whole(plain::read_skill(parts)),
+            Self::Plain => untagged(plain::plain(parts)),
+            Self::ReadSkill => untagged(plain::read_skill(parts)),
             Self::SkillContext => tagged::skill_context(parts),
             Self::SkillContent => tagged::skill_content(parts),
         }
     }
 
-    /// Puts an error in the place of the instructions, so that a model can go on.
+    /// Renders an error in place of the instructions, so that a model can go on.
     ///
     /// ```
-    /// use skillfold_core::{Envelope, Failure};
+    /// use skillfold_core::{Envelope, LoadFailure};
     ///
-    /// let failure = Failure { id: "pfd", message: "Could not find `pfd`", nearest: &["pdf"], ..Failure::default() };
+    /// let failure =
+    ///     LoadFailure { id: "pfd", message: "Could not find `pfd`", nearest: &["pdf"], ..LoadFailure::default() };
     /// assert_eq!(Envelope::Plain.render_error(&failure), "Error: Could not find `pfd`\nDid you mean: pdf?");
     /// ```
     pub fn render_error(self, failure: &LoadFailure<'_>) -> String {
@@ -171,7 +171,7 @@ impl FromStr for Envelope {
     }
 }
 
-/// A word that names no envelope.
+/// The error for a string that is not the name of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidEnvelope(());
 

@@ -2,17 +2,17 @@
 
 use crate::diagnostic::visible;
 
-use super::sentences::{end_line, listed, requirement};
+use super::sentences::{end_line, join_values, requires_sentence};
 use super::{EnvelopeParts, LoadFailure};
 
-/// Returns the folder of the skill on a line, then the body.
+/// Renders a line with the skill's folder, then the body.
 pub(super) fn plain(parts: &EnvelopeParts<'_>) -> String {
     let mut text = String::with_capacity(parts.body.len() + 256);
     push_content(parts, &mut text);
     text
 }
 
-/// Returns the id and the size on a line, then the same as [`plain`], then what else must be loaded.
+/// Renders a line with the id and the size, then the same as [`plain`], then the required skills.
 pub(super) fn read_skill(parts: &EnvelopeParts<'_>) -> String {
     let mut text = format!(
         "Skill loaded: {} (approx. {} tokens)\n\n",
@@ -21,7 +21,7 @@ pub(super) fn read_skill(parts: &EnvelopeParts<'_>) -> String {
     );
     text.reserve(parts.body.len() + 256);
     push_content(parts, &mut text);
-    if let Some(requirement) = requirement(parts, visible) {
+    if let Some(requirement) = requires_sentence(parts, visible) {
         end_line(&mut text);
         if !parts.body.is_empty() {
             text.push('\n');
@@ -31,7 +31,7 @@ pub(super) fn read_skill(parts: &EnvelopeParts<'_>) -> String {
     text
 }
 
-/// Returns what went wrong, the way out and what may have been meant, on a line each.
+/// Renders the message, the hint and the nearest ids of a failure, each on its own line.
 pub(super) fn error(failure: &LoadFailure<'_>) -> String {
     let mut text = format!("Error: {}", visible(failure.message));
     if !failure.hint.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn error(failure: &LoadFailure<'_>) -> String {
         text.push_str(&visible(failure.hint));
     }
     if !failure.nearest.is_empty() {
-        let nearest = listed(failure.nearest.iter().copied(), visible);
+        let nearest = join_values(failure.nearest.iter().copied(), visible);
         text.push_str("\nDid you mean: ");
         text.push_str(&nearest);
         text.push('?');

@@ -1,26 +1,26 @@
-//! Sentences that several envelopes say.
+//! Sentences shared by several envelopes.
 
 use std::borrow::Cow;
 
 use super::{EnvelopeParts, LoadFailure};
 
-/// A value as an envelope writes it.
+/// How an envelope escapes a value.
 pub(super) type Escape = fn(&str) -> Cow<'_, str>;
 
-/// Skills that the sentence about requirements names.
-const NAMED: usize = 10;
+/// Maximum skills that the sentence about requirements names.
+const MAX_NAMED_SKILLS: usize = 10;
 
-/// Bytes of the longest id that is named in a sentence of the host.
-const ID_BYTES: usize = 128;
+/// Maximum bytes of an id that a sentence of the host names.
+const MAX_ID_BYTES: usize = 128;
 
-/// Returns whether a text is written as an id. Anything else could be a sentence of its own in the host's voice.
+/// Returns whether a text has the form of an id. Any other text could pass for a sentence of the host.
 pub(crate) fn is_id(text: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '/');
-    !text.is_empty() && text.len() <= ID_BYTES && text.chars().all(is_plain)
+    !text.is_empty() && text.len() <= MAX_ID_BYTES && text.chars().all(is_plain)
 }
 
-/// Returns what must be loaded too, as a sentence, if anything must.
-pub(super) fn requirement(parts: &EnvelopeParts<'_>, shown: Escape) -> Option<String> {
+/// Returns a sentence that names the required skills, if there are any.
+pub(super) fn requires_sentence(parts: &EnvelopeParts<'_>, escape: Escape) -> Option<String> {
     let ids: Vec<&str> = parts
         .requires
         .iter()
@@ -32,8 +32,8 @@ pub(super) fn requirement(parts: &EnvelopeParts<'_>, shown: Escape) -> Option<St
         1 => "it",
         _ => "them",
     };
-    let first = listed(ids.iter().copied().take(NAMED), shown);
-    let names = match ids.len().saturating_sub(NAMED) {
+    let first = join_values(ids.iter().copied().take(MAX_NAMED_SKILLS), escape);
+    let names = match ids.len().saturating_sub(MAX_NAMED_SKILLS) {
         0 => first,
         more => format!("{first} and {more} more"),
     };
@@ -42,8 +42,8 @@ pub(super) fn requirement(parts: &EnvelopeParts<'_>, shown: Escape) -> Option<St
     ))
 }
 
-/// Returns how many files are not listed, as a sentence, if there are such.
-pub(super) fn unlisted(parts: &EnvelopeParts<'_>) -> Option<String> {
+/// Returns a sentence that says how many files are not listed, if there are any.
+pub(super) fn unlisted_sentence(parts: &EnvelopeParts<'_>) -> Option<String> {
     match parts.unlisted {
         0 => None,
         1 => Some("1 more file is not listed".to_owned()),
@@ -51,14 +51,14 @@ pub(super) fn unlisted(parts: &EnvelopeParts<'_>) -> Option<String> {
     }
 }
 
-/// Returns what went wrong, the way out and what may have been meant, as sentences on one line.
-pub(super) fn account(failure: &LoadFailure<'_>, shown: Escape) -> String {
+/// Returns the message, the hint and the nearest ids of a failure as sentences on one line.
+pub(super) fn failure_text(failure: &LoadFailure<'_>, escape: Escape) -> String {
     let mut text = String::new();
     for sentence in [failure.message, failure.hint] {
         if sentence.is_empty() {
             continue;
         }
-        text.push_str(&shown(sentence));
+        text.push_str(&escape(sentence));
         text.push_str(if sentence.ends_with(['.', '!', '?']) {
             " "
         } else {
@@ -67,25 +67,25 @@ pub(super) fn account(failure: &LoadFailure<'_>, shown: Escape) -> String {
     }
     if !failure.nearest.is_empty() {
         text.push_str("Nearest: ");
-        text.push_str(&listed(failure.nearest.iter().copied(), shown));
+        text.push_str(&join_values(failure.nearest.iter().copied(), escape));
     }
     text.truncate(text.trim_end().len());
     text
 }
 
-/// Returns values in a row, parted by commas.
-pub(super) fn listed<'a>(values: impl Iterator<Item = &'a str>, shown: Escape) -> String {
+/// Joins escaped values with commas.
+pub(super) fn join_values<'a>(values: impl Iterator<Item = &'a str>, escape: Escape) -> String {
     let mut text = String::new();
     for value in values {
         if !text.is_empty() {
             text.push_str(", ");
         }
-        text.push_str(&shown(value));
+        text.push_str(&escape(value));
     }
     text
 }
 
-/// Ends the last line of a text, if it is not ended.
+/// Ends the last line of a text, if it is not ended yet.
 pub(super) fn end_line(text: &mut String) {
     if !text.ends_with('\n') {
         text.push('\n');

@@ -1,29 +1,29 @@
-//! A body's own tags, made harmless.
+//! Neutralises tags in a body that could be mistaken for tags of the envelope.
 
 use memchr::memchr3;
 
-use super::confusables::{LEADS, Sign, is_bracket, sign};
+use super::confusables::{LEAD_BYTES, TagCharacter, classify, is_bracket};
 
-/// Writes a body, with `&lt;` in place of the bracket of each tag that would be read as one of `names`, and returns how
-/// many there were.
+/// Appends a body to `text`, replacing the bracket of each tag that would be read as one of `names` with `&lt;`, and
+/// returns how many were replaced.
 ///
-/// Names are in lower case and without underscores, and none starts with another. Takes one pass whatever the body is: a
-/// name is read on from where a bracket stands, and a bracket ends every name before it.
+/// Names are lowercase, without underscores, and none is a prefix of another. Takes a single pass over any body: a name
+/// is read from its bracket on, and the next bracket ends it.
 pub(super) fn push_neutralised(body: &str, names: &[&str], text: &mut String) -> usize {
-    let mut leads = Leads::new(body.as_bytes());
-    let (mut copied, mut at, mut count) = (0, 0, 0);
-    while let Some(place) = leads.next_from(at) {
-        let Some(bracket) = body[place..].chars().next().filter(|c| is_bracket(*c)) else {
-            at = place + 1;
+    let mut lead_bytes = LeadByteFinder::new(body.as_bytes());
+    let (mut copied, mut from, mut count) = (0, 0, 0);
+    while let Some(at) = lead_bytes.next_from(from) {
+        let Some(bracket) = body[at..].chars().next().filter(|c| is_bracket(*c)) else {
+            from = at + 1;
             continue;
         };
-        let after = place + bracket.len_utf8();
-        let (length, reading) = read_name(&body[after..], names);
-        at = after + length;
-        if reading == BracketKind::Tag {
-            text.push_str(&body[copied..place]);
+        let name_start = at + bracket.len_utf8();
+        let (length, kind) = read_name(&body[name_start..], names);
+        from = name_start + length;
+        if kind == BracketKind::Tag {
+            text.push_str(&body[copied..at]);
             text.push_str("&lt;");
-            copied = after;
+            copied = name_start;
             count += 1;
         }
     }
@@ -31,80 +31,82 @@ pub(super) fn push_neutralised(body: &str, names: &[&str], text: &mut String) ->
     count
 }
 
-/// What stands after a bracket.
+/// What follows a bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BracketKind {
     Tag,
     Text,
 }
 
-/// Reads on until a name is whole or can be none of `names` any more. Returns how far that was.
+/// Reads until one of `names` is complete or none can match any more. Returns the bytes read and whether it was a tag.
 ///
-/// What follows the name is not looked at: `<instructions2>` costs an author one `<`, and no reader has to know where a
-/// name ends.
+/// What follows the name is ignored: `<instructions2>` costs its author one `<`, but nothing depends on where a reader
+/// thinks the name ends.
 fn read_name(text: &str, names: &[&str]) -> (usize, BracketKind) {
-    let mut read = 0;
-    // The last name that agreed. A name that agrees later agrees in all that was read.
+    let mut matched = 0;
+    // The name that matched last. A name that matches from now on shares its first `matched` bytes.
     let mut candidate = 0;
-    for (place, c) in text.char_indices() {
-        match sign(c) {
-            Sign::Nothing => {}
-            Sign::Bracket | Sign::Other => return (place, BracketKind::Text),
-            Sign::Letters(letters) => {
-                let so_far = &names[candidate][..read];
+    for (at, c) in text.char_indices() {
+        match classify(c) {
+            TagCharacter::Ignored => {}
+            TagCharacter::Bracket | TagCharacter::Other => return (at, BracketKind::Text),
+            TagCharacter::Letters(letters) => {
+                let prefix = &names[candidate][..matched];
                 let agrees = |name: &&str| {
-                    name.strip_prefix(so_far)
+                    name.strip_prefix(prefix)
                         .is_some_and(|rest| rest.starts_with(letters) || letters.starts_with(rest))
                 };
                 let Some(found) = names.iter().position(agrees) else {
-                    return (place, BracketKind::Text);
+                    return (at, BracketKind::Text);
                 };
-                (candidate, read) = (found, read + letters.len());
-                if read >= names[candidate].len() {
-                    return (place + c.len_utf8(), BracketKind::Tag);
+                (candidate, matched) = (found, matched + letters.len());
+                if matched >= names[candidate].len() {
+                    return (at + c.len_utf8(), BracketKind::Tag);
                 }
             }
         }
     }
-    // What the envelope says next could end a name that the body has begun.
-    let reading = if read > 0 {
+    // The text of the envelope that follows could complete a name that the body left unfinished.
+    let kind = if matched > 0 {
         BracketKind::Tag
     } else {
         BracketKind::Text
     };
-    (text.len(), reading)
+    (text.len(), kind)
 }
 
-/// The places of the first bytes of brackets. Each byte is searched once, however often the next place is asked for.
-struct Leads<'a> {
+/// Finds bytes that may start a bracket. Each byte is searched at most once per set of [`LEAD_BYTES`], however often
+/// [`next_from`](Self::next_from) is called.
+struct LeadByteFinder<'a> {
     bytes: &'a [u8],
-    next: [usize; LEADS.len()],
+    next: [usize; LEAD_BYTES.len()],
 }
 
-impl<'a> Leads<'a> {
+impl<'a> LeadByteFinder<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        let next = LEADS.map(|leads| search(bytes, leads, 0));
+        let next = LEAD_BYTES.map(|set| find_lead_byte(bytes, set, 0));
         Self { bytes, next }
     }
 
+    /// Returns the offset of the next lead byte at or after `from`.
     fn next_from(&mut self, from: usize) -> Option<usize> {
-        for (next, leads) in self.next.iter_mut().zip(LEADS) {
+        for (next, set) in self.next.iter_mut().zip(LEAD_BYTES) {
             if *next < from {
-                *next = search(self.bytes, leads, from);
+                *next = find_lead_byte(self.bytes, set, from);
             }
         }
         let next = self.next.into_iter().min();
-        next.filter(|place| *place < self.bytes.len())
+        next.filter(|at| *at < self.bytes.len())
     }
 }
 
-fn search(bytes: &[u8], [a, b, c]: [u8; 3], from: usize) -> usize {
-    memchr3(a, b, c, &bytes[from..]).map_or(bytes.len(), |place| from + place)
+fn find_lead_byte(bytes: &[u8], [a, b, c]: [u8; 3], from: usize) -> usize {
+    memchr3(a, b, c, &bytes[from..]).map_or(bytes.len(), |offset| from + offset)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Leads, push_neutralised, read_name};
+    use super::{LeadByteFinder, push_neutralised, read_name};
 
     const NAMES: &[&str] = &["skillcontent", "skillcontext", "instructions"];
 
@@ -154,11 +156,11 @@ mod tests {
             "\u{2014}<i",
         ] {
             let body = body.repeat(500);
-            let (mut leads, mut at, mut work) = (Leads::new(body.as_bytes()), 0, 0);
-            while let Some(place) = leads.next_from(at) {
-                let width = body[place..].chars().next().map_or(1, char::len_utf8);
-                let (length, _) = read_name(&body[place + width..], NAMES);
-                at = place + width + length;
+            let (mut lead_bytes, mut from, mut work) = (LeadByteFinder::new(body.as_bytes()), 0, 0);
+            while let Some(at) = lead_bytes.next_from(from) {
+                let width = body[at..].chars().next().map_or(1, char::len_utf8);
+                let (length, _) = read_name(&body[at + width..], NAMES);
+                from = at + width + length;
                 work += width + length;
             }
             assert!(work <= body.len());
