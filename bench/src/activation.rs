@@ -1,4 +1,4 @@
-//! How often the right skill is given unasked, and how often one is that must not be.
+//! How often the right skill is given without being requested, and how often a forbidden one is.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
@@ -14,7 +14,7 @@ use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of labelled skills and requests
+    /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
 }
@@ -82,12 +82,12 @@ fn by_track(requests: &[&Request], rate: impl Fn(&[&Request]) -> f64) -> BTreeMa
         .collect()
 }
 
-/// What requests are given.
+/// Runs requests against the installed skills.
 struct Given<'a> {
     data: &'a Labelled,
     installed: &'a Skills,
     policy: Policy,
-    /// For the id of a skill in the catalog, that in the pool.
+    /// Maps a skill's id in the catalog to its id in the pool.
     pool_ids: HashMap<Box<str>, Box<str>>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Returns whether the instructions of a skill that a request names, or of a copy of it, are given in the first turn.
+    /// Returns whether the first turn gives the instructions of a skill that the request names, or of a copy of it.
     fn is_given(&self, request: &Request) -> bool {
         let meant = self.data.meant(request);
         let mut session = self

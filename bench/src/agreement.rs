@@ -1,4 +1,4 @@
-//! Whether the linter's verdicts agree with those of the specification's reference validator.
+//! Compares the linter's verdicts with those of the specification's reference validator.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,16 +13,16 @@ use crate::corpus::{self, Entry};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The corpus: a zstd file of JSON lines with `path` and `text`
+    /// Corpus: a zstd file of JSON lines with `path` and `text`
     #[arg(long)]
     file: PathBuf,
-    /// A Python that has the package skills-ref
+    /// Python interpreter with the package skills-ref
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// The script that calls the validator
+    /// Script that calls the validator
     #[arg(long, default_value = "conformance/skills-ref/validate.py")]
     script: PathBuf,
-    /// Judge every nth file
+    /// Check every nth file
     #[arg(long, default_value_t = 10)]
     every: usize,
     /// Print the files of this class of difference
@@ -30,26 +30,26 @@ pub(crate) struct Arguments {
     show: Option<String>,
 }
 
-/// Why the two verdicts on a file differ. Each class is a known fault of the validator or a rule that it does not check.
+/// Why the two verdicts on a file differ. Each class is a known bug of the validator or a rule that it does not check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Difference {
-    /// The validator's YAML subset refuses lists and mappings in brackets, which YAML and the specification allow.
+    /// The validator's YAML subset rejects flow lists and mappings, which YAML and the specification allow.
     RefusesFlowStyle,
-    /// The validator ends the frontmatter at the first `---` anywhere, also inside a value.
+    /// The validator ends the frontmatter at the first `---` anywhere, even inside a value.
     CutsInsideAValue,
-    /// The validator refuses a byte-order mark, on which the specification is silent.
+    /// The validator rejects a byte-order mark, which the specification does not mention.
     RefusesByteOrderMark,
-    /// The validator's YAML subset refuses valid YAML of another kind.
+    /// The validator's YAML subset rejects other valid YAML.
     RefusesOtherYaml,
-    /// The specification wants strings under `metadata`; the validator turns anything into a string.
+    /// The specification requires strings under `metadata`; the validator converts anything to a string.
     AcceptsNestedMetadata,
-    /// The specification wants a string; the validator does not look at the type.
+    /// The specification requires a string; the validator does not check the type.
     AcceptsOtherTypes,
-    /// The specification wants 1 to 500 characters; the validator accepts none.
+    /// The specification requires 1 to 500 characters; the validator accepts an empty value.
     AcceptsEmptyCompatibility,
-    /// The validator accepts a closing fence with text glued to it, or a fence that is not a line.
+    /// The validator accepts a closing fence with text attached, or a fence that is not on its own line.
     AcceptsGluedFence,
-    /// The validator's YAML subset accepts what YAML refuses.
+    /// The validator's YAML subset accepts what YAML rejects.
     AcceptsBrokenYaml,
     /// No known reason.
     Unexplained,
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         )
         .into());
     }
-    // The listed classes are rare; were one of them common, the linter would be wrong.
+    // These classes are rare; if one were common, the linter would be wrong.
     if explained * 50 > sample.len() as u64 {
         return Err(format!(
             "{explained} of {} verdicts differ, more than 2 in 100",
@@ -112,8 +112,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// Returns the folder that both judge a skill in: its name, where that can be a folder's, so that not every file fails
-/// for its folder.
+/// Returns the folder name under which both check a skill: the skill's name if it is a valid folder name, so that not
+/// every file fails because of its folder.
 fn folder(entry: &Entry) -> String {
     let name = entry
         .text
@@ -133,7 +133,7 @@ fn folder(entry: &Entry) -> String {
     }
 }
 
-/// Lets the reference validator judge the sample.
+/// Runs the reference validator on the sample.
 #[expect(
     clippy::disallowed_methods,
     reason = "the validator is a program of its own, started by this bench only"
@@ -149,7 +149,7 @@ fn validate(arguments: &Arguments, sample: &[Entry]) -> Result<Vec<Vec<String>>,
     let verdicts = std::thread::scope(|scope| {
         scope.spawn(move || {
             for entry in sample {
-                // A validator that ended early is seen by the number of its verdicts.
+                // A validator that exits early is detected by the number of its verdicts.
                 let _ = writeln!(
                     input,
                     "{}",
@@ -205,7 +205,7 @@ fn refused_by_reference(text: &str, errors: &[String]) -> Difference {
 
 fn accepted_by_reference(text: &str, ours: &[&Diagnostic]) -> Difference {
     let only = |codes: &[Code]| ours.iter().all(|finding| codes.contains(&finding.code));
-    // At the top it refuses what a client reads, too: what it accepts is under `metadata`.
+    // At the top level it also rejects what clients accept; what it accepts is under `metadata`.
     if only(&[Code::MetadataForm, Code::ClientField]) {
         Difference::AcceptsNestedMetadata
     } else if only(&[Code::FieldForm, Code::MetadataForm, Code::ClientField]) {

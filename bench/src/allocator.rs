@@ -1,4 +1,4 @@
-//! Counts the bytes that are held, so that memory is measured exactly and not by resident size.
+//! Counts allocated bytes, so that memory is measured exactly instead of by resident size.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
@@ -20,7 +20,7 @@ fn count(bytes: usize, sign: isize) {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; counting touches no memory of the caller.
+// SAFETY: every call is forwarded unchanged to the system allocator; counting touches no memory of the caller.
 #[expect(
     unsafe_code,
     reason = "an allocator cannot be written without; this binary is not published"
@@ -28,25 +28,25 @@ fn count(bytes: usize, sign: isize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 1);
-        // SAFETY: the caller's promise about the layout is passed on.
+        // SAFETY: the caller's guarantee about the layout is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(layout.size(), -1);
-        // SAFETY: the caller's promise about pointer and layout is passed on.
+        // SAFETY: the caller's guarantees about pointer and layout are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(layout.size(), -1);
         count(size, 1);
-        // SAFETY: the caller's promise about pointer, layout and size is passed on.
+        // SAFETY: the caller's guarantees about pointer, layout and size are passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Returns what `make` makes and how many bytes it holds.
+/// Returns the result of `make` and the number of bytes it holds.
 pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, isize) {
     HELD.store(0, Ordering::Relaxed);
     PEAK.store(0, Ordering::Relaxed);
@@ -56,12 +56,12 @@ pub(crate) fn held_by<T>(make: impl FnOnce() -> T) -> (T, isize) {
     (value, HELD.load(Ordering::Relaxed))
 }
 
-/// Returns the most bytes that were held at once in the last [`held_by`].
+/// Returns the peak number of bytes held during the last [`held_by`].
 pub(crate) fn peak() -> isize {
     PEAK.load(Ordering::Relaxed)
 }
 
-/// Returns how many bytes are held so far, inside [`held_by`].
+/// Returns the number of bytes held so far, inside [`held_by`].
 pub(crate) fn held() -> isize {
     HELD.load(Ordering::Relaxed)
 }

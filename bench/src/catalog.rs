@@ -1,4 +1,4 @@
-//! What a catalog costs as it grows: look-ups, pages, and readers while it is made anew.
+//! Cost of a growing catalog: lookups, pages, and readers during a refresh.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -20,22 +20,22 @@ use crate::measure::{measure, median, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Skills of the large catalog; the small one has a hundredth
+    /// Skills in the large catalog; the small one has a hundredth
     #[arg(long, default_value_t = 100_000)]
     skills: usize,
     /// Refreshes of the large catalog while two threads read it
     #[arg(long, default_value_t = 1_000)]
     refreshes: u64,
-    /// Fail if a look-up or a page of the large catalog costs more than so many times that of the small one
+    /// Fail if a lookup or a page of the large catalog costs more than this many times that of the small one
     #[arg(long)]
     at_most: Option<f64>,
 }
 
-/// Skills on a page.
+/// Skills per page.
 const PAGE: usize = 50;
-/// Every so many skills change with each generation.
+/// Every nth skill changes with each generation.
 const EVERY: usize = 1_000;
-/// Skills that are looked up.
+/// Number of skills to look up.
 const ASKED: usize = 1_000;
 const RUNS: usize = 9;
 const REPEATS: u32 = 20;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
 }
 
-/// What a look-up and a page cost.
+/// Cost of a lookup and of a page.
 struct Costs {
     lookup_ns: f64,
     page_us: f64,
@@ -80,7 +80,7 @@ impl Costs {
         let source = Generations::new(skills);
         let roots = vec![Root::new(Scope::User, "made", source)];
         let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
-        // The same number of different skills from all over the catalog, so that both are asked for as much memory.
+        // The same number of different skills from all over each catalog, so that both touch the same amount of memory.
         let ids: Vec<String> = (0..ASKED)
             .map(|number| name(number * skills / ASKED))
             .collect();
@@ -118,8 +118,8 @@ impl Costs {
     }
 }
 
-/// Two threads read while a third refreshes; returns how many snapshots were read. A snapshot that is not whole is an
-/// error.
+/// Reads with two threads while a third refreshes. Returns the number of snapshots read, or an error for an
+/// inconsistent snapshot.
 fn read_while_refreshing(arguments: &Arguments) -> Result<u64, Box<dyn Error>> {
     let skills = arguments.skills;
     let source = Generations::new(skills);
@@ -167,7 +167,7 @@ fn name(number: usize) -> String {
     format!("made-skill-{number:06}")
 }
 
-/// Made skills, some of which change together.
+/// Generated skills, some of which change together.
 #[derive(Clone, Debug)]
 struct Generations {
     skills: usize,

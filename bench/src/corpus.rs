@@ -1,4 +1,4 @@
-//! How many real skills are read, and what becomes of the others.
+//! Counts how many real skills are loaded, and why the others are not.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,13 +12,13 @@ use skillfold_core::{Code, Parsed, Severity, parse};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The corpus: a zstd file of JSON lines with `path` and `text`
+    /// Corpus: a zstd file of JSON lines with `path` and `text`
     #[arg(long)]
     file: PathBuf,
     /// Print files with findings of this code, such as SF101, or all that were refused or repaired
     #[arg(long, value_name = "CODE|refused|repaired")]
     show: Option<String>,
-    /// Print every nth of them only
+    /// Print only every nth of them
     #[arg(long, default_value_t = 1)]
     every: usize,
 }
@@ -188,7 +188,7 @@ impl Counts {
     }
 }
 
-/// Returns whether a file has frontmatter and a description at all, by its lines alone.
+/// Returns whether a file has frontmatter and a description at all, judging by its lines alone.
 fn has_description(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     if lines.next().is_none_or(|line| line.trim_end() != "---") {

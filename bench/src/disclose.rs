@@ -1,4 +1,4 @@
-//! What a request that needs no skill costs, in each mode, and whether the listing is the same in every turn.
+//! Cost of requests that need no skill, in each mode, and whether the listing is identical in every turn.
 
 use std::error::Error;
 use std::io::Write;
@@ -14,16 +14,16 @@ use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of labelled skills and requests
+    /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
-    /// How many skills are installed; each number gives its own rows
+    /// Number of installed skills; each number gives its own rows
     #[arg(long, value_delimiter = ',', default_values_t = [1, 10, 50, 659])]
     skills: Vec<usize>,
-    /// Tokens that the listing may take: 2 % of a window of 200,000
+    /// Token budget of the listing: 2 % of a 200,000 token window
     #[arg(long, default_value_t = 4_000)]
     budget: u64,
-    /// How the listing is written: xml-rules, xml, markdown, tiers or bullets
+    /// Style of the listing: xml-rules, xml, markdown, tiers or bullets
     #[arg(long, default_value = "xml-rules", value_parser = style)]
     style: Style,
     /// Turns of one conversation over which the listing is compared
@@ -37,12 +37,12 @@ pub(crate) struct Arguments {
     judge: bool,
 }
 
-/// Tokens that a request may cost which is told nothing of a skill, where there is no listing.
+/// Maximum tokens that a request may add if it matches no skill and there is no listing.
 const BREADCRUMB: u64 = 12;
-/// The share that has to be saved against telling everything.
+/// Minimum share saved compared with giving all instructions.
 const SAVING: f64 = 0.6;
 
-/// Requests that no skill is for, beside those of the data.
+/// Requests that no skill is for, in addition to those in the data.
 const GENERAL: [&str; 12] = [
     "What is 2+2?",
     "Hello!",
@@ -124,8 +124,8 @@ fn policy(arguments: &Arguments, mode: Mode) -> Policy {
     policy
 }
 
-/// Returns the requests of which nobody says that they need one of the first so many skills: those that are labelled with
-/// others, those that are labelled as not needing one, and general ones. They may match all the same.
+/// Returns requests without a label for any of the first `installed` skills: those labelled with other skills, those
+/// labelled as needing none, and general ones. They may still match.
 fn unrelated(data: &Labelled, installed: usize) -> Vec<&str> {
     let is_installed = |id: &str| {
         let mut first = data.skills.iter().take(installed);
@@ -142,26 +142,26 @@ fn unrelated(data: &Labelled, installed: usize) -> Vec<&str> {
         .collect()
 }
 
-/// What unrelated requests cost.
+/// Cost of unrelated requests.
 struct Costs {
-    /// Telling the instructions of all skills.
+    /// Giving the instructions of all skills.
     eager: u64,
     /// The listing.
     listing: u64,
-    /// Requests that match all the same, or ask what there is.
+    /// Requests that still match, or ask for the list of skills.
     matched: usize,
-    /// Requests for which a search gave the instructions of a skill, and for which it showed a line.
+    /// Requests for which a search gave a skill's instructions (`given`) or suggested one (`shown`).
     given: usize,
     shown: usize,
-    /// The mean and the most of those that match nothing.
+    /// Mean and maximum of the requests that match nothing.
     unmatched_mean: f64,
     unmatched_max: u64,
-    /// The mean of all.
+    /// Mean of all requests.
     mean: f64,
 }
 
 impl Costs {
-    /// Asks each request in a conversation of its own. The listing is a part of the cost where the mode has one.
+    /// Runs each request in its own conversation. The listing is part of the cost in modes that have one.
     fn of(installed: &Skills, policy: &Policy, requests: &[&str]) -> Self {
         let fresh = || installed.session(policy.clone(), ContextLifetime::History);
         let listing = fresh().listing().tokens;
@@ -206,7 +206,7 @@ impl Costs {
         }
     }
 
-    /// The share that is saved against telling everything, requests that match all the same included.
+    /// Returns the share saved compared with giving all instructions, including requests that still match.
     #[expect(clippy::cast_precision_loss, reason = "counts of tokens are small")]
     fn saving(&self) -> f64 {
         1.0 - self.mean / self.eager.max(1) as f64
@@ -218,7 +218,7 @@ fn mean(values: &[u64]) -> f64 {
     values.iter().sum::<u64>() as f64 / values.len().max(1) as f64
 }
 
-/// Returns whether the listing of one conversation is the same bytes before and after every turn, whatever is asked.
+/// Returns whether the listing of one conversation is byte-identical before and after every turn.
 fn is_identical(installed: &Skills, policy: &Policy, data: &Labelled, turns: usize) -> bool {
     let mut session = installed.session(policy.clone(), ContextLifetime::History);
     let first = session.listing().text;

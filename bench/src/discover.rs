@@ -1,5 +1,5 @@
-//! What a snapshot of all skills costs, a refresh of it, and a start from what is kept on disk, against the least anyone
-//! could do: open every file and read 4 KiB.
+//! Cost of discovering all skills, of a refresh, and of a start from the disk cache, compared with a floor: opening
+//! every file and reading 4 KiB.
 
 use std::error::Error;
 use std::fs::File;
@@ -18,13 +18,13 @@ use crate::measure::{Sample, measure, median, ratio_of, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How many skills to lay out
+    /// Number of skills to install
     #[arg(long)]
     skills: usize,
-    /// Real files to lay out, instead of made ones
+    /// Real files to install, instead of generated ones
     #[arg(long)]
     corpus: Option<PathBuf>,
-    /// Runs of the floor and of the engine, one after the other
+    /// Runs of the floor and of the engine, alternating
     #[arg(long, default_value_t = 7)]
     runs: usize,
     /// Put every frontmatter through the YAML parser
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Fail if the ratio of a refresh is above this
     #[arg(long)]
     refresh_at_most: Option<f64>,
-    /// Fail if the ratio of a start from what is kept on disk is above this
+    /// Fail if the ratio of a start from the disk cache is above this
     #[arg(long)]
     start_at_most: Option<f64>,
 }
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         ))
     };
 
-    // One run of each, not counted, brings all files into the page cache.
+    // One uncounted run of each brings all files into the page cache.
     black_box(floor(&files)?);
     let (catalog, held) = held_by(snapshot);
     let catalog = catalog?;
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         let (result, sample) = measure(|| floor(&files));
         black_box(result?);
         runs.floor.push(sample);
-        // The result is dropped outside of the measurement, as the floor's is.
+        // The result is dropped outside the measurement, as the floor's is.
         let (found, sample) = measure(snapshot);
         drop(black_box(found?));
         runs.engine.push(sample);
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     judge(arguments, [ratio, refresh_ratio, start_ratio], bytes)
 }
 
-/// Fails where a figure is above its limit; bytes are those of a skill beyond its text.
+/// Fails if a figure is above its limit. `bytes` counts what a skill takes beyond its text.
 fn judge(
     arguments: &Arguments,
     [ratio, refresh_ratio, start_ratio]: [f64; 3],
@@ -151,7 +151,7 @@ fn judge(
     Ok(())
 }
 
-/// Bytes that a skill may take beyond its text.
+/// Maximum bytes a skill may take beyond its text.
 const BYTES_AT_MOST: isize = 1_024;
 
 #[derive(Default)]
@@ -162,7 +162,7 @@ struct Runs {
     start: Vec<Sample>,
 }
 
-/// A start from what is kept on disk, as a host makes it.
+/// A start from the disk cache, as a host does it.
 struct Start<'a> {
     folder: &'a Path,
     rules: &'a CatalogOptions,
@@ -171,7 +171,7 @@ struct Start<'a> {
     name: String,
     mark: String,
     bytes: usize,
-    /// What it took to write what is kept.
+    /// The time to write the cache.
     written: Sample,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Start<'a> {
         })
     }
 
-    /// Starts, and fails if it reads more files than changed.
+    /// Starts from the cache. Fails if it reads more files than changed.
     fn measured(&self, changed: usize) -> Result<Sample, Box<dyn Error>> {
         let (found, sample) = measure(|| {
             let kept = self
@@ -294,7 +294,7 @@ mod tests {
             assert_eq!(catalog.len(), 100);
             sample.wall_ms
         });
-        // The fastest counts: what else the machine does is none of ours.
+        // Takes the fastest run: other load on the machine must not count.
         let fastest = runs.fold(f64::MAX, f64::min);
         assert!(fastest < 100.0, "{fastest} ms");
     }

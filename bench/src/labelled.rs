@@ -1,4 +1,4 @@
-//! Real skills, and requests of which their authors say which skill they need, or which one they must not start.
+//! Real skills, and requests whose authors say which skill they need or which one they must not start.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 use skillfold::core::{Entry, MemorySource, Root, Scope};
 use skillfold::{Environment, Host, Skills};
 
-/// What a folder of labelled requests holds.
+/// The contents of a folder of labelled requests.
 pub(crate) struct Labelled {
-    /// The skills that a request points at.
+    /// The skills that requests point to.
     pub(crate) skills: Vec<LabelledSkill>,
     /// Requests with the skills that serve them.
     pub(crate) requests: Vec<Request>,
     /// Requests with the skills that they must not start.
     pub(crate) negatives: Vec<Request>,
-    /// For a skill, the others that are copies of it.
+    /// Maps a skill to its copies.
     copies: HashMap<String, Vec<String>>,
 }
 
@@ -29,28 +29,28 @@ pub(crate) struct LabelledSkill {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) tags: String,
-    /// Those that its author gave it.
+    /// The triggers that its author gave it.
     pub(crate) triggers: Vec<String>,
     pub(crate) body: String,
 }
 
-/// A request, and the skills that its author names.
+/// A request and the skills that its author names.
 pub(crate) struct Request {
     pub(crate) text: String,
     pub(crate) skills: Vec<String>,
     /// Where the request is from: `trigger`, `task`, `route` or `skillsbench`.
     pub(crate) track: String,
-    /// The repository that it was found in.
+    /// The repository it was found in.
     pub(crate) repository: String,
     pub(crate) wording: Wording,
 }
 
-/// How a request says what it wants.
+/// How a request is phrased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// In English, for a skill in English, without the name of the skill.
+    /// In English, for a skill in English, without the skill's name.
     Unnamed,
-    /// The same, and the name of the skill is in it.
+    /// The same, but with the skill's name in it.
     Named,
     /// The request or the skill is in Chinese, Japanese or Korean.
     Cjk,
@@ -61,7 +61,7 @@ pub(crate) enum Wording {
 pub(crate) enum Triggers {
     /// From their authors; most real skills have none.
     Own,
-    /// A skill without triggers gets its name as one, the words of it as a phrase.
+    /// A skill without triggers gets its name as one, with the name's words as a phrase.
     Made,
 }
 
@@ -84,7 +84,7 @@ impl Labelled {
             bodies.insert(text(&line, "id")?, text(&line, "body")?);
         }
         let mut skills = Vec::new();
-        // Those that are labelled come first.
+        // Labelled ones come first.
         for line in lines(&folder.join("pool_10k.jsonl.zst"))? {
             let line = line?;
             if line["labelled"] != Value::Bool(true) {
@@ -114,7 +114,7 @@ impl Labelled {
         all.map(String::as_str).collect()
     }
 
-    /// Installs the first so many skills.
+    /// Installs the first `count` skills.
     pub(crate) fn install(
         &self,
         count: usize,
@@ -130,7 +130,7 @@ pub(crate) fn installed<'a>(
     triggers: Triggers,
 ) -> Result<Skills, skillfold::core::Error> {
     let files = skills.map(|skill| {
-        // The id is a folder of its own, so that skills of one name can stand side by side.
+        // Each id is its own folder, so that skills of the same name can coexist.
         let path = format!("{}/{}/SKILL.md", skill.id, skill.name.replace(' ', "-"));
         (path, skill.file(triggers))
     });
@@ -140,19 +140,19 @@ pub(crate) fn installed<'a>(
         .discover()
 }
 
-/// Reads a file of requests; `key` has the skills that they name.
+/// Reads a file of requests; `key` is the field with the skills that they name.
 pub(crate) fn requests(file: &Path, key: &str) -> Result<Vec<Request>, Box<dyn Error>> {
     lines(file)?.map(|line| Request::of(&line?, key)).collect()
 }
 
-/// Returns the id that a skill has in the pool.
+/// Returns a skill's id in the pool.
 pub(crate) fn pool_id<'a>(entry: &Entry<'a>) -> &'a str {
     let path = entry.skill().folder.path();
     path.split('/').next().unwrap_or(path)
 }
 
 impl LabelledSkill {
-    /// Reads a line of a pool. What the pool does not say is empty.
+    /// Parses a line of a pool. Missing fields are empty.
     pub(crate) fn of(line: &Value) -> Result<Self, Box<dyn Error>> {
         let optional = |key: &str| line[key].as_str().unwrap_or_default();
         let triggers = optional("triggers");
@@ -170,7 +170,7 @@ impl LabelledSkill {
         })
     }
 
-    /// Returns its `SKILL.md`. Texts are written as JSON, which YAML reads.
+    /// Returns its `SKILL.md`. Texts are written as JSON, which is valid YAML.
     fn file(&self, triggers: Triggers) -> String {
         let triggers = match triggers {
             _ if !self.triggers.is_empty() => json!(self.triggers),
@@ -225,7 +225,7 @@ fn text(line: &Value, key: &str) -> Result<String, Box<dyn Error>> {
         .to_owned())
 }
 
-/// Reads a file of JSON lines, line by line; one whose name ends in `zst` is decompressed.
+/// Reads a JSON lines file line by line; a name ending in `zst` is decompressed.
 pub(crate) fn lines(
     path: &Path,
 ) -> Result<impl Iterator<Item = Result<Value, Box<dyn Error>>>, Box<dyn Error>> {
@@ -238,12 +238,12 @@ pub(crate) fn lines(
     Ok(reader.lines().map(|line| Ok(serde_json::from_str(&line?)?)))
 }
 
-/// Reads a file that is one JSON value.
+/// Reads a file with a single JSON value.
 pub(crate) fn value(path: &Path) -> Result<Value, Box<dyn Error>> {
     Ok(serde_json::from_reader(BufReader::new(open(path)?))?)
 }
 
-/// Reads for each skill the others that are copies of it.
+/// Reads the copies of each skill.
 pub(crate) fn copies(path: &Path) -> Result<HashMap<String, Vec<String>>, Box<dyn Error>> {
     let value = value(path)?;
     let pairs = value.as_object().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Skills laid out in a folder, made ones or real ones.
+//! Installs generated or real skills in a folder.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -8,7 +8,7 @@ use skillfold_core::{FsSource, Root, Scope, parse};
 
 use crate::corpus;
 
-/// A time after everything that was laid out, so that all revisions are settled.
+/// A time after everything was written, so that all revisions are settled.
 pub(crate) const NOW_NS: i64 = i64::MAX;
 
 pub(crate) fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
@@ -19,7 +19,7 @@ pub(crate) fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
     )])
 }
 
-/// Lays out skills below a folder and returns the paths of their files.
+/// Installs skills below a folder and returns the paths of their files.
 pub(crate) fn lay_out(
     root: &Path,
     skills: usize,
@@ -34,7 +34,8 @@ pub(crate) fn lay_out(
         }
         Some(corpus) => {
             let texts = corpus::entries(corpus)?.collect::<Result<Vec<_>, _>>()?;
-            // Fewer skills than the corpus has are taken from all over it; a corpus that is too short is laid out again.
+            // Fewer skills than the corpus has are taken from all over it; if there are too few, the corpus is
+            // installed again.
             let spread =
                 |number: usize| number * texts.len() / skills.min(texts.len()).max(1) % texts.len();
             files = install(root, (0..skills).map(|number| &texts[spread(number)]))?;
@@ -43,7 +44,7 @@ pub(crate) fn lay_out(
     Ok(files)
 }
 
-/// Lays out files of a corpus below a folder and returns their paths.
+/// Installs files of a corpus below a folder and returns their paths.
 pub(crate) fn install<'a>(
     root: &Path,
     entries: impl Iterator<Item = &'a corpus::Entry>,
@@ -53,7 +54,7 @@ pub(crate) fn install<'a>(
     for entry in entries {
         let name = installed_name(entry);
         let copies = taken.entry(name.clone()).or_default();
-        // Two skills of one name cannot stand in one folder; the second goes into a group of its own.
+        // Two skills of the same name cannot be in one folder; the second goes into its own group.
         let group = if *copies == 0 {
             root.to_owned()
         } else {
@@ -65,7 +66,7 @@ pub(crate) fn install<'a>(
     Ok(files)
 }
 
-/// Returns the folder that an installer would put a skill into: the skill's name, or else the folder it came from.
+/// Returns the folder that an installer would use for a skill: the skill's name, or else the folder it came from.
 fn installed_name(entry: &corpus::Entry) -> String {
     let name = parse(entry.text.as_bytes(), &entry.folder)
         .manifest
@@ -88,7 +89,7 @@ fn installed_name(entry: &corpus::Entry) -> String {
     })
 }
 
-/// Lays out a skill of a text.
+/// Writes a skill with the given text.
 #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
 pub(crate) fn written(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
@@ -97,7 +98,7 @@ pub(crate) fn written(folder: &Path, text: &str) -> std::io::Result<PathBuf> {
     Ok(file)
 }
 
-/// Lays out a made skill: a plain frontmatter, a body of 2 to 8 KB, two resources.
+/// Writes a generated skill: plain frontmatter, a body of 2 to 8 KB, two resources.
 #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
 pub(crate) fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
     let name = format!("made-skill-{number:06}");
@@ -122,7 +123,7 @@ pub(crate) fn made(root: &Path, number: usize) -> std::io::Result<PathBuf> {
     written(&folder, &text)
 }
 
-/// Makes the system forget what it holds of files in memory, so that they are read from disk.
+/// Drops files from the page cache, so that they are read from disk.
 #[cfg(all(test, target_os = "linux"))]
 #[expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! What a load costs, for the first time and again, against reading the same file and looking at it.
+//! Cost of a first and a repeated load, compared with reading the same file and calling stat on it.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -13,32 +13,32 @@ use crate::measure::{Sample, measure, median, ratio_of, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How many skills to lay out
+    /// Number of skills to install
     #[arg(long, default_value_t = 1_000)]
     skills: usize,
-    /// Real files to lay out, instead of made ones
+    /// Real files to install, instead of generated ones
     #[arg(long)]
     corpus: Option<PathBuf>,
-    /// Runs of the floor and of the engine, one after the other
+    /// Runs of the floor and of the engine, alternating
     #[arg(long, default_value_t = 21)]
     runs: usize,
-    /// Fail if a first load takes more than so many times reading the file, or if loads from memory miss their goals
+    /// Fail if a first load takes more than this many times reading the file, or if cached loads miss their targets
     #[arg(long)]
     at_most: Option<f64>,
-    /// Fail if a load that looks at the file takes more than so many times a look
+    /// Fail if a load that checks the file takes more than this many times a stat
     #[arg(long)]
     checked_at_most: Option<f64>,
 }
 
-/// Skills that are loaded again and again.
+/// Number of skills that are loaded repeatedly.
 const IN_USE: usize = 100;
-/// How often they are, in one run.
+/// Repetitions in one run.
 const REPEATS: usize = 50;
 /// Loads of the replayed workload.
 const REPLAYED: usize = 10_000;
-/// Loads from memory take less than this, in nanoseconds of CPU time.
+/// Maximum nanoseconds of CPU time for a cached load.
 const SNAPSHOT_NS: f64 = 1_000.0;
-/// Loads of the replayed workload that are answered from memory.
+/// Minimum share of the replayed workload's loads that hit the cache.
 const HIT_RATE: f64 = 0.95;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -92,14 +92,14 @@ impl Skills {
     }
 }
 
-/// Runs that stood side by side.
+/// Alternating runs of floor and engine.
 #[derive(Default)]
 struct Pairs {
     floor: Vec<Sample>,
     engine: Vec<Sample>,
 }
 
-/// Loads of what was loaded before.
+/// Repeated loads.
 #[derive(Default)]
 struct Again {
     stats: Vec<Sample>,
@@ -144,7 +144,7 @@ fn loader(freshness: Freshness) -> Loader {
     Loader::new(loading, || NOW_NS)
 }
 
-/// Reads every file as anyone would.
+/// Reads every file directly.
 #[expect(
     clippy::disallowed_methods,
     reason = "the floor is what anyone would write"
@@ -152,7 +152,7 @@ fn loader(freshness: Freshness) -> Loader {
 fn bare_reads(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     for file in files {
-        // A real file may be of another encoding; it was read all the same.
+        // A real file may have another encoding; it was still read.
         match black_box(std::fs::read_to_string(file)) {
             Ok(text) => bytes += text.len(),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {}
@@ -162,7 +162,7 @@ fn bare_reads(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
     Ok(bytes)
 }
 
-/// Looks at every file as anyone would, again and again.
+/// Calls stat on every file repeatedly.
 fn bare_stats(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
     let mut bytes = 0;
     for file in (0..REPEATS).flat_map(|_| files) {
@@ -171,7 +171,7 @@ fn bare_stats(files: &[PathBuf]) -> Result<usize, Box<dyn Error>> {
     Ok(bytes)
 }
 
-/// Loads skills by their ids, again and again.
+/// Loads skills by id repeatedly.
 fn loads(
     catalog: &Catalog,
     loader: &Loader,
@@ -188,10 +188,10 @@ fn loads(
     Ok(bytes)
 }
 
-/// Replays a workload in which a few skills are loaded most often, and returns the share of loads from memory.
+/// Replays a workload in which a few skills are loaded most often. Returns the cache hit rate.
 fn replay(catalog: &Catalog, ids: &[String]) -> Result<f64, Box<dyn Error>> {
     let ids = &ids[..IN_USE];
-    // The weight of the skill of rank k is 1/k.
+    // The skill of rank k has weight 1/k.
     let mut sums = Vec::new();
     let mut sum = 0.0;
     for rank in 1..=u32::try_from(IN_USE)? {
@@ -283,7 +283,7 @@ impl Figures<'_> {
     }
 }
 
-/// Returns the milliseconds of CPU time that one of so many took, in the middle run.
+/// Returns the CPU milliseconds per item, as the median over the runs.
 fn each(samples: &[Sample], number: usize) -> f64 {
     let number = u32::try_from(number).map_or(f64::MAX, f64::from);
     median(

@@ -1,4 +1,4 @@
-//! Measurements of Skillfold. Each subcommand prints one JSON object as its last line.
+//! Benchmarks of Skillfold. Each subcommand prints one JSON object as its last line.
 
 mod activation;
 mod agreement;
@@ -35,37 +35,37 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Count how often the right skill is given unasked, and how often one that must not be
+    /// Count how often the right skill is given without being requested, and how often a forbidden one is
     Activation(activation::Arguments),
     /// Compare the linter's verdicts with the reference validator's
     Agreement(agreement::Arguments),
-    /// Look up skills and turn pages in a small and a large catalog, and read one while it is made anew
+    /// Look up skills and list pages in a small and a large catalog, and read one during refreshes
     Catalog(catalog::Arguments),
     /// Read every real `SKILL.md` of a corpus and count what was loaded, repaired and refused
     Corpus(corpus::Arguments),
     /// Count the tokens that requests cost which need no skill, in each mode
     Disclose(disclose::Arguments),
-    /// Find skills in a folder, against opening and reading the files
+    /// Find skills in a folder, compared with opening and reading the files
     Discover(discover::Arguments),
-    /// Load skills for the first time and again, against reading the files and looking at them
+    /// Load skills for the first time and repeatedly, compared with reading the files and calling stat
     Load(load::Arguments),
-    /// Match messages against the triggers of all skills, against folding alone and a loop over all triggers
+    /// Match messages against the triggers of all skills, compared with case folding alone and a loop over all triggers
     Match(matching::Arguments),
-    /// Ask the server over HTTP as a thousand clients do, against calls in process and a bare server
+    /// Query the server over HTTP as a thousand clients do, compared with calls in process and a bare server
     Mcp(mcp::Arguments),
     /// Count the bytes that metadata, ten loaded skills and everything at once take
     Memory(memory::Arguments),
     /// Take every real skill of a corpus through everything the engine does, and fail on any fault
     Pipeline(pipeline::Arguments),
-    /// Change files that are followed, and count how soon it is seen and what it costs
+    /// Change watched files, and measure how soon it is seen and what it costs
     Reload(reload::Arguments),
-    /// Search skills for labelled requests: how often the right one comes first, and what a request takes
+    /// Search skills for labelled requests: how often the right one comes first, and how long a request takes
     Search(search::Arguments),
     /// Write inputs for fuzz targets from the real skills of a corpus
     Seeds(seeds::Arguments),
     /// Run many conversations at once while the skills are swapped
     Sessions(sessions::Arguments),
-    /// Compare the estimate of tokens with an exact count
+    /// Compare the token estimate with an exact count
     Tokens(tokens::Arguments),
 }
 
@@ -90,7 +90,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
     };
     match result {
-        // Whoever reads the output has seen enough.
+        // The reader closed the pipe, which is not an error.
         Err(error) if is_broken_pipe(&*error) => Ok(()),
         result => result,
     }

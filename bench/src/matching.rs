@@ -1,4 +1,4 @@
-//! What matching a message costs, against folding its case alone and against looking for each trigger by itself.
+//! Cost of matching a message, compared with case folding alone and with searching for each trigger separately.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -12,25 +12,25 @@ use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How many skills to match against
+    /// Number of skills to match against
     #[arg(long, default_value_t = 1_000)]
     skills: usize,
-    /// Take triggers that are single common words
+    /// Use single common words as triggers
     #[arg(long)]
     common: bool,
-    /// Fail if the slowest hundredth takes more than so many times folding alone
+    /// Fail if the slowest 1 % takes more than this many times case folding alone
     #[arg(long)]
     at_most: Option<f64>,
-    /// Fail unless the loop takes at least so many times as long
+    /// Fail unless the loop takes at least this many times as long
     #[arg(long)]
     loop_at_least: Option<f64>,
 }
 
-/// Triggers of a skill.
+/// Triggers per skill.
 const TRIGGERS: usize = 5;
-/// Messages, of 10 to 500 words.
+/// Number of messages, of 10 to 500 words.
 const MESSAGES: usize = 200;
-/// Rounds over all messages; of each message the fastest counts, as a neighbour's work is none of ours.
+/// Rounds over all messages. The fastest run of each message counts, to exclude other load on the machine.
 const ROUNDS: usize = 9;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -97,14 +97,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// Compiles the triggers, and returns how long that took in milliseconds.
+/// Compiles the triggers and returns how long that took in milliseconds.
 fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
     let files = skills.iter().enumerate().map(|(number, triggers)| {
         let list: Vec<_> = triggers
             .iter()
             .map(|trigger| format!("'{trigger}'"))
             .collect();
-        // One half as parts of words, the other as whole words.
+        // Half as parts of words, half as whole words.
         let field = if number.is_multiple_of(2) {
             format!("triggers: [{}]", list.join(", "))
         } else {
@@ -121,7 +121,7 @@ fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
     (matcher, start.elapsed().as_secs_f64() * 1_000.0)
 }
 
-/// What anyone would write: each trigger of each skill, until one is found.
+/// The naive approach: each trigger of each skill, until one is found.
 fn naive(skills: &[Vec<String>], message: &str) -> usize {
     let message = message.to_lowercase();
     skills
@@ -130,7 +130,7 @@ fn naive(skills: &[Vec<String>], message: &str) -> usize {
         .count()
 }
 
-/// Returns for each message the microseconds of its fastest run.
+/// Returns the microseconds of the fastest run for each message.
 fn times(messages: &[String], mut run: impl FnMut(&str) -> usize) -> Vec<f64> {
     let mut best = vec![f64::MAX; messages.len()];
     for _ in 0..ROUNDS {
@@ -144,8 +144,8 @@ fn times(messages: &[String], mut run: impl FnMut(&str) -> usize) -> Vec<f64> {
     best
 }
 
-/// Returns the microseconds of the fastest run from memory, for each message that is remembered: not those that match so
-/// much that it would take too many bytes.
+/// Returns the microseconds of the fastest cached run for each message that is cached. Messages with so many matches
+/// that they would take too many bytes are not.
 fn recall_times(matcher: &Matcher, messages: &[String]) -> Vec<f64> {
     let is_remembered = |message: &&String| {
         matcher.matches_cached(message);
@@ -170,7 +170,7 @@ fn at(sorted: &[f64], percent: usize) -> f64 {
     sorted[(sorted.len() * percent / 100).min(sorted.len() - 1)]
 }
 
-/// Words as people use them: a few hundred often, thousands seldom.
+/// Words with a natural distribution: a few hundred are common, thousands are rare.
 pub(crate) fn vocabulary(random: &mut Random) -> Vec<String> {
     let syllables = [
         "ba", "con", "der", "form", "gen", "in", "ka", "lo", "mar", "nor", "pre", "re", "sol",
@@ -186,7 +186,7 @@ pub(crate) fn vocabulary(random: &mut Random) -> Vec<String> {
         .collect()
 }
 
-/// Returns the triggers of each skill: words and phrases that are seldom said, or common words.
+/// Returns the triggers of each skill: rare words and phrases, or common words.
 fn skills(arguments: &Arguments, words: &[String], random: &mut Random) -> Vec<Vec<String>> {
     let trigger = |random: &mut Random| {
         if arguments.common {
@@ -213,7 +213,7 @@ fn messages(words: &[String], random: &mut Random) -> Vec<String> {
                 words[random.below(reach)].as_str()
             };
             let mut message: Vec<_> = (0..length).map(|_| word(random)).collect();
-            // Every other message has what keyboards put in: a dash, an accent.
+            // Every other message contains what keyboards insert: a dash, an accent.
             message[0] = if number.is_multiple_of(2) {
                 "Please"
             } else {
@@ -224,7 +224,7 @@ fn messages(words: &[String], random: &mut Random) -> Vec<String> {
         .collect()
 }
 
-/// Numbers that are the same in every run.
+/// Deterministic pseudo-random numbers.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -245,7 +245,7 @@ mod tests {
     use super::{Arguments, Random, built, messages, skills, vocabulary};
     use crate::measure::measure;
 
-    /// Skills of a host that asks for what each request adds.
+    /// Number of skills of the host.
     const SKILLS: usize = 100;
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
                 (format!("made-{number}/SKILL.md"), text)
             })
             .collect();
-        // Requests of 10 to 60 words; the build that tests run in is not optimized.
+        // Requests of 10 to 60 words; tests run with little optimization.
         let messages: Vec<String> = (0..100)
             .map(|number| texts(&mut random, 10 + number * 7 % 50))
             .collect();
@@ -277,9 +277,10 @@ mod tests {
             let mut session =
                 skills.session(skills.report().settings.policy(), ContextLifetime::History);
             session.listing();
-            // The first request makes what the others are answered by.
+            // The first request builds the index for the others.
             session.turn("What is 2+2?");
-            // Each batch is measured alone, and the quietest counts: a busy neighbour makes CPU time longer too.
+            // Each batch is measured separately and the fastest counts: other load on the machine increases CPU time
+            // too.
             let batches = messages.chunks(20).map(|batch| {
                 let ((), sample) = measure(|| {
                     for message in batch {

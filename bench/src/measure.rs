@@ -1,4 +1,4 @@
-//! Time on a noisy machine: CPU time of this process, interleaved, as medians.
+//! Timing on a noisy machine: CPU time of this process, interleaved runs, medians.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ pub(crate) struct Sample {
     pub(crate) wall_ms: f64,
 }
 
-/// Returns what a run returns and the time it took.
+/// Returns the result of a run and the time it took.
 pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, Sample) {
     let (cpu, wall) = (cpu_time(), Instant::now());
     let result = run();
@@ -35,13 +35,13 @@ fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// Returns the middle value.
+/// Returns the median.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// Returns the middle of the ratios of runs that stood side by side.
+/// Returns the median ratio of paired runs.
 pub(crate) fn ratio_of(floor: &[Sample], runs: &[Sample]) -> f64 {
     let pairs = floor.iter().zip(runs);
     median(
@@ -51,7 +51,7 @@ pub(crate) fn ratio_of(floor: &[Sample], runs: &[Sample]) -> f64 {
     )
 }
 
-/// Returns a figure with three digits after the point.
+/// Rounds to three decimal places.
 pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

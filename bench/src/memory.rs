@@ -1,4 +1,4 @@
-//! What is held in memory: metadata of all skills, the instructions of those in use, and what holding all would take.
+//! Memory use: the metadata of all skills, the instructions of those in use, and everything at once.
 
 use std::error::Error;
 use std::io::Write;
@@ -13,13 +13,13 @@ use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// How many skills to lay out
+    /// Number of skills to install
     #[arg(long, default_value_t = 100)]
     skills: usize,
-    /// How many of them are loaded
+    /// Number of skills to load
     #[arg(long, default_value_t = 10)]
     loaded: usize,
-    /// Real files to lay out, instead of made ones
+    /// Real files to install, instead of generated ones
     #[arg(long)]
     corpus: Option<PathBuf>,
     /// Fail if the metadata takes over 2.5 MB, both over 3 MB, or less than 80 % is saved
@@ -27,11 +27,11 @@ pub(crate) struct Arguments {
     judge: bool,
 }
 
-/// Bytes that the metadata of 100 skills may take.
+/// Maximum bytes of the metadata of 100 skills.
 const METADATA: isize = 2_500_000;
-/// Bytes that it may take with ten loaded.
+/// Maximum bytes of the metadata with ten skills loaded.
 const TEN_LOADED: isize = 3_000_000;
-/// The share that is saved against holding everything.
+/// Minimum share saved compared with holding everything.
 const SAVING: f64 = 0.8;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -57,10 +57,10 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// Bytes that are held.
+/// Bytes held in memory.
 struct Held {
     metadata: isize,
-    /// By the metadata and the skills that are in use.
+    /// By the metadata and the skills in use.
     loaded: isize,
     /// By the metadata and the whole text of every file.
     eager: isize,
@@ -77,7 +77,7 @@ impl Held {
         };
         let (catalog, metadata) = held_by(discover);
         let catalog = catalog?;
-        // As many ways to use a tenth as there are, so that the sizes of those in use are those of all.
+        // Averages over all ways to select the skills in use, so that their sizes represent all skills.
         let ways = (catalog.len() / in_use.max(1)).max(1);
         let mut texts = 0;
         for first in 0..ways {
@@ -99,7 +99,7 @@ impl Held {
     }
 }
 
-/// Loads every so many skills from the first on, and returns the bytes that they hold.
+/// Loads every nth skill, starting at `first`, and returns the bytes that they hold.
 fn bytes_in_use(
     catalog: &Catalog,
     first: usize,
@@ -119,7 +119,7 @@ fn bytes_in_use(
     Ok(texts)
 }
 
-/// Reads every file whole, as a library that loads everything at the start does.
+/// Reads every file whole, like a library that loads everything at startup.
 #[expect(
     clippy::disallowed_methods,
     reason = "the comparison is what anyone would write"
@@ -140,7 +140,7 @@ mod tests {
     use crate::layout::{lay_out, written};
     use crate::matching::{Random, vocabulary};
 
-    /// Lays out 100 skills of two to five thousand tokens, as real ones have.
+    /// Installs 100 skills of two to five thousand tokens, a realistic size.
     fn typical(folder: &Path) -> Vec<PathBuf> {
         let mut random = Random(1);
         let words = vocabulary(&mut random);
@@ -166,7 +166,7 @@ mod tests {
         (0..100).map(skill).collect()
     }
 
-    /// Returns what a host holds that has answered a request and loaded some skills.
+    /// Returns the bytes held by a host that has answered a request and loaded some skills.
     fn held(folder: &Path, matching: &str, loaded: usize) -> isize {
         let run = || -> Skills {
             let root = Root::new(Scope::User, "bench", FsSource::open(folder).unwrap());
@@ -184,7 +184,7 @@ mod tests {
             }
             skills
         };
-        // What a process makes once is not of this host.
+        // One-time allocations of the process do not belong to this host.
         run();
         held_by(run).1
     }
@@ -204,7 +204,7 @@ mod tests {
         let said = format!("{keyword} and {hybrid} of {eager} bytes");
         assert!(keyword <= TEN_LOADED && hybrid <= TEN_LOADED, "{said}");
         assert!(keyword as f64 <= (1.0 - SAVING) * eager as f64, "{said}");
-        // The index of words is there, and smaller than the texts.
+        // The search index exists, and is smaller than the texts.
         assert!(keyword < hybrid && hybrid < eager, "{said}");
     }
 

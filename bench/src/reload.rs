@@ -1,4 +1,4 @@
-//! How soon a change of files is seen, and what it costs.
+//! How soon a file change is seen, and what it costs.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -22,35 +22,35 @@ use crate::measure::{measure, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Skills that are installed
+    /// Number of installed skills
     #[arg(long, default_value_t = 10_000)]
     skills: usize,
-    /// Changes that are made one after the other
+    /// Number of changes, made one after the other
     #[arg(long, default_value_t = 200)]
     changes: usize,
-    /// Files that are created at once, every tenth of them a new skill
+    /// Files created at once, every tenth of them a new skill
     #[arg(long, default_value_t = 100_000)]
     creations: usize,
-    /// Edits at once that keep the size of the file
+    /// Simultaneous edits that keep the size of the file
     #[arg(long, default_value_t = 10_000)]
     edits: usize,
-    /// Changes that are found by polling; each takes up to five seconds
+    /// Changes to find by polling; each takes up to five seconds
     #[arg(long, default_value_t = 3)]
     polls: usize,
-    /// Fail if a change costs more CPU than so many milliseconds, or anything is stale
+    /// Fail if a change costs more than this many milliseconds of CPU, or anything is stale
     #[arg(long)]
     at_most: Option<f64>,
 }
 
 /// Time after which files are settled.
 const SETTLED: Duration = Duration::from_millis(2_500);
-/// Time in which everything has to be seen after a storm.
+/// Time within which everything must be seen after a storm.
 const CALM: Duration = Duration::from_secs(2);
 /// Time between two changes whose CPU time is measured.
 const PAUSE: Duration = Duration::from_millis(120);
-/// Reads of a file that a change may take: one, and one more each time that it is not settled.
+/// Maximum reads of a file per change: one, plus one each time that it is not settled.
 const READS: f64 = 4.0;
-/// Time after which a change is given up.
+/// Time after which a change counts as lost.
 const LOST: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -126,7 +126,7 @@ fn discover(
     Ok((skills, reads))
 }
 
-/// Follows the files, from when the first look is over.
+/// Watches the files. Returns once the first scan is done.
 fn watch(skills: &Skills) -> Result<Watcher, Box<dyn Error>> {
     let watching = skills.watch(|_| {})?;
     let is_ready = || {
@@ -140,7 +140,7 @@ fn watch(skills: &Skills) -> Result<Watcher, Box<dyn Error>> {
     Ok(watching)
 }
 
-/// Returns the value below which a part of the values are.
+/// Returns the value at a quantile.
 fn at(sorted: &[f64], part: f64) -> f64 {
     #[expect(
         clippy::cast_precision_loss,
@@ -152,7 +152,7 @@ fn at(sorted: &[f64], part: f64) -> f64 {
     sorted.get(place).copied().unwrap_or_default()
 }
 
-/// What a change costs.
+/// Cost of a change.
 struct Costs {
     cpu_ms: f64,
     matched_ms: f64,
@@ -160,8 +160,8 @@ struct Costs {
 }
 
 impl Costs {
-    /// Measures the CPU time of this process while it changes files, and sleeps otherwise; then the same with a message
-    /// that is matched after each change.
+    /// Measures the CPU time of this process while it changes files and otherwise sleeps, then the same with a message
+    /// matched after each change.
     fn of(
         made: &mut Made,
         skills: &Skills,
@@ -189,13 +189,13 @@ impl Costs {
     }
 }
 
-/// What a storm left.
+/// The result of a storm.
 struct Storm {
     stale: usize,
     took: Duration,
 }
 
-/// Made skills on disk, and what each says.
+/// Generated skills on disk, and the current text of each.
 struct Made {
     folder: PathBuf,
     said: Vec<u64>,
@@ -222,7 +222,7 @@ impl Made {
         self.write(number)
     }
 
-    /// Writes a skill anew; all texts of one have the same size.
+    /// Rewrites a skill; all texts of one skill have the same size.
     #[expect(clippy::disallowed_methods, reason = "a bench lays out its own files")]
     fn write(&mut self, number: usize) -> Result<(), Box<dyn Error>> {
         self.next += 1;
@@ -236,12 +236,12 @@ impl Made {
         Ok(())
     }
 
-    /// Returns a skill that is far from the one before.
+    /// Returns a skill far from the previous one.
     fn some(&self, change: usize) -> usize {
         change * 7_919 % self.said.len()
     }
 
-    /// Makes changes one after the other, and returns how long each took to be seen, in order of length.
+    /// Makes changes one after the other, and returns how long each took to be seen, sorted.
     fn visible(&mut self, skills: &Skills, changes: usize) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut times = Vec::with_capacity(changes);
         for change in 0..changes {
@@ -317,7 +317,7 @@ fn name(number: usize) -> String {
     format!("made-skill-{number:06}")
 }
 
-/// A folder of skills that counts how often a file is opened.
+/// A folder of skills that counts how often files are opened.
 #[derive(Debug)]
 struct Counting {
     source: FsSource,

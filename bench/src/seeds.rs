@@ -1,4 +1,4 @@
-//! Inputs for fuzz targets from real skills, for long runs. What is written stays on the machine that has the corpus.
+//! Fuzz inputs from real skills, for long runs. The output stays on the machine that has the corpus.
 
 use std::error::Error;
 use std::io::Write;
@@ -12,16 +12,16 @@ use crate::corpus;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The corpus: a zstd file of JSON lines with `path` and `text`
+    /// Corpus: a zstd file of JSON lines with `path` and `text`
     #[arg(long)]
     file: PathBuf,
-    /// The folder of fuzz corpora; each target has a folder in it
+    /// Folder of fuzz corpora; each target has a folder in it
     #[arg(long, default_value = "fuzz/corpus")]
     into: PathBuf,
     /// Take every nth skill
     #[arg(long, default_value_t = 100)]
     every: usize,
-    /// Bytes of an input at most
+    /// Maximum bytes of an input
     #[arg(long, default_value_t = 1024)]
     bytes: usize,
 }
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         let described = described.map_or("", |manifest| manifest.description());
         let body = entry.text.get(parsed.body.unwrap_or_default()..);
         let body = body.unwrap_or_default();
-        // What is asked for stands somewhere in the middle.
+        // The request is cut from the middle of the description.
         let words: Vec<&str> = described.split_whitespace().collect();
         let some = words[words.len() / 2..].iter().take(4).copied();
         let request = some.collect::<Vec<_>>().join(" ");

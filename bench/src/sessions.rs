@@ -1,5 +1,5 @@
-//! Many conversations at once over one live handle, while what it holds is swapped: each listing and each turn must be of
-//! one generation, and nothing may be held beyond the conversations.
+//! Many concurrent conversations on one live handle while its skills are swapped: each listing and each turn must
+//! belong to one generation, and no memory may remain after the conversations.
 
 use std::error::Error;
 use std::fs;
@@ -19,29 +19,29 @@ use crate::allocator::{held, held_by};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Conversations, all of them at once
+    /// Number of concurrent conversations
     #[arg(long, default_value_t = 500)]
     sessions: usize,
     /// Turns of each
     #[arg(long, default_value_t = 20)]
     turns: usize,
-    /// How often all skills are exchanged meanwhile
+    /// How often all skills are swapped meanwhile
     #[arg(long, default_value_t = 20)]
     swaps: usize,
 }
 
 /// Threads that the conversations are spread over.
 const THREADS: usize = 2;
-/// Skills of a generation.
+/// Skills per generation.
 const SKILLS: usize = 20;
-/// All skills that there are in some generation.
+/// Number of skills over all generations.
 const ALL: usize = SKILLS + 1;
-/// Turns of one conversation in a row, before the next has its own; what was given is known then.
+/// Consecutive turns of one conversation before the next one runs, so that some skills were already given.
 const BURST: usize = 5;
-/// Generations before anything is counted: the first, and one that is swapped in.
+/// Warm-up generations before counting starts: the first, and one that is swapped in.
 const WARM: usize = 1;
-/// Bytes that may be held more than before, after the conversations are gone: what threads leave in caches, and what is newer
-/// than the base of triggers and of words. It grows neither with the conversations nor with the swaps.
+/// Maximum bytes that may remain after the conversations are gone: thread-local caches, and the overlays of the trigger
+/// matcher and the search index. This grows neither with the conversations nor with the swaps.
 const GROWTH: isize = 256 * 1024;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     Ok(())
 }
 
-/// What one run found.
+/// The result of one run.
 struct Counted {
     told: Told,
     before: isize,
@@ -88,7 +88,7 @@ struct Counted {
     after: isize,
 }
 
-/// What conversations were told.
+/// What conversations were given.
 #[derive(Default)]
 struct Told {
     turns: usize,
@@ -99,16 +99,16 @@ struct Told {
     first_wrong: Option<String>,
 }
 
-/// All that the threads share.
+/// State shared by the threads.
 struct Run<'a> {
     arguments: &'a Arguments,
     _folder: tempfile::TempDir,
     home: PathBuf,
     skills: Skills,
     policy: Policy,
-    /// The listing of each generation, each made by itself.
+    /// The listing of each generation, built separately.
     listings: Vec<String>,
-    /// The newest generation that is surely swapped in.
+    /// The newest generation that is certainly swapped in.
     newest: AtomicUsize,
     /// Turns so far.
     turns: AtomicUsize,
@@ -147,11 +147,11 @@ impl<'a> Run<'a> {
 
     /// Runs all conversations while the skills are swapped.
     fn all(&self) -> Result<Counted, Box<dyn Error>> {
-        // What a handle holds after its first use, and after the first swap, is no conversation's.
+        // What a handle holds after its first use and first swap does not belong to a conversation.
         self.use_once()?;
         self.swap_in(WARM)?;
         self.use_once()?;
-        // What the bench itself notes is made before anything is counted.
+        // The bench's own records are allocated before counting starts.
         let share = self.arguments.sessions.div_ceil(THREADS);
         let mut notes: [Vec<Note>; THREADS] = [(); THREADS].map(|()| vec![Note::default(); share]);
         let before = held();
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Has every thread match and load every skill.
+    /// Makes every thread match and load every skill.
     fn use_once(&self) -> Result<(), Box<dyn Error>> {
         thread::scope(|scope| {
             let say = || {
@@ -222,7 +222,7 @@ impl<'a> Run<'a> {
         result
     }
 
-    /// Puts a generation where the one before it was, and refreshes.
+    /// Replaces the current generation with the next one, and refreshes.
     fn swap_in(&self, generation: usize) -> Result<(), Box<dyn Error>> {
         fs::rename(current(&self.home), waiting(&self.home, generation - 1))?;
         fs::rename(waiting(&self.home, generation), current(&self.home))?;
@@ -233,12 +233,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns the generation that may have been swapped in by now at most.
+    /// Returns the newest generation that may have been swapped in by now.
     fn latest(&self) -> usize {
         (self.newest.load(Ordering::SeqCst) + 1).min(self.listings.len() - 1)
     }
 
-    /// Runs some conversations, all of them at once, some turns of each before the next.
+    /// Runs some conversations concurrently, with several turns of each before the next.
     fn converse(&self, first: usize, notes: &mut [Note]) -> (Vec<Session>, Told) {
         let mut told = Told::default();
         let begin = |_: &Note| {
@@ -261,7 +261,7 @@ impl<'a> Run<'a> {
         (sessions, told)
     }
 
-    /// Asks for the listing and says one message, and compares what is told with what must be.
+    /// Requests the listing, sends one message, and compares the results with what is expected.
     fn say(&self, session: &mut Session, note: &mut Note, asked: &[usize], told: &mut Told) {
         told.turns += 1;
         let oldest = self.newest.load(Ordering::SeqCst);
@@ -282,15 +282,15 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a conversation was given, as the bench notes it: for each skill the generation.
+/// The generation of each skill that a conversation was given.
 #[derive(Clone, Default)]
 struct Note {
     given: [Option<usize>; ALL],
 }
 
 impl Note {
-    /// Returns whether a turn is what one generation has for the skills that were asked for: the instructions of each,
-    /// whole, once, and nothing else.
+    /// Returns whether a turn matches one generation for the requested skills: the full instructions of each, once, and
+    /// nothing else.
     fn agrees(&self, turn: &Turn, asked: &[usize], generation: usize) -> bool {
         let mut decided: Vec<&str> = turn
             .decisions
@@ -328,7 +328,7 @@ impl Told {
         self.first_wrong.get_or_insert_with(what);
     }
 
-    /// Bytes that the first wrong thing itself takes.
+    /// Returns the bytes taken by the first error message itself.
     fn bytes(&self) -> isize {
         let text = self.first_wrong.as_ref();
         text.map_or(0, |text| text.capacity().cast_signed())
@@ -345,7 +345,7 @@ impl Told {
         }
     }
 
-    /// Counts and notes what a turn gave.
+    /// Counts and records what a turn gave.
     fn note(&mut self, turn: &Turn, note: &mut Note) {
         for decision in &turn.decisions {
             match &decision.outcome {
@@ -359,7 +359,7 @@ impl Told {
     }
 }
 
-/// Returns the skills that one message of a conversation asks for: up to three, or none.
+/// Returns the skills that one message of a conversation asks for: at most three, or none.
 fn asked(session: usize, turn: usize) -> Vec<usize> {
     let first = session.wrapping_mul(7).wrapping_add(turn);
     (0..(session + turn) % 4)
@@ -379,7 +379,7 @@ fn message(asked: &[usize]) -> String {
     }
 }
 
-/// Returns whether a skill is there in a generation: the first is there in even ones, the last in odd ones.
+/// Returns whether a generation has a skill: the first is in even generations, the last in odd ones.
 fn is_there(skill: usize, generation: usize) -> bool {
     (generation % 2..generation % 2 + SKILLS).contains(&skill)
 }
@@ -406,12 +406,12 @@ fn generation_of(body: &str) -> Option<usize> {
     body.strip_prefix("Generation ")?.get(..6)?.parse().ok()
 }
 
-/// The folder that the handle finds skills in.
+/// The folder where the handle finds skills.
 fn current(home: &Path) -> PathBuf {
     home.join(".agents/skills")
 }
 
-/// Where a generation is before and after its time. Those that still read it go on.
+/// Where a generation is kept before and after it is current. Threads still reading it can continue.
 fn waiting(home: &Path, generation: usize) -> PathBuf {
     home.join(format!("generations/{generation}"))
 }

@@ -1,4 +1,4 @@
-//! How far the estimate of tokens is from an exact count, on real files.
+//! Error of the token estimate against an exact count, on real files.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,13 +15,13 @@ use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The corpus: a zstd file of JSON lines with `path` and `text`
+    /// Corpus: a zstd file of JSON lines with `path` and `text`
     #[arg(long)]
     file: PathBuf,
-    /// Count every nth file only
+    /// Count only every nth file
     #[arg(long, default_value_t = 1)]
     every: usize,
-    /// Count the line of the description instead of the whole file
+    /// Count the description line instead of the whole file
     #[arg(long)]
     descriptions: bool,
     /// Fail if the mean error is above this
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     at_most: Option<f64>,
 }
 
-/// A text that was counted both ways.
+/// A text counted both ways.
 struct Counted {
     bytes: usize,
     exact: u64,
@@ -100,7 +100,7 @@ fn report(
     Ok(())
 }
 
-/// Returns how far guesses are from the exact counts, in parts of these, the least first.
+/// Returns the relative errors of the estimates, smallest first.
 #[expect(clippy::cast_precision_loss, reason = "counts of tokens are small")]
 fn sorted(counted: &[Counted], guess: impl Fn(&Counted) -> f64) -> Vec<f64> {
     let error = |text: &Counted| {

@@ -1,4 +1,5 @@
-//! The least that a server of the SDK does: a tool that answers a constant. It is `ok`, or as long as ours for each tool.
+//! The minimal server with the SDK: a tool that answers a constant. The constant is `ok`, or as long as our answer for
+//! each tool.
 
 use std::error::Error;
 use std::io::Write;
@@ -20,14 +21,14 @@ use tokio::net::TcpListener;
 
 use super::process::LISTENING;
 
-/// What it answers.
+/// The answer.
 #[derive(Clone)]
 struct Bare(Arc<[(String, CallToolResult)]>);
 
-/// Bytes of a line of a long answer. Ours have lines too, and each end of one is escaped.
+/// Bytes per line of a long answer. Our answers have lines too, and each line break is escaped.
 const LINE: usize = 80;
 
-/// Returns an answer of about so many bytes as JSON, half of them as text and half as a value, as ours are.
+/// Returns a JSON answer of about `bytes` bytes, half as text and half as a structured value, as ours are.
 fn long(bytes: usize) -> CallToolResult {
     let line = format!("{}\n", "x".repeat(LINE - 2));
     let text = line.repeat(bytes / 2 / LINE);
@@ -55,7 +56,8 @@ impl ServerHandler for Bare {
     }
 }
 
-/// Serves until the process is ended, and says where. A tool that is named as `name=bytes` has so long answers.
+/// Serves until the process is killed, and prints the address. A tool given as `name=bytes` answers with that many
+/// bytes.
 pub(crate) fn serve(sizes: &[String]) -> Result<(), Box<dyn Error>> {
     let mut answers = Vec::new();
     for size in sizes {

@@ -1,4 +1,4 @@
-//! A client that is as light as can be: one connection, requests written by hand, answers read to their end.
+//! A minimal client: one connection, requests written by hand, complete answers read.
 
 use std::error::Error;
 
@@ -9,19 +9,19 @@ use tokio::net::TcpStream;
 use super::process::Process;
 use super::question::{Question, body};
 
-/// How a client speaks.
+/// The protocol variant of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lifecycle {
     /// With a handshake and a session: 2025-11-25.
     Session,
-    /// Each request by itself: 2026-07-28.
+    /// Independent requests: 2026-07-28.
     Request,
 }
 
 pub(crate) struct Client {
     stream: TcpStream,
     lifecycle: Lifecycle,
-    /// The headers of every request, but its length and what it asks.
+    /// The headers of every request, except its length and method.
     headers: String,
     meta: Value,
     next: u64,
@@ -75,7 +75,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks, and waits for the whole answer; anything but a result is an error.
+    /// Sends a request and waits for the complete answer; anything but a result is an error.
     pub(crate) async fn ask(&mut self, question: &Question) -> Result<(), Box<dyn Error>> {
         self.next += 1;
         let (more, meta) = match self.lifecycle {
@@ -121,12 +121,12 @@ impl Client {
 /// The head of an answer.
 struct Head {
     end: usize,
-    /// The body's length; if there is none, it comes in chunks.
+    /// The body's length; without one, the body is chunked.
     length: Option<usize>,
 }
 
 impl Head {
-    /// Reads it, if it is there.
+    /// Parses it, if it is complete.
     fn of(buffer: &[u8]) -> Result<Option<Self>, Box<dyn Error>> {
         let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! The server over HTTP on the loopback, asked by many clients: first each once a second, whatever became of the request
-//! before (an open loop; latency is from the moment a request should have been sent), then fifty as fast as they can.
-//! Beside it the same calls in process, a bare server of the same SDK that answers a constant, and one whose constants are
-//! as long as the answers of ours.
+//! The HTTP server on the loopback under many clients. First, each sends one request per second regardless of earlier
+//! ones (an open loop; latency counts from when a request should have been sent). Then fifty send as fast as they can
+//! (a closed loop). For comparison: the same calls in process, a bare server of the same SDK that answers a constant,
+//! and one whose constants are as long as our answers.
 
 mod bare;
 mod client;
@@ -27,32 +27,32 @@ use crate::measure::{median, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Clients at once, each with a connection and a request a second; half of them have sessions
+    /// Concurrent clients, each with a connection and one request per second; half of them have sessions
     #[arg(long, default_value_t = 1000)]
     clients: usize,
-    /// Seconds of the open loop; the closed loops take as long together
+    /// Seconds of the open loop; the closed loops together take as long
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Skills that are served
+    /// Number of served skills
     #[arg(long, default_value_t = 500)]
     skills: usize,
-    /// The command that is served by; beside this one, if it is not named
+    /// Server command; the one beside this program if not given
     #[arg(long, value_name = "PATH")]
     skillfold: Option<PathBuf>,
-    /// Fail below this share of the bare server's requests a second
+    /// Fail below this share of the bare server's requests per second
     #[arg(long, value_name = "RATIO")]
     at_least: Option<f64>,
-    /// Be the bare server
+    /// Run as the bare server
     #[arg(long, hide = true)]
     bare: bool,
-    /// The bytes of a tool's answer of the bare server, as `name=bytes`
+    /// Answer size of a tool of the bare server, as `name=bytes`
     #[arg(long, hide = true)]
     size: Vec<String>,
 }
 
 /// Clients of the closed loop.
 const CLOSED: usize = 50;
-/// Closed loops of each server, in turn.
+/// Closed loops of each server, alternating.
 const ROUNDS: u32 = 5;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -121,14 +121,14 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     }
 }
 
-/// What the calls without the protocol found.
+/// Result of the calls without the protocol.
 struct Alone {
     p99_us: f64,
-    /// The mean bytes of an answer of each tool, as `name=bytes`.
+    /// The mean answer size of each tool, as `name=bytes`.
     sizes: Vec<String>,
 }
 
-/// Asks the same without the protocol.
+/// Makes the same calls without the protocol.
 fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn Error>> {
     let home = skills.parent().unwrap_or(skills);
     let host = Host::new(Environment::new(home)).set("roots", skills.display().to_string());
@@ -156,7 +156,7 @@ fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn E
     })
 }
 
-/// What the open loop found.
+/// Result of the open loop.
 #[derive(Default)]
 struct Open {
     requests: usize,
@@ -171,7 +171,7 @@ struct Open {
 
 async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<dyn Error>> {
     let mut clients = Vec::new();
-    // What the server holds after its first use is no session's.
+    // What the server holds after its first use does not belong to a session.
     let mut first = Client::connect(server, Lifecycle::Session).await?;
     for number in 0..200 {
         first.ask(&Question::nth(number, arguments.skills)).await?;
@@ -192,7 +192,7 @@ async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<
     let mut tasks = JoinSet::new();
     let (joined, sample) = {
         for (at, mut client) in clients.into_iter().enumerate() {
-            // Sessions and others in turn, evenly over the second.
+            // Alternates clients with and without sessions, spread evenly over the second.
             let place = (at * 2) % count + (at * 2) / count;
             let offset = Duration::from_secs(1) * u32::try_from(place)? / u32::try_from(count)?;
             tasks.spawn(async move {
@@ -238,10 +238,10 @@ fn cpu() -> f64 {
     crate::measure::cpu_time().as_secs_f64()
 }
 
-/// What a closed loop found.
+/// Result of a closed loop.
 struct Closed {
     rate: f64,
-    /// CPU time of the server for a request, in microseconds.
+    /// CPU time of the server per request, in microseconds.
     cpu_us: f64,
     errors: usize,
 }
@@ -282,7 +282,7 @@ async fn closed_loop(
     })
 }
 
-/// Returns the time that so many of a hundred do not exceed.
+/// Returns the given percentile of the times.
 fn percentile(times: &mut [f64], percent: usize) -> f64 {
     times.sort_by(f64::total_cmp);
     let last = times.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! A server as a process of its own.
+//! A server in its own process.
 
 use std::error::Error;
 use std::io::{BufRead as _, BufReader};
@@ -6,13 +6,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A server that ends with this value.
+/// A server process, killed on drop.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
-/// What both servers say before the address.
+/// What both servers print before the address.
 pub(crate) const LISTENING: &str = "Listening on http://";
 
 #[expect(
@@ -20,7 +20,7 @@ pub(crate) const LISTENING: &str = "Listening on http://";
     reason = "a bench starts what it measures, and asks the system what it took"
 )]
 impl Process {
-    /// Starts the command on some skills.
+    /// Starts the command with some skills.
     pub(crate) fn skillfold(
         named: Option<&Path>,
         home: &Path,
@@ -42,7 +42,7 @@ impl Process {
         Self::start(command.stdin(Stdio::null()).stderr(Stdio::piped()))
     }
 
-    /// Starts this command as the bare server, whose tools have answers of these sizes.
+    /// Starts this program as the bare server, with answers of these sizes.
     pub(crate) fn bare(sizes: &[String]) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["mcp", "--bare"]);
@@ -62,12 +62,12 @@ impl Process {
                 break address.trim_end_matches("/mcp").parse()?;
             }
         };
-        // What it says later is read, so that it never waits.
+        // Drains its later output, so that it never blocks.
         std::thread::spawn(move || lines.for_each(drop));
         Ok(Self { child, address })
     }
 
-    /// Returns the CPU seconds that it took so far.
+    /// Returns the CPU seconds used so far.
     pub(crate) fn cpu(&self) -> Result<f64, Box<dyn Error>> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let (_, fields) = stat.rsplit_once(')').ok_or("no stat")?;
@@ -77,7 +77,7 @@ impl Process {
         Ok(f64::from(ticks?.iter().sum::<u32>()) / 100.0)
     }
 
-    /// Returns the bytes of memory that it has of its own.
+    /// Returns the bytes of its private memory.
     pub(crate) fn memory(&self) -> Result<u64, Box<dyn Error>> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let held = status
@@ -90,7 +90,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,15 +1,15 @@
-//! What clients ask: mostly to load a skill and to read a file of it, after they searched.
+//! The clients' requests: mostly loading a skill and reading one of its files, after a search.
 
 use serde_json::{Value, json};
 
-/// A call of a tool.
+/// A tool call.
 pub(crate) struct Question {
     pub(crate) tool: &'static str,
     pub(crate) arguments: Value,
 }
 
 impl Question {
-    /// Returns a call by its number: of ten, one lists, three search, four load and two read.
+    /// Returns the nth call: of ten, one lists, three search, four load and two read.
     pub(crate) fn nth(number: usize, skills: usize) -> Self {
         let skill = number * 37 % skills.max(1);
         let id = format!("made-skill-{skill:06}");

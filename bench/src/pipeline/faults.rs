@@ -1,4 +1,4 @@
-//! What is counted: the checks that were made, the faults that they found, and what each skill took.
+//! Counts the checks made, the faults found, and the cost of each skill.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,33 +9,33 @@ use serde_json::{Value, json};
 use crate::allocator::{held_by, peak};
 use crate::measure::{measure, rounded};
 
-/// CPU time that one step of one skill may take.
+/// Maximum CPU time of one step of one skill.
 const STEP_MS: f64 = 2_000.0;
-/// Bytes that one step of one skill may hold at once.
+/// Maximum bytes that one step of one skill may hold.
 const STEP_BYTES: isize = 256 << 20;
-/// Faults of each check that are printed one by one.
+/// Maximum faults of each check that are printed.
 const SHOWN: usize = 20;
-/// Skills that are named for the time they took.
+/// Number of slowest skills to report.
 const SLOWEST: usize = 10;
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Check {
-    /// A step ends without a panic.
+    /// A step does not panic.
     NoPanic,
-    /// A view is valid by its schema.
+    /// A view is valid against its schema.
     Schema,
-    /// The same is answered twice.
+    /// Two handles give the same answer.
     SameTwice,
     /// A text is within its budget.
     Budget,
-    /// What goes to a terminal has no control and no invisible character.
+    /// Terminal output contains no control or invisible characters.
     Terminal,
     /// A step takes at most [`STEP_MS`].
     Time,
-    /// A step holds at most [`STEP_BYTES`], and a snapshot at most so many bytes a skill.
+    /// A step holds at most [`STEP_BYTES`], and a snapshot is within its limit per skill.
     Memory,
-    /// A file that was corrected has nothing left to correct.
+    /// A fixed file has nothing left to fix.
     Fixed,
 }
 
@@ -79,7 +79,7 @@ impl Place<'_> {
     }
 }
 
-/// What a skill took in all steps together.
+/// The cost of a skill over all steps.
 #[derive(Clone, Debug)]
 struct Took {
     root: usize,
@@ -88,7 +88,7 @@ struct Took {
     slowest: (&'static str, f64),
 }
 
-/// What was counted.
+/// All counters.
 #[derive(Default)]
 pub(super) struct Faults {
     made: BTreeMap<Check, u64>,
@@ -100,11 +100,11 @@ pub(super) struct Faults {
 }
 
 thread_local! {
-    /// What the last panic said, and where.
+    /// Message and location of the last panic.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics off the screen; what they say is counted.
+/// Suppresses panic messages; they are recorded instead.
 pub(super) fn listen() {
     std::panic::set_hook(Box::new(|panic| {
         let said = panic.to_string().replace('\n', " ");
@@ -113,7 +113,7 @@ pub(super) fn listen() {
 }
 
 impl Faults {
-    /// Notes that a check was made; what it found is a fault.
+    /// Records a check; what it found is a fault.
     pub(super) fn check(&mut self, check: Check, place: Place<'_>, found: Result<(), String>) {
         *self.made.entry(check).or_default() += 1;
         if let Err(what) = found {
@@ -122,7 +122,7 @@ impl Faults {
         }
     }
 
-    /// Does a step, and counts what it took. Nothing, if it ends in a panic.
+    /// Runs a step and counts its cost. Returns `None` if it panics.
     pub(super) fn attempt<T>(&mut self, place: Place<'_>, step: impl FnOnce() -> T) -> Option<T> {
         let ((result, held), sample) =
             measure(|| held_by(|| catch_unwind(AssertUnwindSafe(step)).ok()));
@@ -168,7 +168,7 @@ impl Faults {
         );
     }
 
-    /// Begins to count what a skill takes.
+    /// Starts counting the cost of a skill.
     pub(super) fn begin(&mut self, root: usize, skill: &str) {
         self.now = Some(Took {
             root,
@@ -178,7 +178,7 @@ impl Faults {
         });
     }
 
-    /// Ends it.
+    /// Stops counting.
     pub(super) fn end(&mut self) {
         self.slowest.extend(self.now.take());
         self.slowest
@@ -186,7 +186,7 @@ impl Faults {
         self.slowest.truncate(SLOWEST);
     }
 
-    /// Returns the first faults, a line each.
+    /// Returns the first faults, one per line.
     pub(super) fn lines(&self) -> Vec<String> {
         let lines = self.found.iter().flat_map(|(check, found)| {
             let more = found.len().saturating_sub(SHOWN);
@@ -198,7 +198,7 @@ impl Faults {
         lines.collect()
     }
 
-    /// Returns how many faults there are.
+    /// Returns the number of faults.
     pub(super) fn count(&self) -> usize {
         self.found.values().map(Vec::len).sum()
     }

@@ -1,6 +1,6 @@
-//! Every real skill of a corpus through everything that the engine does with one, among 60, 3,000 and all of them: listed,
-//! judged, corrected, found and given for requests cut from its own text, rendered, loaded over the server's tools, printed.
-//! Each step is done by two handles that were made apart from each other, and their answers are compared byte by byte.
+//! Takes every real skill of a corpus through everything that the engine does, among 60, 3,000 and all skills: listing,
+//! checking, fixing, matching requests cut from its own text, rendering, loading over the server's tools, printing. Two
+//! independent handles do each step, and their answers are compared byte by byte.
 
 mod faults;
 mod requests;
@@ -24,27 +24,27 @@ use crate::measure::{measure, rounded};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The corpus: a zstd file of JSON lines with `path` and `text`
+    /// Corpus: a zstd file of JSON lines with `path` and `text`
     #[arg(long)]
     file: PathBuf,
-    /// Take every nth skill only, and every nth labelled request
+    /// Take only every nth skill, and every nth labelled request
     #[arg(long, default_value_t = 1)]
     every: usize,
-    /// A folder of labelled requests
+    /// Folder of labelled requests
     #[arg(long)]
     data: Option<PathBuf>,
-    /// Requests that are cut from each skill; where it has characters that no request had so far, there are more
+    /// Requests to cut from each skill; more if it has characters that no request had so far
     #[arg(long, default_value_t = 1)]
     requests: usize,
-    /// The seed of the places where requests are cut
+    /// Seed for the positions where requests are cut
     #[arg(long, default_value_t = 15)]
     seed: u64,
-    /// The command; beside this one, if it is not named
+    /// The command; the one beside this program if not given
     #[arg(long, value_name = "PATH")]
     skillfold: Option<PathBuf>,
 }
 
-/// How many skills the roots have, beside the one that has all.
+/// Sizes of the roots, besides the one with all skills.
 const SIZES: [usize; 2] = [60, 3_000];
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         }
         Ok(())
     });
-    // Panics are shown again from here on.
+    // Panics are printed again from here on.
     drop(std::panic::take_hook());
     result?;
     for line in faults.lines() {

@@ -1,14 +1,14 @@
-//! Requests cut from the text of skills at random places.
+//! Requests cut from the text of skills at random positions.
 
 use std::collections::HashSet;
 
-/// Characters that a request has at most.
+/// Maximum characters of a request.
 const LENGTH: usize = 160;
 
-/// Cuts requests, the same ones for the same seed.
+/// Cuts requests; the same seed gives the same requests.
 pub(super) struct Cutter {
     state: u64,
-    /// The characters that some request has already.
+    /// The characters that some request already contains.
     asked: HashSet<char>,
 }
 
@@ -20,13 +20,13 @@ impl Cutter {
         }
     }
 
-    /// Returns how many different characters were in a request.
+    /// Returns the number of different characters in all requests.
     pub(super) fn characters(&self) -> usize {
         self.asked.len()
     }
 
-    /// Returns so many requests from random places of a text, and more, until each of its characters was in some request
-    /// of this text or of one before.
+    /// Returns `count` requests from random positions of a text, and more until each of its characters was in some
+    /// request of this or an earlier text.
     pub(super) fn requests(&mut self, text: &str, count: usize) -> Vec<String> {
         let letters: Vec<char> = text.chars().collect();
         let mut requests = Vec::new();

@@ -1,4 +1,4 @@
-//! One root of real skills, and everything that is done with it.
+//! One root of real skills, and all steps on it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -23,22 +23,22 @@ use crate::allocator::held_by;
 use crate::corpus;
 use crate::layout::install;
 
-/// Bytes that a snapshot may hold for each of its skills.
+/// Maximum bytes per skill that a snapshot may hold.
 const SKILL_BYTES: usize = 8 * 1024;
-/// The same with the index of a search, once something was searched.
+/// The same with the search index, after the first search.
 const INDEX_BYTES: usize = 64 * 1024;
-/// Skills that a search is asked for.
+/// Number of skills to request from a search.
 const FOUND: usize = 10;
-/// Skills of a root whose instructions and files are shown on a terminal, one by one.
+/// Skills of a root whose instructions and files are printed on a terminal, one by one.
 const SHOWN: usize = 60;
-/// Budgets of listings and of instructions that are tried.
+/// Budgets for listings and instructions to try.
 const BUDGETS: [Budget; 3] = [
     Budget::characters(8_000),
     Budget::tokens(4_000),
     Budget::tokens(300),
 ];
 
-/// A root, and two handles on it that know nothing of each other.
+/// A root and two independent handles on it.
 pub(super) struct Root {
     size: usize,
     home: TempDir,
@@ -46,13 +46,13 @@ pub(super) struct Root {
     terminal: Terminal,
 }
 
-/// A handle, and the server on it.
+/// A handle and its server.
 struct World {
     skills: Skills,
     server: Server,
 }
 
-/// What a step answers: what is compared, with what is wrong with it.
+/// The answer of a step: what is compared, and what is wrong with it.
 struct Answer {
     text: String,
     wrong: Vec<(Check, Result<(), String>)>,
@@ -66,7 +66,7 @@ impl Answer {
         }
     }
 
-    /// Adds a view, which has to be valid.
+    /// Adds a view, which must be valid.
     fn view(mut self, schema: &Schema, document: Document) -> Self {
         let json = document.to_json();
         self.wrong.push((Check::Schema, schema.view(&json)));
@@ -92,7 +92,7 @@ impl Answer {
 }
 
 impl Root {
-    /// Lays out so many skills of all, spread over them.
+    /// Installs `size` of all skills, evenly spread.
     pub(super) fn new(
         all: &[corpus::Entry],
         size: usize,
@@ -115,7 +115,7 @@ impl Root {
         })
     }
 
-    /// Does everything, and returns how many requests were cut.
+    /// Runs all steps, and returns how many requests were cut.
     pub(super) fn run(
         &self,
         schema: &Schema,
@@ -166,7 +166,7 @@ impl Root {
         Ok(World { skills, server })
     }
 
-    /// Checks how many bytes are held for each skill.
+    /// Checks the bytes held per skill.
     fn bytes(&self, step: &'static str, held: isize, most: usize, faults: &mut Faults) {
         let most = most * self.size;
         let is_within = held.unsigned_abs() <= most;
@@ -183,7 +183,8 @@ impl Root {
         }
     }
 
-    /// Does a step in both worlds: what is wrong with the first answer is a fault, and so is another answer.
+    /// Runs a step with both handles. Anything wrong with the first answer is a fault, and so is a different second
+    /// answer.
     fn both(
         &self,
         worlds: &[World; 2],
@@ -241,7 +242,7 @@ impl Root {
         }
     }
 
-    /// Judges every file, and corrects a copy of it.
+    /// Checks every file, and fixes a copy of it.
     fn judged(
         &self,
         worlds: &[World; 2],
@@ -289,7 +290,7 @@ impl Root {
         self.corrected_on_disk(faults)
     }
 
-    /// Corrects a text, and then what came of it, in which there has to be nothing left to correct.
+    /// Fixes a text, then fixes the result, which must change nothing.
     fn corrected(&self, file: &Path, shown: &str, profile: Profile, faults: &mut Faults) {
         let Some(text) = self.texts.get(file) else {
             return;
@@ -308,7 +309,7 @@ impl Root {
         faults.check(Check::Fixed, place, found.ok_or_else(wrong));
     }
 
-    /// Corrects the files of a small root, which are a copy of the corpus, and checks that a second time changes nothing.
+    /// Fixes the files of a small root, which are copies of the corpus, and checks that a second run changes nothing.
     fn corrected_on_disk(&self, faults: &mut Faults) -> Result<(), Box<dyn Error>> {
         if self.size > SHOWN {
             return Ok(());
@@ -349,7 +350,7 @@ impl Root {
         Ok(())
     }
 
-    /// Shows, loads and reads a skill, in process and by the tools of the server.
+    /// Shows, loads and reads a skill, in process and through the server's tools.
     fn given(&self, worlds: &[World; 2], entry: &Entry<'_>, schema: &Schema, faults: &mut Faults) {
         let id = entry.id();
         self.both(worlds, "show", id, faults, |world| {
@@ -415,7 +416,7 @@ impl Root {
         });
     }
 
-    /// Asks for something: searches, takes a turn, explains it, and calls the server's search.
+    /// Runs a request: searches, takes a turn, explains it, and calls the server's search.
     fn asked(
         &self,
         worlds: &[World; 2],
@@ -445,7 +446,7 @@ impl Root {
                 .session(policy.clone(), ContextLifetime::History);
             let turn = session.turn(request);
             let text = turn.text.as_deref().unwrap_or_default();
-            // Who asks what there is gets the listing in front, which has a budget of its own.
+            // A request for the list of skills gets the listing first, which has its own budget.
             let listing = Policy::catalog(policy.catalog);
             let listing = Policy { style, ..listing };
             let listing = || {
@@ -476,7 +477,7 @@ impl Root {
         });
     }
 
-    /// Runs the command as people do.
+    /// Runs the command as users do.
     fn printed(&self, world: &World, faults: &mut Faults) {
         let terminal = &self.terminal;
         for command in ["list", "check", "doctor"] {

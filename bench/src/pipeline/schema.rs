@@ -1,4 +1,4 @@
-//! The schema of the view, which every answer is held against.
+//! The JSON schema that every answer is validated against.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/schema/view-v1.json");
 
-/// The schema of whole answers, and of the parts that tools of the server answer with.
+/// The schema of whole answers, and of the parts that the server's tools return.
 pub(super) struct Schema {
     view: Validator,
     instructions: Validator,

@@ -1,4 +1,4 @@
-//! What the command prints for people, on a pipe and on a terminal.
+//! The command's human-readable output, on a pipe and on a terminal.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -36,14 +36,14 @@ impl Terminal {
         })
     }
 
-    /// Runs the command and returns what is wrong with what it prints.
+    /// Runs the command and returns what is wrong with its output.
     pub(super) fn print(&self, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args(arguments).arg("--root").arg(&self.root);
         self.printed(&mut command)
     }
 
-    /// Runs the command on a terminal, which `script` makes, and returns what is wrong with what it prints.
+    /// Runs the command on a terminal created by `script` and returns what is wrong with its output.
     pub(super) fn show(&self, arguments: &[&str]) -> Result<(), String> {
         let mut line = self.program.display().to_string();
         let root = self.root.display().to_string();
@@ -65,7 +65,7 @@ impl Terminal {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;
-        // 101 is a panic; other codes say that something was found, or refused.
+        // 101 is a panic; other codes say that problems were found or something was refused.
         if output.status.code().is_none_or(|code| code == 101) {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{}: {}", output.status, visible(said.trim_end())));
@@ -74,7 +74,7 @@ impl Terminal {
     }
 }
 
-/// Returns the first character that a terminal would act on, or that nobody sees.
+/// Returns the first control or invisible character.
 fn harmless(bytes: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     for line in text.split('\n') {

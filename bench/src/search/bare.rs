@@ -1,4 +1,4 @@
-//! The engine alone: one field, each token as often as it counts, the best 200.
+//! The bare search library: one field, each token repeated by its weight, the best 200.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -11,10 +11,10 @@ use tantivy::query::{BooleanQuery, TermQuery};
 use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocAddress, Index, IndexReader, IndexWriter, TantivyDocument};
 
-/// Bytes that are collected in memory before they are written.
+/// Bytes collected in memory before they are written.
 const MEMORY: usize = 256_000_000;
 
-/// An index of the engine, used as its own documentation shows.
+/// An index used as the library's documentation shows.
 pub(crate) struct Bare {
     folder: PathBuf,
     reader: IndexReader,
@@ -60,7 +60,7 @@ impl Bare {
         })
     }
 
-    /// Returns the best documents of a request.
+    /// Returns the best documents for a request.
     pub(crate) fn candidates(&self, query: &Query) -> tantivy::Result<Vec<(f32, DocAddress)>> {
         let terms = query.terms().map(|term| {
             let term = tantivy::Term::from_field_text(self.terms, &token(term));

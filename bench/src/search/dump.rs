@@ -1,4 +1,4 @@
-//! Writes down what the ranker is fitted on.
+//! Writes the training data of the ranker.
 
 use std::error::Error;
 use std::fs::File;
@@ -12,8 +12,8 @@ use crate::labelled::Request;
 use crate::search::engine::Indexed;
 use crate::search::pool::{Copies, Pool};
 
-/// Writes for each request its candidates, whether they are right, and their features, a line of JSON each; the names of the
-/// features before all others.
+/// Writes the candidates of each request, whether they are right, and their features, one JSON line per request, after
+/// a line with the names of the features.
 pub(crate) fn dump(
     file: &Path,
     pool: &Pool,
@@ -29,8 +29,8 @@ pub(crate) fn dump(
     Ok(requests.len())
 }
 
-/// Writes the same for pools that are parts of this one, of so many skills each. Each request is asked where the skill is that
-/// it needs, and in the next part, where that is not, as a person has few of all skills.
+/// Writes the same for parts of this pool of `size` skills each. Each request is run against the part that has the
+/// skill it needs, and against the next part, which does not: a user has only a few of all skills.
 pub(crate) fn dump_parts(
     file: &Path,
     pool: &Pool,

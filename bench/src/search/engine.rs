@@ -1,4 +1,4 @@
-//! The engine's own search, whole and in parts.
+//! The engine's own search, complete and in parts.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -13,17 +13,17 @@ use crate::search::pool::Pool;
 /// Skills in an index of the engine.
 pub(crate) struct Indexed {
     pub(crate) index: SearchIndex,
-    /// The places of the skills, by their ids in the pool.
+    /// The positions of the skills, by their ids in the pool.
     places: HashMap<String, usize>,
 }
 
 impl Indexed {
-    /// Installs all skills as they are, and indexes them. Those without a description are refused, as everywhere.
+    /// Installs all skills unchanged, and indexes them. Those without a description are refused, as everywhere.
     pub(crate) fn new(pool: &Pool) -> Result<Self, Box<dyn Error>> {
         Self::by(pool, SearchIndex::new)
     }
 
-    /// The same, by words and by meaning.
+    /// The same, with words and embeddings.
     pub(crate) fn by_meaning(
         pool: &Pool,
         model: Arc<dyn Embedder>,
@@ -94,7 +94,7 @@ pub(crate) fn bm25f(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
 
 impl Method for Bm25f {
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>> {
-        // The first feature is the share of the best score that there could be.
+        // The first feature is the share of the best possible score.
         let found = self.0.index.features(&Query::new(request)).into_iter();
         let hits = found.take(count).filter_map(|(entry, features)| {
             Some(Hit {

@@ -1,4 +1,4 @@
-//! What anyone has at hand: the full text search of `SQLite`.
+//! The obvious baseline: the full text search of `SQLite`.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ use rusqlite::Connection;
 use crate::search::method::{Hit, Method};
 use crate::search::pool::Pool;
 
-/// Words of a request that are looked for.
+/// Maximum words of a request to search for.
 const WORDS: usize = 40;
 
-/// Words that say nothing about what is wanted.
+/// Stop words.
 const STOP: [&str; 64] = [
     "a", "about", "an", "and", "are", "as", "at", "be", "but", "by", "can", "could", "do", "for",
     "from", "has", "have", "help", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my",
@@ -31,9 +31,8 @@ struct Fts5 {
     bytes: u64,
 }
 
-/// Puts all skills into a database in memory: Porter's stems, `bm25` with the weights 5 for the name, 3 for the
-/// description, 3 for tags and triggers and 1 for the body. The text is kept in it too, as it is where one uses FTS5
-/// without more ado.
+/// Puts all skills into an in-memory database: Porter stems, and `bm25` with weights 5 for the name, 3 for the
+/// description, 3 for tags and triggers and 1 for the body. The database also stores the text, as FTS5 does by default.
 pub(crate) fn make(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
     let mut database = Connection::open_in_memory()?;
     database.execute_batch(TABLE)?;
@@ -79,7 +78,7 @@ impl Method for Fts5 {
     }
 }
 
-/// Returns the first words of a request, each once: of two characters or more, and none that says nothing.
+/// Returns the first words of a request, each once: at least two characters long, without stop words.
 fn words(request: &str) -> Vec<String> {
     let request = request.to_lowercase();
     let is_part = |character: char| character.is_alphanumeric() || character == '_';

@@ -1,4 +1,4 @@
-//! Which requests methods may be fitted on, and which they are judged by.
+//! Which requests methods may be fitted on, and which they are evaluated on.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -6,16 +6,16 @@ use std::path::Path;
 
 use crate::labelled::{Request, value};
 
-/// A part of the requests, by the repository that they are from.
+/// A part of the requests, by their source repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Half {
-    /// What may be looked at while a method is made
+    /// What may be looked at while developing a method
     Tune,
-    /// What a method is judged by; nothing is chosen on it
+    /// What a method is evaluated on; nothing is chosen on it
     Test,
     /// The part of tune that parameters are fitted on
     Fit,
-    /// The rest of tune, which says whether that holds elsewhere
+    /// The rest of tune, which shows whether the fit generalizes
     Confirm,
 }
 
@@ -34,12 +34,13 @@ impl Half {
 pub(crate) struct Split(HashMap<String, Half>);
 
 impl Split {
-    /// Reads `split.json`, and parts its tune again.
+    /// Reads `split.json`, and splits its tune half again.
     ///
-    /// A repository of tune is in `fit` where bit 6 of the FNV-1a hash of its name is 0, else in `confirm`. Of the requests
-    /// in English that do not spell the name, `fit` has 579 (trigger 110, task 256, route 213) of 10 repositories and
-    /// `confirm` 428 (132, 296, 0) of 11; of the negative requests 203 and 194. The bit is the one of the first 40 that
-    /// parts triggers and tasks most evenly; nearly all of route is from one repository, so that only one part can have it.
+    /// A repository of tune is in `fit` if bit 6 of the FNV-1a hash of its name is 0, else in `confirm`. Of the
+    /// requests in English that do not contain the name, `fit` has 579 (trigger 110, task 256, route 213) from 10
+    /// repositories and `confirm` 428 (132, 296, 0) from 11; of the negative requests 203 and 194. Of the first 40
+    /// bits, this one splits triggers and tasks most evenly; nearly all of route is from one repository, so only one
+    /// part can have it.
     pub(crate) fn read(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let split = value(&folder.join("split.json"))?;
         let repositories = split["repos"].as_object().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! The engine's search with a model that tells what texts mean, and that model alone.
+//! The engine's search with an embedding model, and that model alone.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,12 +14,12 @@ use crate::search::engine::{Indexed, Whole};
 use crate::search::method::{Hit, Made, Method, Options};
 use crate::search::pool::Pool;
 
-/// Returns a method that searches by words and by meaning.
+/// Returns a method that searches by words and embeddings.
 pub(crate) fn with_words(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
     Ok(Box::new(Whole(Indexed::by_meaning(pool, model)?)))
 }
 
-/// Returns a method that searches by meaning alone.
+/// Returns a method that searches by embeddings alone.
 pub(crate) fn alone(pool: &Pool, model: Arc<dyn Embedder>) -> Made {
     let texts: Vec<String> = pool
         .skills
@@ -62,12 +62,12 @@ impl Method for Alone {
     }
 }
 
-/// Opens the static model of the folder that was named.
+/// Opens the static model in the given folder.
 pub(crate) fn table(options: &Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     opened(options, open_table)
 }
 
-/// Opens the transformer of the folder that was named.
+/// Opens the transformer in the given folder.
 pub(crate) fn transformer(options: &Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     opened(options, open_transformer)
 }
@@ -108,8 +108,8 @@ fn without(feature: &str) -> core::Error {
     core::Error::invalid("--method", why)
 }
 
-/// A model whose vectors of skills are kept in a file, so that the next run need not compute them. Requests are computed each
-/// time, as they are in use.
+/// A model that caches the vectors of skills in a file, so that the next run does not compute them again. Requests are
+/// computed each time, as in production.
 struct Kept {
     model: Arc<dyn Embedder>,
     file: PathBuf,
@@ -169,7 +169,7 @@ impl Embedder for Kept {
     }
 }
 
-/// Reads vectors that were kept; from where something is wrong, none.
+/// Reads cached vectors up to the first error.
 fn read(file: &Path) -> HashMap<u64, Vec<f32>> {
     #[expect(
         clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Ways to search. One more is a file beside this one and a line in [`METHODS`].
+//! Search methods. To add one, add a file beside this one and a line in [`METHODS`].
 
 use std::error::Error;
 use std::path::Path;
@@ -13,50 +13,50 @@ use crate::search::fts5::make as fts5;
 use crate::search::pool::Pool;
 use crate::search::{engine, meaning, triggers};
 
-/// A way to search that was made for a pool.
+/// A search method built for a pool.
 pub(crate) trait Method {
-    /// Returns at most so many skills, the best first.
+    /// Returns at most `count` skills, best first.
     fn search(&self, request: &str, count: usize) -> Result<Vec<Hit>, Box<dyn Error>>;
 
-    /// Returns the bytes of the index, where the allocator of this program does not count them.
+    /// Returns the bytes of the index, if this program's allocator does not count them.
     fn index_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-/// A skill that was found.
+/// A search result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
-    /// Its place in the pool.
+    /// Its position in the pool.
     pub(crate) place: usize,
-    /// How sure the method is; the higher the surer, and where it can be, comparable from request to request.
+    /// The method's confidence; higher is better, and comparable between requests where possible.
     pub(crate) score: f64,
 }
 
-/// What some methods need to be made.
+/// What some methods need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options<'a> {
     /// The folder of a model.
     pub(crate) model: Option<&'a Path>,
-    /// Where the vectors of skills are kept from run to run.
+    /// Where the vectors of skills are cached between runs.
     pub(crate) vectors: Option<&'a Path>,
 }
 
 /// Opens a model.
 type Open = fn(&Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
 
-/// A method, or why there is none.
+/// A method, or why it could not be built.
 pub(crate) type Made = Result<Box<dyn Method>, Box<dyn Error>>;
 
-/// What makes a method for a pool.
+/// Builds a method for a pool.
 #[derive(Debug)]
 enum Make {
     Plain(fn(&Pool) -> Made),
-    /// With a model, which was opened before.
+    /// With a model that is already open.
     Meaning(Open, fn(&Pool, Arc<dyn Embedder>) -> Made),
 }
 
-/// Makes a method for a pool. Nothing of the pool may be kept but what is in the index.
+/// Builds a method for a pool. It may keep nothing of the pool but its index.
 #[derive(Debug)]
 pub(crate) struct Maker {
     pub(crate) name: &'static str,
@@ -64,7 +64,7 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    /// Opens the model that the method compares meanings by, if it does.
+    /// Opens the embedding model, if the method uses one.
     pub(crate) fn model(
         &self,
         options: &Options<'_>,
@@ -76,7 +76,7 @@ impl Maker {
     }
 }
 
-/// All methods; the first is the baseline of the others.
+/// All methods; the first is the baseline.
 pub(crate) static METHODS: [Maker; 8] = [
     plain("fts5", fts5),
     plain("default", engine::default),
@@ -112,7 +112,7 @@ const fn plain(name: &'static str, make: fn(&Pool) -> Made) -> Maker {
     }
 }
 
-/// Returns the method of a name.
+/// Returns the method with a name.
 pub(crate) fn maker(name: &str) -> Result<&'static Maker, String> {
     let names: Vec<&str> = METHODS.iter().map(|maker| maker.name).collect();
     METHODS
@@ -121,10 +121,10 @@ pub(crate) fn maker(name: &str) -> Result<&'static Maker, String> {
         .ok_or_else(|| format!("there are: {}", names.join(", ")))
 }
 
-/// A method with what it took to make.
+/// A method and the cost of building it.
 pub(crate) struct Built {
     pub(crate) name: &'static str,
-    /// How many skills are in it.
+    /// Number of skills in it.
     pub(crate) skills: usize,
     pub(crate) index_bytes: u64,
     /// CPU time.
@@ -162,7 +162,7 @@ impl Built {
         self.method.search(request, count)
     }
 
-    /// Returns what is found, and the microseconds of CPU time: a model may use several threads.
+    /// Returns the hits and the microseconds of CPU time, since a model may use several threads.
     pub(crate) fn timed(
         &self,
         request: &str,

@@ -1,24 +1,24 @@
-//! How good a ranking is.
+//! Ranking metrics.
 
 use serde_json::{Value, json};
 
 use crate::search::method::{Built, Hit};
 
-/// How a request was answered.
+/// The ranking of one request.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The ranks of the skills that were wanted and found, from 1.
+    /// The ranks of the wanted skills that were found, from 1.
     ranks: Vec<usize>,
-    /// How many were wanted.
+    /// Number of wanted skills.
     wanted: usize,
     microseconds: f64,
 }
 
 impl Asked {
-    /// Judges a ranking. Each of `wanted` is a skill with its copies.
+    /// Evaluates a ranking. Each of `wanted` is a skill with its copies.
     ///
-    /// The first copy that is found counts as the skill; further ones are passed over, and what comes after them moves up a
-    /// rank. Copies of skills that are not wanted each take their rank.
+    /// The first copy that is found counts as the skill; further ones are skipped, and what follows moves up a rank.
+    /// Copies of skills that are not wanted each take a rank.
     pub(crate) fn new(hits: &[Hit], wanted: &[Vec<usize>], microseconds: f64) -> Self {
         let mut is_found = vec![false; wanted.len()];
         let (mut ranks, mut rank) = (Vec::new(), 0);
@@ -41,18 +41,18 @@ impl Asked {
         }
     }
 
-    /// Returns the share of the wanted skills among the first so many, of as many as have room there.
+    /// Returns the share of the wanted skills among the first `count`, out of at most `count`.
     fn recall(&self, count: usize) -> f64 {
         let found = self.ranks.iter().filter(|rank| **rank <= count).count();
         ratio(found, self.wanted.min(count))
     }
 
-    /// Returns one by the rank of the first that is right.
+    /// Returns the reciprocal rank of the first right skill.
     fn reciprocal(&self) -> f64 {
         self.ranks.first().map_or(0.0, |rank| ratio(1, *rank))
     }
 
-    /// Returns the gain of the first ten, each discounted by its rank, as a share of the best that could be.
+    /// Returns nDCG@10: the discounted gain of the first ten, as a share of the best possible.
     fn gain(&self) -> f64 {
         let gain = |rank: usize| float(rank + 1).log2().recip();
         let found = self.ranks.iter().filter(|rank| **rank <= 10);
@@ -72,7 +72,7 @@ pub(crate) struct Figures {
     p99_us: f64,
 }
 
-/// Where recall is taken.
+/// The cutoffs of recall.
 const CUTS: [usize; 4] = [1, 3, 5, 10];
 
 impl Figures {
@@ -103,7 +103,7 @@ impl Figures {
         }
     }
 
-    /// Returns the figures and what the method took to make.
+    /// Returns the metrics and the cost of building the method.
     pub(crate) fn json(&self, built: &Built) -> Value {
         let [r1, r3, r5, r10] = self.recall.map(tenths);
         json!({
@@ -119,9 +119,9 @@ impl Figures {
     }
 }
 
-/// Returns a figure with one digit after the point.
+/// Rounds to one decimal place.
 pub(crate) fn tenths(value: f64) -> f64 {
-    // Nothing has no sign.
+    // Adding 0.0 turns -0.0 into 0.0.
     (value * 10.0).round() / 10.0 + 0.0
 }
 
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn recall_is_of_as_many_as_have_room() {
-        // Two of three: all of the one place, two of three places, two of three wanted.
+        // Two of three found: R@1 is one of one, R@3 two of three, R@5 and R@10 two of three wanted.
         let two = asked(&[1, 8, 2], &[&[1], &[2], &[3]]);
         assert_eq!(figures(&[two]), "100 66.7 66.7 66.7 100 70.4");
     }
 
     #[test]
     fn a_copy_counts_as_the_skill_and_a_second_one_takes_no_rank() {
-        // 5 is a copy of 4; 6 is the other skill that is wanted, and moves up to rank two.
+        // 5 is a copy of 4; 6 is the other wanted skill, and moves up to rank two.
         let copies = asked(&[5, 4, 6], &[&[4, 5], &[6]]);
         assert_eq!(copies.ranks, [1, 2]);
         // Copies of a skill that is not wanted take their ranks.

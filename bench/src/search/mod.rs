@@ -1,4 +1,4 @@
-//! How often a search finds the skill that a request is labelled with, against FTS5 in the same run.
+//! How often a search finds the labelled skill of a request, compared with FTS5 in the same run.
 
 mod bare;
 mod dump;
@@ -33,52 +33,53 @@ use crate::search::pool::{Pool, Size, Text};
     reason = "they are switches of a command line"
 )]
 pub(crate) struct Arguments {
-    /// The folder of labelled skills and requests
+    /// Folder of labelled skills and requests
     #[arg(long)]
     data: PathBuf,
-    /// Measure the index on disk among so many records made from the pool, and among 100,000, with the bare engine beside
-    /// it, and nothing else
+    /// Measure only the disk index, with this many records generated from the pool and with 100,000, compared with the
+    /// bare engine
     #[arg(long, value_name = "RECORDS")]
     scale: Option<usize>,
-    /// How many skills to search in
+    /// Number of skills to search
     #[arg(long, default_value = "10000", conflicts_with = "scale")]
     pool: Size,
-    /// How to search
+    /// Search method
     #[arg(long, value_parser = maker, default_value = METHODS[0].name, conflicts_with = "scale")]
     method: &'static Maker,
-    /// The folder of a model, for methods that compare meanings
+    /// Folder of a model, for methods that use embeddings
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Keep the vectors of skills in this folder, and take them from there
+    /// Cache the vectors of skills in this folder
     #[arg(long, value_name = "FOLDER")]
     vectors: Option<PathBuf>,
-    /// Which source repositories' requests to ask
+    /// Source repositories whose requests to run
     #[arg(long, value_enum, default_value_t = Half::Test)]
     half: Half,
-    /// Leave the bodies of the skills out; the pool of 87643 has none
+    /// Leave out the bodies of the skills; the pool of 87643 has none
     #[arg(long)]
     metadata: bool,
     /// Do not run FTS5 beside the method
     #[arg(long)]
     no_baseline: bool,
-    /// Do not ask the requests of `MetaTool`
+    /// Do not run the requests of `MetaTool`
     #[arg(long)]
     no_metatool: bool,
-    /// Write the candidates of each request of the headline with their features into a file, and nothing else
+    /// Only write the candidates of each headline request with their features into a file
     #[arg(long)]
     dump: Option<PathBuf>,
-    /// With `--dump`: take the pool in parts of so many skills
+    /// With `--dump`: split the pool into parts of this many skills
     #[arg(long, value_name = "SKILLS", requires = "dump")]
     parts: Option<usize>,
     /// Fail if R@1, R@10 or MRR of the headline is below these, in percent
     #[arg(long, value_delimiter = ',', value_name = "R1,R10,MRR")]
     at_least: Vec<f64>,
-    /// Print how often the right and the wrong skill come first above thresholds of the score, and nothing else
+    /// Only print how often the right and the wrong skill come first above thresholds of the score
     #[arg(long)]
     negatives: bool,
 }
 
-/// How many skills each search is asked for. Of copies only the first counts, so that ten places need more than ten.
+/// Number of skills to request from each search. Only the first of several copies counts, so ten ranks need more than
+/// ten hits.
 const DEPTH: usize = 100;
 /// The tracks of the headline.
 const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
@@ -168,7 +169,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     judge(&arguments.at_least, headline.first())
 }
 
-/// Fails where a figure of the headline is below its bound.
+/// Fails if a headline metric is below its bound.
 fn judge(at_least: &[f64], headline: Option<&Figures>) -> Result<(), Box<dyn Error>> {
     let figures = headline.map(Figures::headline).unwrap_or_default();
     let is_below = |(figure, bound): (&f64, &f64)| figure < bound;
@@ -178,7 +179,7 @@ fn judge(at_least: &[f64], headline: Option<&Figures>) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Writes down what the ranker is fitted on.
+/// Writes the training data of the ranker.
 fn dumped(
     arguments: &Arguments,
     file: &Path,
@@ -208,7 +209,7 @@ fn dumped(
     Ok(())
 }
 
-/// Asks a method all requests, on one thread.
+/// Runs all requests through a method, on one thread.
 fn ask(
     built: &Built,
     pool: &Pool,
@@ -225,7 +226,7 @@ fn ask(
         .collect()
 }
 
-/// Asks the requests of `MetaTool`, which has tools of its own.
+/// Runs the requests of `MetaTool`, which has its own tools.
 fn metatool(
     print: &Print<'_>,
     methods: &[&Maker],
@@ -244,7 +245,7 @@ fn metatool(
     print.line(out, "metatool", &all, &figures)
 }
 
-/// Writes lines that say what they are of.
+/// Writes result lines, each with its method and pool.
 struct Print<'a> {
     arguments: &'a Arguments,
     text: Text,
@@ -258,7 +259,7 @@ impl Print<'_> {
         line["half"] = json!(self.arguments.half.as_str());
     }
 
-    /// Writes the figures of the first method, with those of the baseline beside.
+    /// Writes the metrics of the method, with those of the baseline beside them.
     fn line(
         &self,
         out: &mut dyn Write,

@@ -1,4 +1,4 @@
-//! How often the right skill would be given and how often a wrong one, if the first is given above some score.
+//! How often the right skill and how often a wrong one would be given, if the first hit is given above some score.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -10,21 +10,21 @@ use crate::search::method::Built;
 use crate::search::metrics::{ratio, tenths};
 use crate::search::pool::{Copies, Pool};
 
-/// Points of the curve: the scores of the first hits are parted into so many steps of equal count.
+/// Points of the curve: the scores of the first hits are split into this many steps of equal count.
 const POINTS: usize = 20;
 
-/// The first skill that is found for a request.
+/// The first skill found for a request.
 struct First {
     score: f64,
-    /// Whether it is one that the request names, or a copy of one.
+    /// Whether the request names it or a copy of it.
     is_named: bool,
 }
 
 /// Returns points from the lowest threshold to the highest.
 ///
-/// `right` is the share of positive requests of which the skill that they need comes first with at least that score;
-/// `other` that of which another does; `wrong` the share of negative requests of which the very skill comes first that must
-/// not. Positive are the requests for skills of which there are negative ones in the same half.
+/// `right` is the share of positive requests whose needed skill comes first with at least that score; `other` the share
+/// for which another skill does; `wrong` the share of negative requests for which exactly the forbidden skill comes
+/// first. Positive requests are those for skills that also have negative ones in the same half.
 pub(crate) fn curve(
     built: &Built,
     pool: &Pool,

@@ -1,4 +1,4 @@
-//! The skills that are searched.
+//! The pools of skills to search.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -9,17 +9,17 @@ use skillfold::core::Digest;
 
 use crate::labelled::{LabelledSkill, Request, lines};
 
-/// For a skill, the others that are copies of it.
+/// Maps a skill to its copies.
 pub(crate) type Copies = HashMap<String, Vec<String>>;
 
-/// The pools that there are.
+/// The available pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// The skills that a request points at.
+    /// The skills that requests point to.
     Labelled,
-    /// With others.
+    /// With other skills.
     TenThousand,
-    /// With all, by their metadata.
+    /// All skills, with metadata only.
     All,
 }
 
@@ -34,7 +34,7 @@ impl Size {
         }
     }
 
-    /// Returns what of a skill is searched if so much is wanted.
+    /// Returns which text of a skill is searched in this pool if `wanted` is requested.
     pub(crate) fn text(self, wanted: Text) -> Text {
         match self {
             Self::Labelled | Self::TenThousand => wanted,
@@ -54,12 +54,12 @@ impl FromStr for Size {
     }
 }
 
-/// What of a skill is searched.
+/// Which text of a skill is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// Name, description, tags and triggers.
     Metadata,
-    /// These and the first 6,000 characters of the body.
+    /// The same and the first 6,000 characters of the body.
     WithBody,
 }
 
@@ -113,7 +113,7 @@ impl Pool {
         })
     }
 
-    /// Returns the pool in parts of so many skills each, mixed by a hash of their ids.
+    /// Returns the pool in parts of `size` skills each, shuffled by a hash of their ids.
     pub(crate) fn parts(&self, size: usize) -> Vec<Self> {
         let mixed = |skill: &&LabelledSkill| Digest::sha256(skill.id.as_bytes()).to_string();
         let mut skills: Vec<&LabelledSkill> = self.skills.iter().collect();
@@ -125,12 +125,13 @@ impl Pool {
         parts.collect()
     }
 
-    /// Returns the place of the skill with an id.
+    /// Returns the position of the skill with an id.
     pub(crate) fn place(&self, id: &str) -> Option<usize> {
         self.places.get(id).copied()
     }
 
-    /// Returns for each skill that a request names its place and those of its copies. Copies may be outside of the pool.
+    /// Returns the position of each skill that a request names, with those of its copies. Copies may be outside the
+    /// pool.
     pub(crate) fn wanted(
         &self,
         request: &Request,

@@ -1,4 +1,4 @@
-//! Search among many: the index on disk, with the bare engine on the same records beside it.
+//! Search in large catalogs: the disk index, compared with the bare engine on the same records.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -14,20 +14,20 @@ use skillfold_index::{DiskIndex, Key};
 use crate::measure::{Sample, cpu_time, measure, median, rounded};
 use crate::search::bare::Bare;
 
-/// What growth is counted from.
+/// The size that growth is measured from.
 const SMALL: usize = 100_000;
-/// Requests that are asked.
+/// Number of requests.
 const REQUESTS: usize = 1_000;
-/// Terms of a request at most: above that the index leaves some out, and the bare engine would not.
+/// Maximum terms of a request: the index drops terms above that, but the bare engine would not.
 const TERMS: usize = 48;
-/// How often each is asked; the middle counts.
+/// Repetitions of each request; the median counts.
 const ROUNDS: usize = 5;
 /// How often one skill is changed in each way.
 const CHANGES: usize = 15;
-/// How far the bare engine's time for the candidates may be surpassed.
+/// Maximum ratio to the bare engine's time for the candidates.
 const LIMIT: f64 = 1.3;
 
-/// Measures search among so many records, and among 100,000 before it.
+/// Measures search with 100,000 records, then with `scale`.
 #[expect(
     clippy::cast_precision_loss,
     reason = "counts and bytes; a millionth does not matter"
@@ -69,7 +69,7 @@ pub(crate) fn run(data: &Path, scale: usize, out: &mut dyn Write) -> Result<(), 
     Ok(())
 }
 
-/// Figures of one number of records.
+/// Measurements for one number of records.
 struct Figures {
     records: usize,
     build: Sample,
@@ -120,7 +120,7 @@ impl Figures {
             Ok(sample)
         });
         let update = update.collect::<Result<_, Box<dyn Error>>>()?;
-        // By who knows what changed: the last change of the first record is undone, and another made.
+        // With known changes: undoes the last change of the first record and makes another.
         let change = (CHANGES..2 * CHANGES).map(|change| {
             let (changed, sample) = measure(|| {
                 let number = records + change;
@@ -150,7 +150,7 @@ impl Figures {
         })
     }
 
-    /// Returns how much longer the candidates take than by the bare engine: the middle of the requests.
+    /// Returns how much longer the candidates take than with the bare engine, as the median over the requests.
     fn ratio(&self) -> f64 {
         let pairs = self.candidates.0.iter().zip(&self.bare.0);
         median(pairs.map(|(ours, bare)| ours / bare).collect())
@@ -223,7 +223,7 @@ fn middle(samples: &[Sample], of: fn(&Sample) -> f64) -> f64 {
     median(samples.iter().map(of).collect())
 }
 
-/// Microseconds of CPU of each request.
+/// CPU microseconds of each request.
 struct Times(Vec<f64>);
 
 impl Times {
@@ -258,7 +258,7 @@ fn microseconds<E: Into<Box<dyn Error>>>(
     Ok(cpu_time().saturating_sub(start).as_secs_f64() * 1e6)
 }
 
-/// Real records, of which others are made.
+/// Real records, from which others are generated.
 struct Pool {
     records: Vec<Record>,
 }
@@ -286,7 +286,7 @@ impl Pool {
         Ok(Self { records })
     }
 
-    /// Returns the key and the maker of each document; `change` makes one of them another.
+    /// Returns the key and the builder of each document; `change` replaces one of them.
     fn skills(
         &self,
         records: usize,
@@ -310,8 +310,8 @@ impl Pool {
         (0..records).map(move |number| self.document(number, &mut documents))
     }
 
-    /// Makes a record: one of the pool, or the first half of one and the second half of another. No two are made of the same
-    /// two.
+    /// Generates a record: one of the pool, or the first half of one and the second half of another. No two records
+    /// have the same pair.
     fn document(&self, number: usize, documents: &mut DocumentBuilder) -> Document {
         let count = self.records.len();
         let first = &self.records[number % count];
@@ -339,7 +339,7 @@ fn halves(first: &str, second: &str, between: char) -> String {
         .join(&between.to_string())
 }
 
-/// Returns a key that is spread as digests are.
+/// Returns a key that is distributed like a digest.
 fn key(number: usize) -> Key {
     let spread = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     Key::new((spread ^ spread >> 61).to_be_bytes())
@@ -353,7 +353,7 @@ fn requests(data: &Path) -> Result<Vec<Query>, Box<dyn Error>> {
             requests.push(query);
         }
     }
-    // Over the whole file, so that each of its sources has some.
+    // Over the whole file, so that each of its sources is included.
     let step = requests.len().div_ceil(REQUESTS).max(1);
     Ok(requests.into_iter().step_by(step).collect())
 }

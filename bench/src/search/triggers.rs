@@ -1,4 +1,4 @@
-//! The triggers and names that a message matches, which is what starts skills today.
+//! The triggers and names that a message matches, which is how skills start today.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ use crate::search::pool::Pool;
 
 struct ByTriggers {
     matcher: Matcher,
-    /// The places of the skills, by their ids in the pool.
+    /// The positions of the skills, by their ids in the pool.
     places: std::collections::HashMap<String, usize>,
 }
 
-/// Installs all skills with the triggers that their authors gave them. Of skills with one name the first is seen, and those
+/// Installs all skills with their authors' triggers. Of skills with the same name the first is visible, and those
 /// without a description are refused, as everywhere.
 pub(crate) fn make(pool: &Pool) -> Result<Box<dyn Method>, Box<dyn Error>> {
     let catalog = installed(pool.skills.iter(), Triggers::Own)?.catalog();

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -70,7 +70,7 @@ pub(crate) struct Global {
 }
 
 impl Arguments {
-    /// Returns whether answers are wanted as JSON.
+    /// Returns whether the output is JSON.
     pub(crate) fn is_json(&self) -> bool {
         let is_format = |check: &Check| check.format == Format::Json;
         self.global.json || matches!(&self.command, Command::Check(check) if is_format(check))
@@ -149,7 +149,7 @@ pub(crate) struct List {
     /// Only skills whose id or tags have this text
     pub(crate) query: Option<String>,
     /// Only skills of this scope: project, user (or personal), plugin, bundled
-    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    #[arg(long, value_name = "SCOPE", value_parser = parse_scope)]
     pub(crate) scope: Vec<Scope>,
     /// Only skills whose name this regular expression matches
     #[arg(long, value_name = "REGEX")]
@@ -168,7 +168,7 @@ pub(crate) struct List {
     pub(crate) after: Option<String>,
 }
 
-fn scope(text: &str) -> Result<Scope, String> {
+fn parse_scope(text: &str) -> Result<Scope, String> {
     text.parse()
         .map_err(|error: skillfold::core::InvalidScope| error.to_string())
 }
@@ -247,11 +247,11 @@ pub(crate) struct Read {
     /// The path of the file inside the skill, such as `references/forms.md`
     pub(crate) path: String,
     /// Only these bytes: START..END, either of which may be left out
-    #[arg(long, value_name = "RANGE", value_parser = range, default_value = "..", hide_default_value = true)]
+    #[arg(long, value_name = "RANGE", value_parser = parse_range, default_value = "..", hide_default_value = true)]
     pub(crate) range: Range<u64>,
 }
 
-fn range(text: &str) -> Result<Range<u64>, String> {
+fn parse_range(text: &str) -> Result<Range<u64>, String> {
     let number = |text: &str, otherwise: u64| {
         if text.is_empty() {
             return Ok(otherwise);
@@ -285,7 +285,7 @@ pub(crate) struct Why {
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
     /// Serve by HTTP at this address: PORT on the loopback, or ADDRESS:PORT; port 0 takes one that is free
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub(crate) http: Option<SocketAddr>,
     /// Ask no token of clients; on a loopback address only
     #[arg(long, requires = "http")]
@@ -327,7 +327,7 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
     }

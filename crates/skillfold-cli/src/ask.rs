@@ -1,29 +1,29 @@
-//! Asks the person before something of theirs is changed.
+//! Asks the user for confirmation.
 
 use std::io::{self, BufRead, IsTerminal};
 
 use crate::output::Output;
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
-    /// There is no terminal, and so nobody to answer.
-    Nobody,
+    /// There is no terminal to ask on.
+    NoTerminal,
 }
 
-/// Longest answer that is read.
-const LINE: u64 = 1_000;
+/// Maximum bytes of an answer.
+const MAX_LINE_BYTES: u64 = 1_000;
 
-/// Asks a question on the terminal; everything but a clear yes is a no.
+/// Asks a question on the terminal. Everything but a clear yes is a no.
 pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Answer::Nobody;
+        return Answer::NoTerminal;
     }
-    output.say_open(format!("{question} [y/N] "));
+    output.say_inline(format!("{question} [y/N] "));
     let mut line = String::new();
-    let read = io::Read::take(io::stdin().lock(), LINE).read_line(&mut line);
+    let read = io::Read::take(io::stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
     match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" if read.is_ok() => Answer::Yes,
         _ => Answer::No,

@@ -7,9 +7,9 @@ use skillfold::view::{Document, SettingsView, WrittenFile};
 use skillfold::{RootStatus, SettingFinding, SettingsFile, write_setting};
 
 use crate::arguments::{Config, ConfigAction, Global};
-use crate::failure::{Failure, WRONG};
+use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
-use crate::output::{BOLD, DIM, Output, painted, shown};
+use crate::output::{BOLD, DIM, Output, display_path, paint};
 
 pub(crate) fn run(
     global: &Global,
@@ -33,7 +33,7 @@ pub(crate) fn run(
     if output.is_json() {
         output.json(Document::Written(WrittenFile::new(&path)))?;
     } else {
-        output.line(shown(&path))?;
+        output.line(display_path(&path))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -48,7 +48,7 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         .any(SettingFinding::is_fatal);
     if output.is_json() {
         output.json(Document::Settings(SettingsView::new(&report.settings)))?;
-        return Ok(ExitCode::from(if is_broken { WRONG } else { 0 }));
+        return Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }));
     }
     let rows = report.settings.explain().into_iter();
     let rows: Vec<_> = rows
@@ -68,11 +68,11 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         .max()
         .unwrap_or_default();
     for (key, value, origin) in rows {
-        let key = painted(BOLD, format!("{key:key_width$}"));
+        let key = paint(BOLD, format!("{key:key_width$}"));
         if options.explain {
             output.line(format!(
                 "{key}  {value:value_width$}  {}",
-                painted(DIM, origin)
+                paint(DIM, origin)
             ))?;
         } else {
             output.line(format!("{key}  {value}"))?;
@@ -80,11 +80,11 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
     }
     for root in &report.roots {
         if let RootStatus::Missing(diagnostic) = &root.outcome {
-            host::say(diagnostic, &root.origin, output);
+            host::say_with_origin(diagnostic, &root.origin, output);
         }
     }
     for problem in &report.settings.findings {
-        host::say(&problem.diagnostic, &problem.origin, output);
+        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
-    Ok(ExitCode::from(if is_broken { WRONG } else { 0 }))
+    Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }))
 }

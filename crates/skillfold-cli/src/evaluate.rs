@@ -8,14 +8,14 @@ use skillfold::view::{self, Document};
 use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, StartsBy};
 
 use crate::arguments::{Global, Test};
-use crate::failure::{Failure, WRONG};
+use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, counted, finding, painted};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, format_finding, paint, pluralize};
 
-/// Queries of one skill that came out wrong, and confused pairs, that are shown.
-const SHOWN: usize = 20;
-/// Characters of a query that are shown.
-const WIDTH: usize = 100;
+/// Maximum failed queries per skill, and maximum confused pairs, shown.
+const MAX_SHOWN: usize = 20;
+/// Maximum characters of a query shown.
+const MAX_QUERY_CHARS: usize = 100;
 
 pub(crate) fn run(
     global: &Global,
@@ -31,31 +31,32 @@ pub(crate) fn run(
         output.json(Document::Evaluation(view))?;
     } else {
         print(&evaluation, options, output)?;
-        say(&evaluation, options, output);
+        say_summary(&evaluation, options, output);
     }
-    // In JSON as well: what is held back is what a pipeline forgets to trust.
+    // Also with JSON output: withheld skills are the ones a pipeline forgets to trust.
     host::say_untrusted(&skills.catalog(), output);
     let is_passed = is_passed(&evaluation, options);
-    Ok(ExitCode::from(if is_passed { 0 } else { WRONG }))
+    Ok(ExitCode::from(if is_passed { 0 } else { EXIT_PROBLEMS }))
 }
 
-/// Returns whether every skill came out as well as it must. Where all is held back, nothing was shown to be right.
+/// Returns whether every skill reaches its required share. Fails if all skills with queries are withheld, since nothing
+/// was tested.
 fn is_passed(evaluation: &Evaluation, options: &Test) -> bool {
     let is_good = |skill: &EvaluatedSkill| {
         let is_tested = options.ids.is_empty() || !skill.queries.is_empty();
         is_tested && skill.reaches(options.at_least)
     };
-    evaluation.skills.iter().all(is_good) && !is_idle(evaluation, options)
+    evaluation.skills.iter().all(is_good) && !is_all_withheld(evaluation, options)
 }
 
-/// Returns whether all that might have been tested is held back.
-fn is_idle(evaluation: &Evaluation, options: &Test) -> bool {
+/// Returns whether everything that could have been tested is withheld.
+fn is_all_withheld(evaluation: &Evaluation, options: &Test) -> bool {
     options.ids.is_empty() && evaluation.queries() == 0 && evaluation.withheld > 0
 }
 
 fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result<(), Failure> {
-    let is_shown = |one: &EvaluationFinding| {
-        !options.ids.is_empty() || one.diagnostic.severity > Severity::Info
+    let is_shown = |item: &EvaluationFinding| {
+        !options.ids.is_empty() || item.diagnostic.severity > Severity::Info
     };
     let skills = evaluation.skills.iter().filter(|skill| {
         !options.ids.is_empty() || !skill.queries.is_empty() || skill.findings.iter().any(is_shown)
@@ -67,30 +68,33 @@ fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result
     let width = widths.max().unwrap_or_default();
     for skill in skills {
         let id = format!("{:width$}", visible(&skill.id));
-        let id = painted(BOLD, id);
-        output.line(format!("{id}  {}", result(skill, options)))?;
-        for one in skill.findings.iter().filter(|one| is_shown(one)) {
-            let place = match &*one.file {
+        let id = paint(BOLD, id);
+        output.line(format!("{id}  {}", result_text(skill, options)))?;
+        for item in skill.findings.iter().filter(|item| is_shown(item)) {
+            let file_prefix = match &*item.file {
                 "" => String::new(),
                 file => format!("{}: ", visible(file)),
             };
-            output.line(format!("    {place}{}", finding(&one.diagnostic)))?;
-            let hint = painted(DIM, "hint");
-            output.line(format!("    {hint}: {}", one.diagnostic.hint()))?;
+            output.line(format!(
+                "    {file_prefix}{}",
+                format_finding(&item.diagnostic)
+            ))?;
+            let hint = paint(DIM, "hint");
+            output.line(format!("    {hint}: {}", item.diagnostic.hint()))?;
         }
         let wrong = skill.queries.iter().filter(|query| !query.is_right());
         let wrong: Vec<&EvaluatedQuery> = wrong.collect();
-        for query in wrong.iter().take(SHOWN) {
+        for query in wrong.iter().take(MAX_SHOWN) {
             let what = if query.should_trigger {
                 "missed"
             } else {
                 "fired "
             };
-            let what = painted(BAD, what);
-            output.line(format!("    {what}  {}", quoted(&query.query)))?;
+            let what = paint(BAD, what);
+            output.line(format!("    {what}  {}", quote(&query.query)))?;
             output.line(format!("            {}", reason(skill, query)))?;
         }
-        if let Some(more @ 1..) = wrong.len().checked_sub(SHOWN) {
+        if let Some(more @ 1..) = wrong.len().checked_sub(MAX_SHOWN) {
             output.line(format!("    {more} more are wrong; `--json` has them all"))?;
         }
     }
@@ -103,27 +107,27 @@ fn print_confused(evaluation: &Evaluation, output: &mut Output) -> Result<(), Fa
         return Ok(());
     }
     output.line("")?;
-    output.line(painted(BOLD, "Confused"))?;
-    for pair in confused.iter().take(SHOWN) {
+    output.line(paint(BOLD, "Confused"))?;
+    for pair in confused.iter().take(MAX_SHOWN) {
         output.line(format!(
             "  `{}` was given instead of `{}`: {}, such as {}",
             visible(&pair.given),
             visible(&pair.meant),
-            counted(pair.queries, "query", "queries"),
-            quoted(&pair.example)
+            pluralize(pair.queries, "query", "queries"),
+            quote(&pair.example)
         ))?;
     }
-    if let Some(more @ 1..) = confused.len().checked_sub(SHOWN) {
-        let more = counted(more, "more pair", "more pairs");
+    if let Some(more @ 1..) = confused.len().checked_sub(MAX_SHOWN) {
+        let more = pluralize(more, "more pair", "more pairs");
         output.line(format!("  {more}; `--json` has them all"))?;
     }
     Ok(())
 }
 
-/// Returns how a skill did, on one line.
-fn result(skill: &EvaluatedSkill, options: &Test) -> String {
+/// Returns the result of a skill on one line.
+fn result_text(skill: &EvaluatedSkill, options: &Test) -> String {
     if skill.queries.is_empty() {
-        return painted(BAD, "no queries");
+        return paint(BAD, "no queries");
     }
     let style = if skill.reaches(options.at_least) {
         GOOD
@@ -138,15 +142,15 @@ fn result(skill: &EvaluatedSkill, options: &Test) -> String {
     let (recall, precision) = (percent(skill.recall()), percent(skill.precision()));
     format!(
         "{}  recall {recall}, precision {precision}",
-        painted(style, right)
+        paint(style, right)
     )
 }
 
-/// Returns why a query came out wrong.
+/// Returns why a query failed.
 fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
     let why = match &query.matched {
-        Some(fired) => {
-            let what = match fired.outcome {
+        Some(query_match) => {
+            let what = match query_match.outcome {
                 "no_room" => "; its instructions do not fit the budget",
                 "later" => "; others came first",
                 "failed" => "; its instructions could not be loaded",
@@ -154,8 +158,8 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
             };
             format!(
                 "{} `{}`{what}",
-                fired.signal.as_str(),
-                visible(&fired.evidence)
+                query_match.signal.as_str(),
+                visible(&query_match.evidence)
             )
         }
         None => match skill.starts_by {
@@ -176,14 +180,14 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
     format!("{why}; given instead: {}", others.join(", "))
 }
 
-/// Returns a query as it is shown: on one line, in quotes, and not too long.
-fn quoted(query: &str) -> String {
+/// Returns a query in quotes, on one line and shortened.
+fn quote(query: &str) -> String {
     let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("\"{}\"", visible(&shortened(&line, WIDTH)))
+    format!("\"{}\"", visible(&shortened(&line, MAX_QUERY_CHARS)))
 }
 
-/// Says what was run in all, and what was not.
-fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
+/// Prints what was tested in total, and what was not.
+fn say_summary(evaluation: &Evaluation, options: &Test, output: &mut Output) {
     if let Some(mode) = evaluation.instead_of {
         output.say(format!(
             "Disclosure `{mode}` gives no skill by request; tested as `{}`",
@@ -193,7 +197,7 @@ fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
     let summary = view::EvaluationView::new(evaluation).summary;
     let tested = evaluation.skills.iter();
     let tested = tested.filter(|skill| !skill.queries.is_empty()).count();
-    if is_idle(evaluation, options) {
+    if is_all_withheld(evaluation, options) {
         output.say("Nothing was tested");
     } else if tested == 0 {
         output.say("There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
@@ -208,14 +212,14 @@ fn say(evaluation: &Evaluation, options: &Test, output: &mut Output) {
         parts.extend(counts.map(|(number, what)| format!("{number} {what}")));
         output.say(format!(
             "{}, {}: {}",
-            counted(tested, "skill", "skills"),
-            counted(summary.queries, "query", "queries"),
+            pluralize(tested, "skill", "skills"),
+            pluralize(summary.queries, "query", "queries"),
             parts.join(", ")
         ));
     }
-    let idle = evaluation.skills.len() - tested;
-    if options.ids.is_empty() && tested > 0 && evaluation.without + idle > 0 {
-        let skills = counted(evaluation.without + idle, "skill has", "skills have");
+    let untested = evaluation.skills.len() - tested;
+    if options.ids.is_empty() && tested > 0 && evaluation.without + untested > 0 {
+        let skills = pluralize(evaluation.without + untested, "skill has", "skills have");
         output.say(format!("{skills} no trigger queries"));
     }
 }

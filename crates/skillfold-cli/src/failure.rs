@@ -1,4 +1,4 @@
-//! Why a command could not do what was asked, and the exit code for it.
+//! Why a command failed, and its exit code.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use skillfold::core::{Error, ErrorKind};
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The engine could not do it.
+    /// The engine returned an error.
     Engine(Error),
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage(String),
-    /// The system did not let the command do it.
+    /// The system refused an operation.
     System { message: String, hint: String },
-    /// Nobody reads the output, or it cannot be written.
+    /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
@@ -28,22 +28,22 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Something is wrong with what was looked at.
-pub(crate) const WRONG: u8 = 1;
-/// The command line or a setting cannot be followed.
-pub(crate) const USAGE: u8 = 2;
+/// Exit code: the command ran and found problems.
+pub(crate) const EXIT_PROBLEMS: u8 = 1;
+/// Exit code: the command line or a setting is invalid.
+pub(crate) const EXIT_USAGE: u8 = 2;
 
-/// Reading, writing or another thing that the system does failed.
-pub(crate) const FAILED: u8 = 5;
+/// Exit code: an I/O or other system error.
+pub(crate) const EXIT_FAILED: u8 = 5;
 
 /// Returns the exit code for an error.
-pub(crate) fn code(error: &Error) -> u8 {
+pub(crate) fn exit_code(error: &Error) -> u8 {
     match error.kind() {
-        // The command line is in order, and the skill is not.
-        ErrorKind::Invalid if !error.diagnostics().is_empty() => WRONG,
-        ErrorKind::Invalid => USAGE,
+        // The command line is valid, but the skill is not.
+        ErrorKind::Invalid if !error.diagnostics().is_empty() => EXIT_PROBLEMS,
+        ErrorKind::Invalid => EXIT_USAGE,
         ErrorKind::NotFound => 3,
         ErrorKind::Refused | ErrorKind::Exists => 4,
-        _ => FAILED,
+        _ => EXIT_FAILED,
     }
 }

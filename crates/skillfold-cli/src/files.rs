@@ -9,10 +9,10 @@ use skillfold::view::{Document, FileListing};
 use crate::arguments::{Files, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, counted, painted, say_all};
+use crate::output::{BOLD, DIM, Output, paint, pluralize, say_diagnostics};
 
-/// Files on a page, unless another number is asked for.
-const LIMIT: usize = 1_000;
+/// Default number of files on a page.
+const DEFAULT_LIMIT: usize = 1_000;
 
 pub(crate) fn run(
     global: &Global,
@@ -21,7 +21,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?.for_person();
     let cursor = options.after.as_deref().map(Cursor::after);
-    let limit = options.limit.map_or(LIMIT, NonZeroUsize::get);
+    let limit = options.limit.map_or(DEFAULT_LIMIT, NonZeroUsize::get);
     let page = skills.files(&options.id, cursor.as_ref(), limit)?;
     let catalog = skills.catalog();
     let listing = FileListing::new(&catalog.resolve_or_suggest(&options.id)?, &page);
@@ -32,7 +32,7 @@ pub(crate) fn run(
     for file in &listing.files {
         let path = visible(&file.path);
         let path = if file.mentioned {
-            painted(BOLD, path)
+            paint(BOLD, path)
         } else {
             path.into_owned()
         };
@@ -43,18 +43,18 @@ pub(crate) fn run(
         ))?;
     }
     let mentioned = listing.files.iter().filter(|file| file.mentioned).count();
-    output.say(painted(
+    output.say(paint(
         DIM,
         format!(
             "{} of {}, {mentioned} (*) named in the instructions",
             listing.files.len(),
-            counted(listing.total, "file", "files")
+            pluralize(listing.total, "file", "files")
         ),
     ));
     if let Some(next) = &listing.next {
         output.say(format!("Go on with `--after {}`", visible(next)));
     }
-    say_all(
+    say_diagnostics(
         page.findings.iter().map(|finding| &finding.diagnostic),
         output,
     );

@@ -1,4 +1,4 @@
-//! The skills that the command looks at.
+//! Finds the skills that a command works on.
 
 use skillfold::core::{
     Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Status, visible,
@@ -7,14 +7,14 @@ use skillfold::{Environment, Host, Origin, RootStatus, SearchedRoot, Skills};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::output::{DIM, Output, counted, finding, painted};
+use crate::output::{DIM, Output, format_finding, paint, pluralize};
 
-/// Returns the surroundings of the folder that is worked in.
+/// Returns the environment of the working folder.
 pub(crate) fn environment(global: &Global) -> Result<Environment, Failure> {
     let environment = Environment::from_process(&global.directory)?;
     let name = || global.directory.to_string_lossy();
     match environment.directory().metadata() {
-        Ok(found) if found.is_dir() => Ok(environment),
+        Ok(metadata) if metadata.is_dir() => Ok(environment),
         Ok(_) => Err(Error::not_found(name()).into()),
         Err(error) => Err(Error::read(name(), error).into()),
     }
@@ -45,16 +45,16 @@ pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
     Ok(host)
 }
 
-/// Finds the skills, and says what is wrong with the settings.
+/// Finds the skills, and prints problems with the settings.
 pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Failure> {
     let skills = host(global)?.discover()?;
     for root in &skills.report().roots {
         match &root.outcome {
             RootStatus::Missing(_) if root.origin == Origin::Argument => {
-                return Err(unusable(root).into());
+                return Err(unusable_root(root).into());
             }
             RootStatus::Missing(diagnostic) | RootStatus::Stale(diagnostic) => {
-                say(diagnostic, &root.origin, output);
+                say_with_origin(diagnostic, &root.origin, output);
             }
             _ => {}
         }
@@ -63,15 +63,15 @@ pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Fai
     let report = skills.report();
     let problems = report.settings.findings.iter();
     let problems = problems.chain(&report.trusted.findings);
-    // What is only good to know is for those who ask: `doctor` and `config`.
+    // Infos are left to `doctor` and `config`.
     for problem in problems.filter(|problem| problem.diagnostic.severity > Severity::Info) {
-        say(&problem.diagnostic, &problem.origin, output);
+        say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
     Ok(skills)
 }
 
-/// Returns why a root that the command line names cannot be searched.
-fn unusable(root: &SearchedRoot) -> Error {
+/// Returns why a root named on the command line cannot be searched.
+fn unusable_root(root: &SearchedRoot) -> Error {
     if root.path.is_file() {
         let why = "it is a file, and a root is a folder of skills; `skillfold check` takes a file";
         return Error::invalid(&*root.label, why);
@@ -82,26 +82,30 @@ fn unusable(root: &SearchedRoot) -> Error {
     }
 }
 
-/// Says what cannot be read right now: there may be more skills than are found.
+/// Prints what could not be read: there may be more skills than were found.
 fn say_unavailable(catalog: &Catalog, output: &mut Output) {
-    for of in catalog.findings() {
-        let diagnostic = &of.finding.diagnostic;
+    for sourced in catalog.findings() {
+        let diagnostic = &sourced.finding.diagnostic;
         if diagnostic.code == Code::Unavailable {
-            let root = catalog.roots()[of.source].label();
-            output.say(format!("{} ({})", finding(diagnostic), visible(root)));
-            output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+            let root = catalog.roots()[sourced.source].label();
+            output.say(format!(
+                "{} ({})",
+                format_finding(diagnostic),
+                visible(root)
+            ));
+            output.say(format!("{}: {}", paint(DIM, "hint"), diagnostic.hint()));
         }
     }
 }
 
-/// Says what is wrong with a setting, and where it was made.
-pub(crate) fn say(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output) {
-    output.say(format!("{} ({origin})", finding(diagnostic)));
-    output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+/// Prints a problem with a setting and where it was set.
+pub(crate) fn say_with_origin(diagnostic: &Diagnostic, origin: &Origin, output: &mut Output) {
+    output.say(format!("{} ({origin})", format_finding(diagnostic)));
+    output.say(format!("{}: {}", paint(DIM, "hint"), diagnostic.hint()));
 }
 
-/// Says why the project's skills are trusted, where it has any that are.
-pub(crate) fn say_rule(skills: &Skills, output: &mut Output) {
+/// Prints why the project's skills are trusted, if it has any that are.
+pub(crate) fn say_trust_rule(skills: &Skills, output: &mut Output) {
     let (catalog, report) = (skills.catalog(), skills.report());
     let mut entries = catalog.entries();
     let mut roots = report.roots.iter();
@@ -113,14 +117,14 @@ pub(crate) fn say_rule(skills: &Skills, output: &mut Output) {
     }
 }
 
-/// Says why searches look at less, or in another way, than they should.
+/// Prints why searches are incomplete or degraded.
 pub(crate) fn say_search_problem(skills: &Skills, output: &mut Output) {
     if let Some(problem) = skills.search_problem() {
         output.say(visible(&problem));
     }
 }
 
-/// Says that skills are held back, and the way to see them.
+/// Prints that skills are withheld, and how to get them.
 pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
     let untrusted = catalog.entries();
     let untrusted = untrusted.filter(|entry| entry.status() == Status::Untrusted);
@@ -128,7 +132,7 @@ pub(crate) fn say_untrusted(catalog: &Catalog, output: &mut Output) {
         0 => {}
         count => output.say(format!(
             "{} withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`",
-            counted(count, "skill is", "skills are")
+            pluralize(count, "skill is", "skills are")
         )),
     }
 }

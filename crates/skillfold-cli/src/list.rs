@@ -9,7 +9,7 @@ use skillfold::view::{Document, SkillList};
 use crate::arguments::{Global, List};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, WARN, counted, painted};
+use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 
 pub(crate) fn run(
     global: &Global,
@@ -24,7 +24,7 @@ pub(crate) fn run(
     let page = catalog.page(&filter, cursor.as_ref(), limit);
     if output.is_json() {
         let listing = SkillList::new(&page);
-        let listing = if is_whole(options) {
+        let listing = if is_unfiltered(options) {
             listing.with_refused(&catalog)
         } else {
             listing
@@ -39,17 +39,17 @@ pub(crate) fn run(
             visible(next.as_str())
         ));
     }
-    if is_whole(options) {
-        talk(&catalog, output);
-        host::say_rule(&skills, output);
+    if is_unfiltered(options) {
+        say_summary(&catalog, output);
+        host::say_trust_rule(&skills, output);
     } else {
-        let all = counted(catalog.len(), "skill", "skills");
+        let all = pluralize(catalog.len(), "skill", "skills");
         output.say(format!("{} of {all}", page.entries.len()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_whole(options: &List) -> bool {
+fn is_unfiltered(options: &List) -> bool {
     let List {
         query,
         scope,
@@ -86,13 +86,13 @@ fn filter(options: &List) -> Result<Filter, Failure> {
 fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
     let rows: Vec<_> = entries
         .iter()
-        .map(|entry| (visible(entry.id()), place(entry), entry))
+        .map(|entry| (visible(entry.id()), location(entry), entry))
         .collect();
     let width =
         |texts: &dyn Fn(usize) -> usize| (0..rows.len()).map(texts).max().unwrap_or_default();
     let id_width = width(&|row| rows[row].0.chars().count());
-    let place_width = width(&|row| rows[row].1.chars().count());
-    for (id, place, entry) in &rows {
+    let location_width = width(&|row| rows[row].1.chars().count());
+    for (id, location, entry) in &rows {
         let style = if entry.status() == Status::Active {
             DIM
         } else {
@@ -101,62 +101,62 @@ fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
         let brief = entry.manifest().brief();
         output.line(format!(
             "{}  {}  {}",
-            painted(BOLD, format!("{id:id_width$}")),
-            painted(style, format!("{place:place_width$}")),
+            paint(BOLD, format!("{id:id_width$}")),
+            paint(style, format!("{location:location_width$}")),
             visible(&brief)
         ))?;
     }
     Ok(())
 }
 
-/// Returns where a skill belongs, and how it stands if not as one expects.
-fn place(entry: &Entry<'_>) -> String {
-    let place = entry.root().qualifier();
+/// Returns the scope or plugin of a skill, and its status if it is not active.
+fn location(entry: &Entry<'_>) -> String {
+    let qualifier = entry.root().qualifier();
     match entry.status() {
-        Status::Active => place.to_owned(),
-        status => format!("{place}, {status}"),
+        Status::Active => qualifier.to_owned(),
+        status => format!("{qualifier}, {status}"),
     }
 }
 
-/// Says how many there are, and what to do about those that cannot be used.
-fn talk(catalog: &Catalog, output: &mut Output) {
+/// Prints how many skills there are, and a hint about those that cannot be used.
+fn say_summary(catalog: &Catalog, output: &mut Output) {
     let refused = catalog.refused().len();
     let findings = catalog.findings().iter();
     let warnings = findings
-        .filter(|one| one.finding.diagnostic.severity > Severity::Info)
+        .filter(|sourced| sourced.finding.diagnostic.severity > Severity::Info)
         .count();
     if catalog.is_empty() && refused == 0 && warnings == 0 {
         return output.say(
             "No skills found. `skillfold new NAME` creates one; `skillfold doctor` lists the folders that were searched",
         );
     }
-    let mut odd = Vec::new();
+    let mut notes = Vec::new();
     for status in [Status::Untrusted, Status::Disabled, Status::Shadowed] {
         let entries = catalog.entries();
         match entries.filter(|entry| entry.status() == status).count() {
             0 => {}
-            number => odd.push(format!("{number} {status}")),
+            count => notes.push(format!("{count} {status}")),
         }
     }
     if refused > 0 {
-        odd.push(counted(
+        notes.push(pluralize(
             refused,
             "invalid SKILL.md",
             "invalid SKILL.md files",
         ));
     }
     if warnings > 0 {
-        odd.push(counted(
+        notes.push(pluralize(
             warnings,
             "warning about a folder",
             "warnings about folders",
         ));
     }
-    let skills = counted(catalog.len(), "skill", "skills");
-    if odd.is_empty() {
+    let skills = pluralize(catalog.len(), "skill", "skills");
+    if notes.is_empty() {
         output.say(skills);
     } else {
-        let odd = odd.join(", ");
-        output.say(format!("{skills}, {odd}; `skillfold doctor` says why"));
+        let notes = notes.join(", ");
+        output.say(format!("{skills}, {notes}; `skillfold doctor` says why"));
     }
 }

@@ -8,7 +8,7 @@ use skillfold::view::{Document, InstructionsView};
 use crate::arguments::{Global, Load};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{Output, say_all};
+use crate::output::{Output, say_diagnostics};
 
 pub(crate) fn run(
     global: &Global,
@@ -18,29 +18,29 @@ pub(crate) fn run(
     let skills = host::skills(global, output)?.for_person();
     let envelope = Envelope::from(options.envelope);
     let dialect = skills.report().settings.arguments.value;
-    let arguments = arguments(&options.arguments, dialect);
+    let arguments = join_arguments(&options.arguments, dialect);
     let loaded = skills.render(&options.id, &arguments, envelope)?;
     if output.is_json() {
         output.json(Document::Instructions(InstructionsView::new(
             &loaded, envelope,
         )))?;
     } else {
-        say_all(&loaded.notes, output);
-        output.foreign(loaded.text.as_bytes())?;
+        say_diagnostics(&loaded.notes, output);
+        output.skill_text(loaded.text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what was typed as one text. One word is taken as it is; of several, those that would fall apart again where
-/// single arguments count are quoted.
-fn arguments(words: &[String], dialect: Dialect) -> String {
+/// Joins the arguments into one text. A single word is passed unchanged. Of several, those that splitting into
+/// arguments would break apart are quoted.
+fn join_arguments(words: &[String], dialect: Dialect) -> String {
     let is_plain = |word: &str| {
         !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "\"'\\".contains(c))
     };
-    let quoted = |word: &String| match words {
+    let quote = |word: &String| match words {
         [_] => word.clone(),
         _ if dialect == Dialect::Plain || is_plain(word) => word.clone(),
         _ => format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"")),
     };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }

@@ -37,7 +37,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::failure::{FAILED, Failure, USAGE};
+use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure};
 use crate::output::{Output, printable};
 use crate::report::report;
 
@@ -50,22 +50,24 @@ fn main() -> ExitCode {
     arguments.global.color.write_global();
     let mut output = Output::new(&arguments);
     match run(&arguments, &mut output).and_then(|code| output.finish().map(|()| code)) {
-        Ok(code) if code == ExitCode::SUCCESS && trace::is_lost() => ExitCode::from(FAILED),
+        Ok(code) if code == ExitCode::SUCCESS && trace::write_failed() => {
+            ExitCode::from(EXIT_FAILED)
+        }
         Ok(code) => code,
         Err(failure) => report(&failure, &mut output),
     }
 }
 
-/// Says what is wrong with the arguments. They may come from names of files, so they are not printed as they are.
+/// Prints what is wrong with the arguments. They may come from file names, so they are escaped.
 fn refuse(error: &clap::Error) -> ExitCode {
     let message = error.render().ansi().to_string();
     let _ = write!(anstream::stderr(), "{}", printable(&message));
-    ExitCode::from(USAGE)
+    ExitCode::from(EXIT_USAGE)
 }
 
 fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
-    trace::begin(arguments)?;
+    trace::init(arguments)?;
     match &arguments.command {
         Command::List(options) => list::run(global, options, output),
         Command::Search(options) => search::run(global, options, output),

@@ -9,7 +9,7 @@ use skillfold::{SkillLocation, scaffold};
 use crate::arguments::{Global, New};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{Output, shown};
+use crate::output::{Output, display_path};
 
 pub(crate) fn run(
     global: &Global,
@@ -17,20 +17,22 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let environment = host::environment(global)?;
-    let home = match &options.into {
+    let location = match &options.into {
         Some(folder) => SkillLocation::Folder(folder.clone()),
         None if options.user => SkillLocation::User,
         None => SkillLocation::Project,
     };
-    let path = scaffold(&environment, &home, &options.name, &options.description)?;
+    let path = scaffold(&environment, &location, &options.name, &options.description)?;
     if output.is_json() {
         output.json(Document::Written(WrittenFile::new(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    // From where one stands; another folder's path is whole.
+    // Relative to the working folder; absolute if `-C` names another one.
     let is_here = global.directory == Path::new(".");
-    let inside = path.strip_prefix(environment.directory());
-    output.line(shown(inside.ok().filter(|_| is_here).unwrap_or(&path)))?;
+    let relative = path.strip_prefix(environment.directory());
+    output.line(display_path(
+        relative.ok().filter(|_| is_here).unwrap_or(&path),
+    ))?;
     output.say("Write the agent's instructions in it, then run `skillfold check`");
     Ok(ExitCode::SUCCESS)
 }

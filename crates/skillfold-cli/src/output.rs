@@ -1,4 +1,4 @@
-//! Where data and talk go.
+//! Writes data to stdout and messages to stderr.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -21,27 +21,28 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Data goes to stdout, talk to stderr. Colours are left out where nobody sees them.
+/// The command's output: data goes to stdout, messages to stderr. Colours are dropped if the stream does not support
+/// them.
 pub(crate) struct Output {
-    data: Buffered,
-    talk: anstream::Stderr,
+    stdout: BufferedStdout,
+    stderr: anstream::Stderr,
     is_json: bool,
 }
 
-/// What is written line by line is passed on in larger parts.
-struct Buffered {
+/// Collects lines and writes them to stdout in larger chunks.
+struct BufferedStdout {
     stream: AutoStream<io::Stdout>,
-    text: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl Output {
     pub(crate) fn new(arguments: &Arguments) -> Self {
         Self {
-            data: Buffered {
+            stdout: BufferedStdout {
                 stream: anstream::stdout(),
-                text: Vec::new(),
+                buffer: Vec::new(),
             },
-            talk: anstream::stderr(),
+            stderr: anstream::stderr(),
             is_json: arguments.is_json(),
         }
     }
@@ -55,7 +56,7 @@ impl Output {
         self.text(&format!("{}\n", printable(&line.to_string())))
     }
 
-    /// Prints what the person is asked about: data, or talk where data is JSON.
+    /// Prints what the user is asked to confirm: as data, or as a message if the data is JSON.
     pub(crate) fn show(&mut self, line: impl Display) -> Result<(), Failure> {
         if self.is_json {
             self.say(line);
@@ -64,15 +65,15 @@ impl Output {
         self.line(line)
     }
 
-    /// Prints text of the command's own as it is.
+    /// Prints the command's own text unchanged.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        self.data.text.extend_from_slice(text.as_bytes());
-        self.pass_on(1 << 16)
+        self.stdout.buffer.extend_from_slice(text.as_bytes());
+        self.flush_above(1 << 16)
     }
 
-    /// Prints text of a skill: to a program byte by byte as it is, to a person with what a terminal would act on made
+    /// Prints text of a skill: unchanged to a program; on a terminal, with control and invisible characters made
     /// visible.
-    pub(crate) fn foreign(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn skill_text(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.finish()?;
         let mut stdout = io::stdout().lock();
         if stdout.is_terminal() {
@@ -97,62 +98,62 @@ impl Output {
         self.text(&document.to_json())
     }
 
-    /// Prints a part of a JSON text.
+    /// Prints a part of a JSON document.
     pub(crate) fn json_part(&mut self, json: &str) -> Result<(), Failure> {
         self.text(&printable_json(json))
     }
 
-    /// Says something that is no data. What cannot be said is no reason to fail.
+    /// Prints a message to stderr. A write error is ignored.
     pub(crate) fn say(&mut self, line: impl Display) {
-        let _ = self.pass_on(0);
-        let _ = writeln!(self.talk, "{}", printable(&line.to_string()));
+        let _ = self.flush_above(0);
+        let _ = writeln!(self.stderr, "{}", printable(&line.to_string()));
     }
 
-    /// Says something and stays on the line.
-    pub(crate) fn say_open(&mut self, text: impl Display) {
+    /// Prints a message without a line break.
+    pub(crate) fn say_inline(&mut self, text: impl Display) {
         let _ = self.finish();
         let text = text.to_string();
-        let _ = write!(self.talk, "{}", printable(&text)).and_then(|()| self.talk.flush());
+        let _ = write!(self.stderr, "{}", printable(&text)).and_then(|()| self.stderr.flush());
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.pass_on(0)?;
-        Ok(self.data.stream.flush()?)
+        self.flush_above(0)?;
+        Ok(self.stdout.stream.flush()?)
     }
 
-    fn pass_on(&mut self, when_over: usize) -> Result<(), Failure> {
-        if self.data.text.len() > when_over {
-            self.data.stream.write_all(&self.data.text)?;
-            self.data.text.clear();
+    fn flush_above(&mut self, bytes: usize) -> Result<(), Failure> {
+        if self.stdout.buffer.len() > bytes {
+            self.stdout.stream.write_all(&self.stdout.buffer)?;
+            self.stdout.buffer.clear();
         }
         Ok(())
     }
 }
 
-/// Returns a text as it may go to a terminal, whoever forgot to ask what is in it: control and invisible characters are
-/// escaped but for line ends, tabs, and the colours that the command paints with.
+/// Escapes control and invisible characters, except line ends, tabs, and the styles that the command itself uses. This
+/// protects the terminal even if a caller forgot to escape.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let is_own = |(offset, c): &(usize, char)| match c {
         '\n' | '\t' => true,
-        '\u{1b}' => is_colour(&text[*offset..]),
+        '\u{1b}' => is_own_style(&text[*offset..]),
         _ => false,
     };
-    let (mut shown, mut copied) = (String::new(), 0);
-    for (offset, c) in hidden_characters(text).filter(|found| !is_own(found)) {
-        shown.push_str(&text[copied..offset]);
-        shown.extend(c.escape_unicode());
+    let (mut escaped, mut copied) = (String::new(), 0);
+    for (offset, c) in hidden_characters(text).filter(|item| !is_own(item)) {
+        escaped.push_str(&text[copied..offset]);
+        escaped.extend(c.escape_unicode());
         copied = offset + c.len_utf8();
     }
     if copied == 0 {
         return Cow::Borrowed(text);
     }
-    shown.push_str(&text[copied..]);
-    Cow::Owned(shown)
+    escaped.push_str(&text[copied..]);
+    Cow::Owned(escaped)
 }
 
-/// Returns whether an escape sets what the command sets: a colour of letters, bold, dim, underlined, or none. Nothing of it moves the
-/// cursor or hides text.
-fn is_colour(text: &str) -> bool {
+/// Returns whether an escape sequence is one that the command itself uses: a text colour, bold, dim, underline or
+/// reset. None of them moves the cursor or hides text.
+fn is_own_style(text: &str) -> bool {
     let code = text
         .strip_prefix("\u{1b}[")
         .and_then(|rest| rest.split_once('m'));
@@ -161,11 +162,11 @@ fn is_colour(text: &str) -> bool {
 }
 
 /// Returns a text in a style.
-pub(crate) fn painted(style: Style, text: impl Display) -> String {
+pub(crate) fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-pub(crate) fn style_of(severity: Severity) -> Style {
+pub(crate) fn severity_style(severity: Severity) -> Style {
     match severity {
         Severity::Error => BAD,
         Severity::Warning => WARN,
@@ -173,66 +174,66 @@ pub(crate) fn style_of(severity: Severity) -> Style {
     }
 }
 
-/// Returns a finding on one line, with its place where it has one.
-pub(crate) fn finding(diagnostic: &Diagnostic) -> String {
+/// Formats a finding on one line, with its position if it has one.
+pub(crate) fn format_finding(diagnostic: &Diagnostic) -> String {
     let head = format!("{}[{}]", diagnostic.severity, diagnostic.code);
-    let head = painted(style_of(diagnostic.severity), head);
+    let head = paint(severity_style(diagnostic.severity), head);
     match diagnostic.span {
         Some(span) => format!("{head} at {}: {}", span.start, diagnostic.message),
         None => format!("{head}: {}", diagnostic.message),
     }
 }
 
-/// Says what there is to say beside the data, each with the way out.
-pub(crate) fn say_all<'a>(
+/// Prints diagnostics to stderr, each with its hint.
+pub(crate) fn say_diagnostics<'a>(
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     output: &mut Output,
 ) {
     for diagnostic in diagnostics {
-        output.say(finding(diagnostic));
-        output.say(format!("{}: {}", painted(DIM, "hint"), diagnostic.hint()));
+        output.say(format_finding(diagnostic));
+        output.say(format!("{}: {}", paint(DIM, "hint"), diagnostic.hint()));
     }
 }
 
-/// Prints findings in the order of their place, each with the way out.
-pub(crate) fn findings<'a>(
+/// Prints findings in the order of their positions, each with its hint.
+pub(crate) fn print_findings<'a>(
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     indent: &str,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut diagnostics: Vec<_> = diagnostics.into_iter().collect();
-    // What has no place stands last, as it came.
+    // Findings without a position come last, in their original order.
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.is_none(), diagnostic.span));
     for diagnostic in diagnostics {
-        output.line(format!("{indent}{}", finding(diagnostic)))?;
-        let hint = painted(DIM, "hint");
+        output.line(format!("{indent}{}", format_finding(diagnostic)))?;
+        let hint = paint(DIM, "hint");
         output.line(format!("{indent}{hint}: {}", diagnostic.hint()))?;
     }
     Ok(())
 }
 
-/// Findings that are not shown one by one, counted by what they are.
+/// Counts findings that are not shown one by one, by severity and code.
 #[derive(Default)]
-pub(crate) struct Unshown {
-    numbers: BTreeMap<(Reverse<Severity>, Code), usize>,
+pub(crate) struct FindingCounts {
+    counts: BTreeMap<(Reverse<Severity>, Code), usize>,
 }
 
-impl Unshown {
+impl FindingCounts {
     pub(crate) fn add(&mut self, finding: &Diagnostic) {
         let kind = (Reverse(finding.severity), finding.code);
-        *self.numbers.entry(kind).or_default() += 1;
+        *self.counts.entry(kind).or_default() += 1;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.counts.is_empty()
     }
 
-    /// Prints a line for each kind, the worst first.
+    /// Prints a line for each kind, the most severe first.
     pub(crate) fn print(&self, indent: &str, output: &mut Output) -> Result<(), Failure> {
-        for ((Reverse(severity), code), number) in &self.numbers {
-            let head = painted(style_of(*severity), format!("{severity}[{code}]"));
+        for ((Reverse(severity), code), count) in &self.counts {
+            let head = paint(severity_style(*severity), format!("{severity}[{code}]"));
             output.show(format!(
-                "{indent}{number} more {head}: {}",
+                "{indent}{count} more {head}: {}",
                 code.description()
             ))?;
         }
@@ -240,32 +241,32 @@ impl Unshown {
     }
 }
 
-/// Returns a path as it may be shown.
-pub(crate) fn shown(path: &Path) -> String {
+/// Returns a path with control and invisible characters made visible.
+pub(crate) fn display_path(path: &Path) -> String {
     visible(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a number with its word.
-pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
+/// Returns a number with its noun in the singular or plural.
+pub(crate) fn pluralize(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BAD, BOLD, DIM, GOOD, WARN, painted, printable};
+    use super::{BAD, BOLD, DIM, GOOD, WARN, paint, printable};
     use skillfold::core::is_invisible;
 
     #[test]
     fn nothing_but_our_colours_gets_to_a_terminal() {
         for style in [BOLD, DIM, GOOD, WARN, BAD] {
-            let own = painted(style, "a\tb\n⚠\u{fe0f}");
-            assert_eq!(printable(&own), own);
+            let styled = paint(style, "a\tb\n⚠\u{fe0f}");
+            assert_eq!(printable(&styled), styled);
         }
         for c in ('\0'..=char::MAX).filter(|c| c.is_control() || is_invisible(*c)) {
             let is_own = matches!(c, '\n' | '\t');
             assert_eq!(printable(&format!("a{c}b")).contains(c), is_own, "{c:?}");
         }
-        let obeyed = [
+        let dangerous = [
             "\u{1b}[8m",
             "\u{1b}[30m",
             "\u{1b}[2J",
@@ -274,7 +275,7 @@ mod tests {
             "\u{9b}1m",
             "\u{1b}[0;5m",
         ];
-        for text in obeyed {
+        for text in dangerous {
             assert!(!printable(text).contains(['\u{1b}', '\u{9b}']), "{text:?}");
         }
     }

@@ -8,11 +8,11 @@ use skillfold::view::{DecisionView, Document, Prompt};
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{DIM, Output, counted, painted};
+use crate::output::{DIM, Output, paint, pluralize};
 use crate::why::{percent, say_unread};
 
-/// Skills that match which are spoken of.
-const DECISIONS: usize = 20;
+/// Maximum matching skills listed.
+const MAX_DECISIONS: usize = 20;
 
 pub(crate) fn run(
     global: &Global,
@@ -34,31 +34,35 @@ pub(crate) fn run(
     let text: Vec<&str> = parts.into_iter().flatten().collect();
     if !text.is_empty() {
         let mut text = text.join("\n");
-        // What comes after it on a terminal starts a line; JSON has the text to the byte.
+        // The next output on a terminal starts on its own line; the JSON has the exact text.
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        output.foreign(text.as_bytes())?;
+        output.skill_text(text.as_bytes())?;
     }
-    say(&prompt, output);
+    say_costs(&prompt, output);
     say_unread(prompt.unread, prompt.unread_by_patterns, output);
     host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what each part costs, and what became of what matched.
-fn say(prompt: &Prompt, output: &mut Output) {
-    for decision in prompt.decisions.iter().take(DECISIONS) {
-        output.say(format!("{}: {}", visible(&decision.id), reason(decision)));
+/// Prints what each part costs, and the decision for each match.
+fn say_costs(prompt: &Prompt, output: &mut Output) {
+    for decision in prompt.decisions.iter().take(MAX_DECISIONS) {
+        output.say(format!(
+            "{}: {}",
+            visible(&decision.id),
+            decision_text(decision)
+        ));
     }
-    let more = prompt.decisions.len().saturating_sub(DECISIONS);
+    let more = prompt.decisions.len().saturating_sub(MAX_DECISIONS);
     if more > 0 {
-        let more = counted(more, "more skill matches", "more skills match");
+        let more = pluralize(more, "more skill matches", "more skills match");
         output.say(format!("{more}; `--json` has them all"));
     }
     if let Some(listing) = &prompt.listing {
-        let skills = counted(listing.skills, "skill", "skills");
+        let skills = pluralize(listing.skills, "skill", "skills");
         output.say(format!(
             "listing: {} tokens for {skills}, {} shortened, {} left out",
             listing.tokens,
@@ -72,7 +76,7 @@ fn say(prompt: &Prompt, output: &mut Output) {
     ));
     let saved = prompt.eager_tokens.saturating_sub(prompt.tokens) * 100;
     let percent = saved.checked_div(prompt.eager_tokens).unwrap_or_default();
-    output.say(painted(
+    output.say(paint(
         DIM,
         format!(
             "{} tokens ({}); all instructions would be {}, {percent} % are saved",
@@ -81,7 +85,7 @@ fn say(prompt: &Prompt, output: &mut Output) {
     ));
 }
 
-fn reason(decision: &DecisionView) -> String {
+fn decision_text(decision: &DecisionView) -> String {
     let how = match (decision.signal.as_str(), decision.confidence) {
         ("search", Some(confidence)) => format!("search, {} likely", percent(confidence)),
         (signal, _) => format!("{signal} `{}`", visible(&decision.evidence)),

@@ -9,7 +9,7 @@ use skillfold::view::{Document, FilePart};
 use crate::arguments::{Global, Read};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{Output, say_all};
+use crate::output::{Output, say_diagnostics};
 
 pub(crate) fn run(
     global: &Global,
@@ -31,13 +31,13 @@ pub(crate) fn run(
             content.size()
         )));
     }
-    output.foreign(content.bytes())?;
-    say_rest(&content, output);
+    output.skill_text(content.bytes())?;
+    say_unread_rest(&content, output);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what was not read, and whether the file held still.
-fn say_rest(content: &FileContent, output: &mut Output) {
+/// Prints which part was not read, and whether the file changed meanwhile.
+fn say_unread_rest(content: &FileContent, output: &mut Output) {
     let (range, size) = (content.range(), content.size());
     if range.start > size {
         output.say(format!(
@@ -51,5 +51,5 @@ fn say_rest(content: &FileContent, output: &mut Output) {
             "Bytes {start} to {end} of {size}; go on with `--range {next}..`"
         ));
     }
-    say_all(&content.notes(), output);
+    say_diagnostics(&content.notes(), output);
 }

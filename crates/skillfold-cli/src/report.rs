@@ -1,4 +1,4 @@
-//! Says why a command could not do what was asked.
+//! Prints why a command failed.
 
 use std::io;
 use std::process::ExitCode;
@@ -6,60 +6,60 @@ use std::process::ExitCode;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 
-use crate::failure::{FAILED, Failure, USAGE, code};
-use crate::output::{BAD, DIM, Output, finding, painted};
+use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure, exit_code};
+use crate::output::{BAD, DIM, Output, format_finding, paint};
 
-/// Says why, and returns the exit code.
+/// Prints the failure and returns its exit code.
 pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
     match failure {
-        // Whoever reads the output has seen enough.
+        // The reader closed the pipe, which is not an error.
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Failure::Output(error) => {
-            say(
+            say_error(
                 output,
                 &format!("Output could not be written: {error}"),
                 None,
             );
-            ExitCode::from(FAILED)
+            ExitCode::from(EXIT_FAILED)
         }
         Failure::Usage(message) => {
-            if !said_as_json(output, Document::Error(view::Failure::usage(message))) {
-                say(output, message, None);
+            if !try_print_json(output, Document::Error(view::Failure::usage(message))) {
+                say_error(output, message, None);
             }
-            ExitCode::from(USAGE)
+            ExitCode::from(EXIT_USAGE)
         }
         Failure::System { message, hint } => {
             let failure = view::Failure::system(message, hint);
-            if !said_as_json(output, Document::Error(failure)) {
-                say(output, message, Some(hint));
+            if !try_print_json(output, Document::Error(failure)) {
+                say_error(output, message, Some(hint));
             }
-            ExitCode::from(FAILED)
+            ExitCode::from(EXIT_FAILED)
         }
         Failure::Engine(error) => {
-            if !said_as_json(output, Document::Error(view::Failure::new(error))) {
-                say_error(output, error);
+            if !try_print_json(output, Document::Error(view::Failure::new(error))) {
+                say_engine_error(output, error);
             }
-            ExitCode::from(code(error))
+            ExitCode::from(exit_code(error))
         }
     }
 }
 
-fn said_as_json(output: &mut Output, document: Document) -> bool {
+fn try_print_json(output: &mut Output, document: Document) -> bool {
     output.is_json() && output.json(document).and_then(|()| output.finish()).is_ok()
 }
 
-pub(crate) fn say(output: &mut Output, message: &str, hint: Option<&str>) {
-    output.say(format!("{}: {message}", painted(BAD, "error")));
+pub(crate) fn say_error(output: &mut Output, message: &str, hint: Option<&str>) {
+    output.say(format!("{}: {message}", paint(BAD, "error")));
     if let Some(hint) = hint {
-        output.say(format!("{}: {hint}", painted(DIM, "hint")));
+        output.say(format!("{}: {hint}", paint(DIM, "hint")));
     }
 }
 
-fn say_error(output: &mut Output, error: &Error) {
-    say(output, &error.with_cause(), None);
+fn say_engine_error(output: &mut Output, error: &Error) {
+    say_error(output, &error.with_cause(), None);
     for diagnostic in error.diagnostics() {
-        output.say(format!("  {}", finding(diagnostic)));
-        let hint = painted(DIM, "hint");
+        output.say(format!("  {}", format_finding(diagnostic)));
+        let hint = paint(DIM, "hint");
         output.say(format!("  {hint}: {}", diagnostic.hint()));
     }
     let hint = match error.nearest() {
@@ -71,5 +71,5 @@ fn say_error(output: &mut Output, error: &Error) {
             format!("Did you mean {}?", words.join(" or "))
         }
     };
-    output.say(format!("{}: {hint}", painted(DIM, "hint")));
+    output.say(format!("{}: {hint}", paint(DIM, "hint")));
 }

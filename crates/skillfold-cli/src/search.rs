@@ -8,7 +8,7 @@ use skillfold::view::{Document, FoundSkill, SearchView, SnippetText};
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, WARN, counted, painted};
+use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 use crate::why::say_unread;
 
 pub(crate) fn run(
@@ -38,9 +38,9 @@ pub(crate) fn run(
 
 fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
     for found in &search.found {
-        output.line(line(found))?;
+        output.line(result_line(found))?;
         if let Some(snippet) = &found.snippet {
-            output.line(format!("   {}", marked(snippet)))?;
+            output.line(format!("   {}", highlight(snippet)))?;
         }
     }
     say_unread(search.unread, None, output);
@@ -50,38 +50,38 @@ fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
     if search.found.is_empty() {
         output.say("no skill matches; `skillfold list` shows all skills");
     }
-    let searched = counted(search.searched, "skill", "skills");
-    output.say(painted(
+    let searched = pluralize(search.searched, "skill", "skills");
+    output.say(paint(
         DIM,
-        format!("{searched} searched, {}", covers(search)),
+        format!("{searched} searched, {}", coverage_text(search)),
     ));
     Ok(())
 }
 
-fn line(found: &FoundSkill) -> String {
+fn result_line(found: &FoundSkill) -> String {
     let skill = &found.skill;
-    let place = match skill.status.as_str() {
-        "active" => painted(DIM, &skill.scope),
-        status => painted(WARN, format!("{}, {status}", skill.scope)),
+    let scope = match skill.status.as_str() {
+        "active" => paint(DIM, &skill.scope),
+        status => paint(WARN, format!("{}, {status}", skill.scope)),
     };
-    let sure = format!("{:.0} %", found.confidence * 100.0);
-    let (rank, id) = (found.rank, painted(BOLD, visible(&skill.id)));
-    format!("{rank}. {id}  {place}  {}", painted(DIM, sure))
+    let confidence = format!("{:.0} %", found.confidence * 100.0);
+    let (rank, id) = (found.rank, paint(BOLD, visible(&skill.id)));
+    format!("{rank}. {id}  {scope}  {}", paint(DIM, confidence))
 }
 
-/// Returns a snippet with the words in bold that were asked for.
-fn marked(snippet: &SnippetText) -> String {
-    let (mut line, mut at) = (String::new(), 0);
+/// Returns a snippet with the query's terms in bold.
+fn highlight(snippet: &SnippetText) -> String {
+    let (mut line, mut end) = (String::new(), 0);
     for mark in &snippet.marks {
-        line.push_str(&visible(&snippet.text[at..mark.start]));
-        line.push_str(&painted(BOLD, visible(&snippet.text[mark.start..mark.end])));
-        at = mark.end;
+        line.push_str(&visible(&snippet.text[end..mark.start]));
+        line.push_str(&paint(BOLD, visible(&snippet.text[mark.start..mark.end])));
+        end = mark.end;
     }
-    line.push_str(&visible(&snippet.text[at..]));
+    line.push_str(&visible(&snippet.text[end..]));
     line
 }
 
-fn covers(search: &SearchView) -> &'static str {
+fn coverage_text(search: &SearchView) -> &'static str {
     match search.coverage.as_str() {
         "bodies" => "metadata and instructions",
         _ => "metadata only",

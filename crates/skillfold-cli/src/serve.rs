@@ -11,18 +11,18 @@ use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 use crate::arguments::{Global, Serve};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{Output, counted};
+use crate::output::{Output, pluralize};
 
 pub(crate) fn run(
     global: &Global,
     options: &Serve,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let names = names(&options.tool)?;
+    let tool_options = tool_names(&options.tool)?;
     let skills = host::skills(global, output)?;
-    say_what_is_served(&skills, output);
-    let server = Server::new(skills.clone(), names);
-    let _watching = follow(&skills, &server)?;
+    say_served(&skills, output);
+    let server = Server::new(skills.clone(), tool_options);
+    let _watcher = watch(&skills, &server)?;
     let Some(address) = options.http else {
         if io::stdin().is_terminal() {
             output.say("Waiting for a client on stdin; usually an agent starts this command");
@@ -42,20 +42,20 @@ pub(crate) fn run(
         origins: options.allow_origin.clone(),
         limits: limits(options),
     };
-    let ready = |at: SocketAddr| {
-        output.say(format!("Listening on http://{at}/mcp"));
-        if !at.ip().is_loopback() && options.allow_host.is_empty() {
+    let ready = |bound: SocketAddr| {
+        output.say(format!("Listening on http://{bound}/mcp"));
+        if !bound.ip().is_loopback() && options.allow_host.is_empty() {
             output.say(
                 "Clients on other machines are refused until `--allow-host` names the host they connect to",
             );
         }
     };
-    skillfold_mcp::http(server, &http, ready).map_err(|error| not_served(address, &error))?;
+    skillfold_mcp::http(server, &http, ready).map_err(|error| listen_failure(address, &error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns why nothing is served at an address, and what to do about it.
-fn not_served(address: SocketAddr, error: &io::Error) -> Failure {
+/// Returns why the server cannot listen on an address, with a hint.
+fn listen_failure(address: SocketAddr, error: &io::Error) -> Failure {
     let hint = match error.kind() {
         io::ErrorKind::InvalidInput => return Failure::Usage(error.to_string()),
         io::ErrorKind::AddrInUse => {
@@ -75,7 +75,7 @@ fn not_served(address: SocketAddr, error: &io::Error) -> Failure {
     }
 }
 
-/// Returns how much is taken of all clients together.
+/// Returns the limits for all clients together.
 fn limits(options: &Serve) -> HttpLimits {
     let mut limits = HttpLimits::default();
     limits.connections = options.max_connections.get();
@@ -84,24 +84,24 @@ fn limits(options: &Serve) -> HttpLimits {
     limits
 }
 
-/// Follows the files of the skills, and tells clients of each change.
-fn follow(skills: &Skills, server: &Server) -> Result<Watcher, Failure> {
+/// Watches the skills' files and notifies clients of each change.
+fn watch(skills: &Skills, server: &Server) -> Result<Watcher, Failure> {
     let server = server.clone();
-    let watching = skills.watch(move |news| match news {
+    let watcher = skills.watch(move |result| match result {
         Ok(_) => server.changed(),
         Err(error) => tracing::warn!(why = error.with_cause(), "the skills stay as they were"),
     })?;
-    if let Some(problem) = watching.status().problem {
+    if let Some(problem) = watcher.status().problem {
         tracing::warn!(
             problem,
             "file notifications are unavailable; polling for changes instead"
         );
     }
-    Ok(watching)
+    Ok(watcher)
 }
 
-/// Returns the names of the tools.
-fn names(tools: &[String]) -> Result<Options, Failure> {
+/// Returns the tool names from the command line.
+fn tool_names(tools: &[String]) -> Result<Options, Failure> {
     let mut options = Options::default();
     for tool in tools {
         let Some((tool, name)) = tool.split_once('=') else {
@@ -115,7 +115,8 @@ fn names(tools: &[String]) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// Returns who may ask: whoever shows the token of the variable, or a new one, which is said here and nowhere else.
+/// Returns who may send requests: clients with the token of the environment variable, or with a new one, which is
+/// printed here and nowhere else.
 fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Access, Failure> {
     if options.no_token {
         return Ok(Access::Open);
@@ -135,15 +136,15 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
     Ok(Access::Token(token))
 }
 
-/// Says how many skills are served, and what is held back.
-fn say_what_is_served(skills: &Skills, output: &mut Output) {
+/// Prints how many skills are served, and how many are withheld.
+fn say_served(skills: &Skills, output: &mut Output) {
     let catalog = skills.catalog();
     match catalog.visible().count() {
         0 => {
             output.say("No skills to serve; `skillfold doctor` lists the folders that are searched")
         }
         count => {
-            let served = counted(count, "skill is", "skills are");
+            let served = pluralize(count, "skill is", "skills are");
             output.say(format!("{served} served"));
         }
     }

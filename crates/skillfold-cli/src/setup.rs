@@ -12,13 +12,13 @@ use crate::arguments::{Global, Setup};
 use crate::ask::{Answer, ask};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, painted, shown};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, display_path, paint};
 
-/// Lines around a change that are shown.
-const CONTEXT: usize = 3;
+/// Lines of context around a change.
+const CONTEXT_LINES: usize = 3;
 
-/// Characters of a line that are shown: some clients write everything on one.
-const WIDTH: usize = 240;
+/// Maximum characters of a line shown: some clients write everything on one line.
+const MAX_LINE_CHARS: usize = 240;
 
 pub(crate) fn run(
     global: &Global,
@@ -26,31 +26,31 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let plan = plan(global, options)?;
-    let lines = difference(&plan);
+    let lines = diff_lines(&plan);
     let text: Vec<&str> = lines.iter().flat_map(|(_, line)| [line, "\n"]).collect();
     let text = text.concat();
-    let seen = view::Setup::new(&plan, text);
+    let setup_view = view::Setup::new(&plan, text);
     if plan.change() == SetupChange::Nothing {
-        return said_nothing(&plan, options, seen, output);
+        return report_no_change(&plan, options, setup_view, output);
     }
-    // Nobody agrees to what was not shown.
+    // The user must see what they agree to.
     let is_asked = !options.dry_run && !options.yes;
     if !output.is_json() || is_asked {
         for (tag, line) in &lines {
             let line = line.replace('\t', "    ");
             let line = visible(&line);
             output.show(match tag {
-                Part::Head => painted(BOLD, line),
-                Part::Place => painted(DIM, line),
-                Part::Line(ChangeTag::Insert) => painted(GOOD, line),
-                Part::Line(ChangeTag::Delete) => painted(BAD, line),
-                Part::Line(ChangeTag::Equal) => line.into_owned(),
+                DiffPart::Head => paint(BOLD, line),
+                DiffPart::Hunk => paint(DIM, line),
+                DiffPart::Line(ChangeTag::Insert) => paint(GOOD, line),
+                DiffPart::Line(ChangeTag::Delete) => paint(BAD, line),
+                DiffPart::Line(ChangeTag::Equal) => line.into_owned(),
             })?;
         }
     }
     if options.dry_run {
         if output.is_json() {
-            output.json(Document::Setup(seen))?;
+            output.json(Document::Setup(setup_view))?;
         } else {
             output.say("Nothing was written; this is what would change");
             if plan.needs_force() {
@@ -59,12 +59,12 @@ pub(crate) fn run(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    agreed(&plan, options, output)?;
+    confirm(&plan, options, output)?;
     plan.write()?;
     if output.is_json() {
-        output.json(Document::Setup(seen.written()))?;
+        output.json(Document::Setup(setup_view.written()))?;
     } else {
-        output.say(done(&plan, options));
+        output.say(success_text(&plan, options));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,23 +81,23 @@ fn plan(global: &Global, options: &Setup) -> Result<SetupPlan, Failure> {
         return Ok(SetupPlan::undo(&environment, client, file)?);
     }
     let command = match file {
-        // Others have it elsewhere.
+        // Other users may have it at another path.
         ClientFile::Project => "skillfold".to_owned(),
-        // Clients that are started from a desktop do not search where a shell does.
+        // Clients started from a desktop do not use the shell's `PATH`.
         _ => program()?.to_string_lossy().into_owned(),
     };
     Ok(SetupPlan::add(&environment, client, file, &command)?)
 }
 
-fn said_nothing(
+fn report_no_change(
     plan: &SetupPlan,
     options: &Setup,
-    seen: view::Setup,
+    setup_view: view::Setup,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let file = shown(plan.file());
+    let file = display_path(plan.file());
     if output.is_json() {
-        output.json(Document::Setup(seen))?;
+        output.json(Document::Setup(setup_view))?;
     } else if options.undo {
         output.say(format!("Nothing to do: {file} has no `skillfold`"));
     } else {
@@ -106,8 +106,8 @@ fn said_nothing(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks, unless the answer is on the command line.
-fn agreed(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), Failure> {
+/// Asks for confirmation, unless `--yes` was given.
+fn confirm(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), Failure> {
     let refused = |rule| Err(Error::refused_write(plan.file().to_string_lossy(), rule).into());
     if plan.needs_force() && !options.force {
         return refused(if options.undo {
@@ -122,35 +122,35 @@ fn agreed(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), 
     match ask("Write this?", output) {
         Answer::Yes => Ok(()),
         Answer::No => refused("Cancelled; nothing was changed"),
-        Answer::Nobody => {
+        Answer::NoTerminal => {
             refused("There is no terminal to ask on; review what is shown, then pass `--yes`")
         }
     }
 }
 
-fn done(plan: &SetupPlan, options: &Setup) -> String {
-    let (file, client) = (shown(plan.file()), plan.client());
+fn success_text(plan: &SetupPlan, options: &Setup) -> String {
+    let (file, client) = (display_path(plan.file()), plan.client());
     match (plan.change(), plan.after()) {
         (SetupChange::Added | SetupChange::Replaced, _) => {
             let project = if options.project { " --project" } else { "" };
             let undo = format!("`skillfold setup {client}{project} --undo` removes it again");
-            format!("{}: {file}; {undo}", painted(GOOD, "Written"))
+            format!("{}: {file}; {undo}", paint(GOOD, "Written"))
         }
-        (_, Some(_)) => format!("{}: {file}", painted(GOOD, "Taken out")),
-        (_, None) => format!("{}: {file}", painted(GOOD, "Removed")),
+        (_, Some(_)) => format!("{}: {file}", paint(GOOD, "Taken out")),
+        (_, None) => format!("{}: {file}", paint(GOOD, "Removed")),
     }
 }
 
-/// What a line of a difference is.
+/// The kind of a diff line.
 #[derive(Clone, Copy)]
-enum Part {
+enum DiffPart {
     Head,
-    Place,
+    Hunk,
     Line(ChangeTag),
 }
 
-/// Returns the lines of a difference, as `diff -u` writes them, none longer than is good to read.
-fn difference(plan: &SetupPlan) -> Vec<(Part, String)> {
+/// Returns the diff as `diff -u` writes it, with long lines shortened.
+fn diff_lines(plan: &SetupPlan) -> Vec<(DiffPart, String)> {
     let (before, after) = (
         plan.before().unwrap_or_default(),
         plan.after().unwrap_or_default(),
@@ -161,25 +161,32 @@ fn difference(plan: &SetupPlan) -> Vec<(Part, String)> {
         None => "/dev/null".to_owned(),
     };
     let mut lines = Vec::new();
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+    for hunk in diff
+        .unified_diff()
+        .context_radius(CONTEXT_LINES)
+        .iter_hunks()
+    {
         if lines.is_empty() {
-            lines.push((Part::Head, format!("--- {}", name(plan.before()))));
-            lines.push((Part::Head, format!("+++ {}", name(plan.after()))));
+            lines.push((DiffPart::Head, format!("--- {}", name(plan.before()))));
+            lines.push((DiffPart::Head, format!("+++ {}", name(plan.after()))));
         }
-        lines.push((Part::Place, hunk.header().to_string()));
+        lines.push((DiffPart::Hunk, hunk.header().to_string()));
         for change in hunk.iter_changes() {
-            let line = cut(change.value().trim_end_matches(['\r', '\n']));
-            lines.push((Part::Line(change.tag()), format!("{}{line}", change.tag())));
+            let line = shorten(change.value().trim_end_matches(['\r', '\n']));
+            lines.push((
+                DiffPart::Line(change.tag()),
+                format!("{}{line}", change.tag()),
+            ));
             if change.missing_newline() {
-                lines.push((Part::Place, "\\ No newline at end of file".to_owned()));
+                lines.push((DiffPart::Hunk, "\\ No newline at end of file".to_owned()));
             }
         }
     }
     lines
 }
 
-fn cut(line: &str) -> String {
-    let start = first_chars(line, WIDTH);
+fn shorten(line: &str) -> String {
+    let start = first_chars(line, MAX_LINE_CHARS);
     match line.len() - start.len() {
         0 => line.to_owned(),
         more => format!("{start} ({more} more bytes)"),

@@ -23,7 +23,7 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
     let mut title = "skillfold".to_owned();
     for word in words {
         let Some(found) = command.find_subcommand(word) else {
-            return Err(Failure::Usage(unknown(&command, word)));
+            return Err(Failure::Usage(unknown_command(&command, word)));
         };
         title = format!("{title}-{}", found.get_name());
         command = found.clone();
@@ -39,7 +39,7 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown(command: &clap::Command, name: &str) -> String {
+fn unknown_command(command: &clap::Command, name: &str) -> String {
     let names = command.get_subcommands().map(clap::Command::get_name);
     match nearest(name, names, 1).first() {
         Some(meant) => format!("There is no command `{name}`; did you mean `{meant}`?"),

@@ -8,7 +8,7 @@ use skillfold::view::{Document, SkillView};
 use crate::arguments::{Global, Show};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, findings, painted};
+use crate::output::{BOLD, DIM, Output, paint, print_findings};
 
 pub(crate) fn run(
     global: &Global,
@@ -28,7 +28,7 @@ pub(crate) fn run(
 
 fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     let view = SkillView::new(entry);
-    output.line(painted(BOLD, visible(entry.id())))?;
+    output.line(paint(BOLD, visible(entry.id())))?;
     for line in view.record.description.lines() {
         output.line(visible(line))?;
     }
@@ -36,13 +36,13 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     let mut row = |name: &str, value: Option<String>| match value {
         Some(value) => output.line(format!(
             "{}  {}",
-            painted(DIM, format!("{name:>13}")),
+            paint(DIM, format!("{name:>13}")),
             visible(&value)
         )),
         None => Ok(()),
     };
-    let words = |words: &[String]| (!words.is_empty()).then(|| words.join(", "));
-    let status = status(entry);
+    let list = |list: &[String]| (!list.is_empty()).then(|| list.join(", "));
+    let status = status_text(entry);
     row("status", Some(status))?;
     row(
         "scope",
@@ -66,10 +66,10 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     row("license", view.license)?;
     row("compatibility", view.compatibility)?;
     row("model", view.model)?;
-    row("tools", words(&view.allowed_tools))?;
-    row("tags", words(&view.record.tags))?;
-    row("requires", words(&view.requires))?;
-    row("shadows", words(&view.shadows))?;
+    row("tools", list(&view.allowed_tools))?;
+    row("tags", list(&view.record.tags))?;
+    row("requires", list(&view.requires))?;
+    row("shadows", list(&view.shadows))?;
     row(
         "for a person",
         view.disable_model_invocation
@@ -80,11 +80,11 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     if all.clone().next().is_some() {
         output.line("")?;
     }
-    findings(all, "", output)
+    print_findings(all, "", output)
 }
 
-/// Returns how a skill stands, and what shadows it.
-pub(crate) fn status(entry: &Entry<'_>) -> String {
+/// Returns the status of a skill, and what shadows it.
+pub(crate) fn status_text(entry: &Entry<'_>) -> String {
     let status = entry.status();
     match entry.shadowed_by() {
         Some(winner) if status == Status::Shadowed => {

@@ -13,39 +13,43 @@ use skillfold::{LogCounts, PeriodLength, Tally};
 use crate::arguments::{Global, Stats as Options};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, WARN, counted, painted};
+use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 
-/// Skills that are shown.
-const SHOWN: usize = 20;
-/// Periods that are shown, the latest.
-const PERIODS: usize = 60;
-/// Characters of an id that are shown.
-const WIDTH: usize = 48;
-/// The name that stands for the input.
-const INPUT: &str = "-";
+/// Maximum skills shown.
+const MAX_SKILLS: usize = 20;
+/// Maximum periods shown; the latest ones.
+const MAX_PERIODS: usize = 60;
+/// Maximum characters of an id shown.
+const MAX_ID_CHARS: usize = 48;
+/// The file name that stands for stdin.
+const STDIN: &str = "-";
 
 pub(crate) fn run(
     global: &Global,
     options: &Options,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let every = options
+    let period_length = options
         .every
         .map_or(PeriodLength::Day, PeriodLength::Outcomes);
-    let stats = read(global, &options.file, every)?;
+    let stats = read(global, &options.file, period_length)?;
     if output.is_json() {
-        output.json(Document::Stats(view::StatsView::new(&stats, every)))?;
+        output.json(Document::Stats(view::StatsView::new(&stats, period_length)))?;
     } else {
-        print(&stats, every, output)?;
+        print(&stats, period_length, output)?;
     }
-    say(&stats, output);
+    say_log_summary(&stats, output);
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(global: &Global, file: &Path, every: PeriodLength) -> Result<skillfold::Stats, Failure> {
+fn read(
+    global: &Global,
+    file: &Path,
+    period_length: PeriodLength,
+) -> Result<skillfold::Stats, Failure> {
     let path = host::environment(global)?.directory().join(file);
     let name = || file.to_string_lossy();
-    let log: Box<dyn BufRead> = if file.as_os_str() == INPUT {
+    let log: Box<dyn BufRead> = if file.as_os_str() == STDIN {
         Box::new(io::stdin().lock())
     } else {
         let opened = OpenOptions::new().read(true).open(&path);
@@ -55,39 +59,40 @@ fn read(global: &Global, file: &Path, every: PeriodLength) -> Result<skillfold::
         })?;
         Box::new(BufReader::with_capacity(1 << 16, opened))
     };
-    let stats = skillfold::Stats::read(log, every).map_err(|error| Error::read(name(), error))?;
+    let stats =
+        skillfold::Stats::read(log, period_length).map_err(|error| Error::read(name(), error))?;
     Ok(stats)
 }
 
 fn print(
     stats: &skillfold::Stats,
-    every: PeriodLength,
+    period_length: PeriodLength,
     output: &mut Output,
 ) -> Result<(), Failure> {
     if stats.all == Tally::default() {
         return Ok(());
     }
-    // A day says what it is; of anything else the start is told to the minute.
-    let (unit, width) = match every {
+    // A day is printed as its date; any other period by its start to the minute.
+    let (unit, width) = match period_length {
         PeriodLength::Day => ("day", 10),
         _ => ("from", 16),
     };
     let head = format!("{unit:width$}  turns  matched  used  unused  missed  precision  recall");
-    output.line(painted(BOLD, head))?;
-    let passed = stats.periods.len().saturating_sub(PERIODS);
-    if passed > 0 {
-        let earlier = counted(passed, "earlier period", "earlier periods");
+    output.line(paint(BOLD, head))?;
+    let skipped = stats.periods.len().saturating_sub(MAX_PERIODS);
+    if skipped > 0 {
+        let earlier = pluralize(skipped, "earlier period", "earlier periods");
         output.line(format!("({earlier}; `--json` has them all)"))?;
     }
-    for period in stats.periods.iter().skip(passed) {
+    for period in stats.periods.iter().skip(skipped) {
         let from = period.from().replace('T', " ");
         output.line(row(&from[..width], width, &period.tally))?;
     }
     if stats.periods.len() > 1 {
-        output.line(painted(BOLD, row("all", width, &stats.all)))?;
+        output.line(paint(BOLD, row("all", width, &stats.all)))?;
     }
-    print_wrong(stats, output)?;
-    print_ways(stats, output)
+    print_wrong_skills(stats, output)?;
+    print_signals(stats, output)
 }
 
 fn row(name: &str, width: usize, tally: &Tally) -> String {
@@ -103,14 +108,14 @@ fn row(name: &str, width: usize, tally: &Tally) -> String {
     )
 }
 
-/// Prints the skills that came out wrong.
-fn print_wrong(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+/// Prints the skills that were wrongly chosen or missed.
+fn print_wrong_skills(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
     let wrong = stats.skills.iter();
     let wrong = wrong.filter(|skill| skill.tally.wrong() > 0);
     let wrong: Vec<_> = wrong
         .map(|skill| {
             (
-                shortened(&visible(&skill.id), WIDTH).into_owned(),
+                shortened(&visible(&skill.id), MAX_ID_CHARS).into_owned(),
                 &skill.tally,
             )
         })
@@ -119,25 +124,27 @@ fn print_wrong(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Fail
         return Ok(());
     }
     output.line("")?;
-    output.line(painted(BOLD, "Wrong most often"))?;
-    print_tallies(&wrong[..wrong.len().min(SHOWN)], output)?;
-    if let Some(more @ 1..) = wrong.len().checked_sub(SHOWN) {
-        let more = counted(more, "more skill", "more skills");
+    output.line(paint(BOLD, "Wrong most often"))?;
+    print_tallies(&wrong[..wrong.len().min(MAX_SKILLS)], output)?;
+    if let Some(more @ 1..) = wrong.len().checked_sub(MAX_SKILLS) {
+        let more = pluralize(more, "more skill", "more skills");
         output.line(format!("  {more}; `--json` has them all"))?;
     }
     Ok(())
 }
 
-/// Prints how the skills were chosen.
-fn print_ways(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
-    let ways = stats.ways.iter();
-    let ways: Vec<_> = ways.map(|way| (way.by.to_string(), &way.tally)).collect();
-    if ways.is_empty() {
+/// Prints the tally of each signal that skills were chosen by.
+fn print_signals(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+    let signals = stats.ways.iter();
+    let signals: Vec<_> = signals
+        .map(|signal| (signal.by.to_string(), &signal.tally))
+        .collect();
+    if signals.is_empty() {
         return Ok(());
     }
     output.line("")?;
-    output.line(painted(BOLD, "Chosen by"))?;
-    print_tallies(&ways, output)
+    output.line(paint(BOLD, "Chosen by"))?;
+    print_tallies(&signals, output)
 }
 
 fn print_tallies(tallies: &[(String, &Tally)], output: &mut Output) -> Result<(), Failure> {
@@ -154,7 +161,7 @@ fn print_tallies(tallies: &[(String, &Tally)], output: &mut Output) -> Result<()
             .map(|(number, word)| format!("{number} {word}"))
             .collect();
         let precision = percent(tally.precision());
-        let precision = painted(DIM, format!("precision {precision}"));
+        let precision = paint(DIM, format!("precision {precision}"));
         let counts = counts.join(", ");
         output.line(format!("  {name:width$}  {counts}  {precision}"))?;
     }
@@ -168,8 +175,8 @@ fn percent(share: Option<f64>) -> String {
     }
 }
 
-/// Says what the log has beside, and what is wrong with it.
-fn say(stats: &skillfold::Stats, output: &mut Output) {
+/// Prints what else the log contains and what is wrong with it.
+fn say_log_summary(stats: &skillfold::Stats, output: &mut Output) {
     let LogCounts {
         read,
         other,
@@ -194,7 +201,7 @@ fn say(stats: &skillfold::Stats, output: &mut Output) {
         );
     }
     let mut warn = |what: String| {
-        let head = painted(WARN, "warning");
+        let head = paint(WARN, "warning");
         output.say(format!("{head}: {what}"));
     };
     if let Some(first) = first_broken {

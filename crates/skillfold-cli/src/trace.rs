@@ -1,4 +1,4 @@
-//! What happened: as lines of JSON in a file, and as text on the error output.
+//! Logging: JSON lines to a file, and text to stderr.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -16,48 +16,48 @@ use tracing_subscriber::registry::Registry;
 use crate::arguments::{Arguments, Command, LogLevel};
 use crate::failure::Failure;
 
-/// The name that stands for the error output.
-const ERROR_OUTPUT: &str = "-";
+/// The file name that stands for stderr.
+const STDERR: &str = "-";
 
-type Listener = Box<dyn Layer<Registry> + Send + Sync>;
+type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
-/// Whether a line of the trace could not be written.
-static IS_LOST: AtomicBool = AtomicBool::new(false);
+/// Whether writing a line of the trace failed.
+static WRITE_FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether a line of the trace could not be written. That was said when it happened.
-pub(crate) fn is_lost() -> bool {
-    IS_LOST.load(Ordering::Relaxed)
+/// Returns whether writing the trace failed. The warning was printed when it happened.
+pub(crate) fn write_failed() -> bool {
+    WRITE_FAILED.load(Ordering::Relaxed)
 }
 
-/// Listens from now on, if the arguments say so.
-pub(crate) fn begin(arguments: &Arguments) -> Result<(), Failure> {
-    let mut listeners: Vec<Listener> = Vec::new();
+/// Installs the log subscribers that the arguments ask for.
+pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
+    let mut layers: Vec<BoxedLayer> = Vec::new();
     if let Some(file) = &arguments.global.trace {
-        listeners.push(lines(file)?);
+        layers.push(json_layer(file)?);
     }
     if let Command::Serve(serve) = &arguments.command {
-        listeners.push(text(serve.log));
+        layers.push(text_layer(serve.log));
     }
-    if listeners.is_empty() {
+    if layers.is_empty() {
         return Ok(());
     }
-    // Nobody else listens in this process.
-    set_global_default(tracing_subscriber::registry().with(listeners))
+    // This process has no other subscriber.
+    set_global_default(tracing_subscriber::registry().with(layers))
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Writes to the end of a file, or to the error output.
-fn lines(file: &Path) -> Result<Listener, Failure> {
-    if file.as_os_str() == ERROR_OUTPUT {
+/// Returns a layer that appends JSON lines to a file, or writes them to stderr.
+fn json_layer(file: &Path) -> Result<BoxedLayer, Failure> {
+    if file.as_os_str() == STDERR {
         return Ok(TraceLines::new(io::stderr()).boxed());
     }
-    let opened = options().open(file);
-    let opened = opened.map_err(|error| Error::write(file.to_string_lossy(), error))?;
-    Ok(TraceLines::new(Noticed(opened)).boxed())
+    let trace_file = trace_file_options().open(file);
+    let trace_file = trace_file.map_err(|error| Error::write(file.to_string_lossy(), error))?;
+    Ok(TraceLines::new(WarnOnce(trace_file)).boxed())
 }
 
-/// Returns how a trace is opened: to be added to, and read by nobody else, as it may hold what others should not see.
-fn options() -> OpenOptions {
+/// Returns the options to open a trace file: append, and readable only by the owner, as it may contain private data.
+fn trace_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
@@ -65,22 +65,22 @@ fn options() -> OpenOptions {
     options
 }
 
-/// A writer that says once that it cannot write.
-struct Noticed<W>(W);
+/// A writer that warns once when it cannot write.
+struct WarnOnce<W>(W);
 
-impl<W: Write> Write for Noticed<W> {
+impl<W: Write> Write for WarnOnce<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes).inspect_err(lost)
+        self.0.write(bytes).inspect_err(warn_once)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush().inspect_err(lost)
+        self.0.flush().inspect_err(warn_once)
     }
 }
 
-fn lost(error: &io::Error) {
-    if !IS_LOST.swap(true, Ordering::Relaxed) {
-        // Where the error output is gone too, there is nobody to tell.
+fn warn_once(error: &io::Error) {
+    if !WRITE_FAILED.swap(true, Ordering::Relaxed) {
+        // If stderr is gone too, the warning is lost.
         drop(writeln!(
             io::stderr(),
             "warning: the trace could not be written: {error}"
@@ -88,8 +88,7 @@ fn lost(error: &io::Error) {
     }
 }
 
-/// The error output, a line for each event: what a client or a skill has a say in cannot begin another one, nor move the
-/// cursor of a terminal.
+/// Writes each event to stderr on one line. Text from a client or a skill cannot start another line or move the cursor.
 struct OneLine(io::Stderr);
 
 impl Write for OneLine {
@@ -109,8 +108,8 @@ impl Write for OneLine {
     }
 }
 
-/// Writes text to the error output; the data output of a server is the protocol's.
-fn text(level: LogLevel) -> Listener {
+/// Returns a layer that writes text to stderr; stdout of a server belongs to the protocol.
+fn text_layer(level: LogLevel) -> BoxedLayer {
     let level = match level {
         LogLevel::Off => LevelFilter::OFF,
         LogLevel::Error => LevelFilter::ERROR,

@@ -15,13 +15,15 @@ use crate::arguments::{Global, Trust};
 use crate::ask::{Answer, ask};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, GOOD, Output, Unshown, WARN, counted, finding, painted, shown};
+use crate::output::{
+    BOLD, DIM, FindingCounts, GOOD, Output, WARN, display_path, format_finding, paint, pluralize,
+};
 
-/// Skills that are shown before a folder is trusted.
-const SKILLS: usize = 50;
+/// Maximum skills shown before a folder is trusted.
+const MAX_SKILLS: usize = 50;
 
-/// Findings that are shown.
-const FINDINGS: usize = 50;
+/// Maximum findings shown.
+const MAX_FINDINGS: usize = 50;
 
 pub(crate) fn run(
     global: &Global,
@@ -32,8 +34,8 @@ pub(crate) fn run(
     if options.list {
         return list(&environment, output);
     }
-    let named = options.folder.as_ref();
-    let folder = match named {
+    let given = options.folder.as_ref();
+    let folder = match given {
         Some(folder) => environment.directory().join(folder).components().collect(),
         None => environment.project().to_owned(),
     };
@@ -41,11 +43,11 @@ pub(crate) fn run(
         return remove(&environment, &folder, output);
     }
     let folder = trustable_folder(&environment, &folder)?;
-    let seen_from = match named {
+    let start = match given {
         Some(_) => &folder,
         None => environment.directory(),
     };
-    add(&environment, &folder, seen_from, options, output)
+    add(&environment, &folder, start, options, output)
 }
 
 fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Failure> {
@@ -55,20 +57,20 @@ fn list(environment: &Environment, output: &mut Output) -> Result<ExitCode, Fail
         return Ok(ExitCode::SUCCESS);
     }
     for folder in &trusted.folders {
-        let path = shown(folder.path());
+        let path = display_path(folder.path());
         match folder.state() {
             TrustedState::Trusted => output.line(path)?,
-            state => output.line(format!("{path}  {}", painted(WARN, state)))?,
+            state => output.line(format!("{path}  {}", paint(WARN, state)))?,
         }
     }
     for problem in &trusted.findings {
-        host::say(&problem.diagnostic, &problem.origin, output);
+        host::say_with_origin(&problem.diagnostic, &problem.origin, output);
     }
     let folders = trusted.folders.iter();
-    let number = folders.filter(|one| one.state() == TrustedState::Trusted);
-    let folders = counted(number.count(), "folder is", "folders are");
+    let number = folders.filter(|trusted_folder| trusted_folder.state() == TrustedState::Trusted);
+    let folders = pluralize(number.count(), "folder is", "folders are");
     match trusted.file.filter(|file| file.exists()) {
-        Some(file) => output.say(format!("{folders} trusted by {}", shown(&file))),
+        Some(file) => output.say(format!("{folders} trusted by {}", display_path(&file))),
         None => output.say(format!("{folders} trusted")),
     }
     Ok(ExitCode::SUCCESS)
@@ -83,7 +85,9 @@ fn remove(
         Ok(removed) => removed,
         Err(error) => {
             match TrustedFolders::load(environment).trusts(folder) {
-                Some(above) => output.say(format!("It is trusted by {}", shown(above.path()))),
+                Some(above) => {
+                    output.say(format!("It is trusted by {}", display_path(above.path())));
+                }
                 None => {
                     output.say("It is not in the list of trusted folders; `skillfold trust --list` shows them");
                 }
@@ -96,10 +100,10 @@ fn remove(
         output.json(Document::Trusted(Trusted::new(&trusted)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.line(shown(&removed))?;
+    output.line(display_path(&removed))?;
     output.say("It is no longer trusted");
     if folder.is_dir() {
-        // It is done: settings that cannot be followed are no reason to fail now.
+        // The folder is already removed: invalid settings are no reason to fail now.
         let skills = Host::new(Environment::from_process(folder)?).discover_anyway();
         let report = skills.report();
         let mut rules = report
@@ -116,23 +120,25 @@ fn remove(
 fn add(
     environment: &Environment,
     folder: &Path,
-    seen_from: &Path,
+    start: &Path,
     options: &Trust,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let list = TrustedFolders::load(environment);
-    if let Some(by) = list.trusts(folder) {
+    if let Some(trusted_by) = list.trusts(folder) {
         if output.is_json() {
             output.json(Document::Trusted(Trusted::new(&list)))?;
         } else {
-            let by = shown(by.path());
-            output.say(format!("Nothing to do: it is trusted already, by {by}"));
+            let trusted_by = display_path(trusted_by.path());
+            output.say(format!(
+                "Nothing to do: it is trusted already, by {trusted_by}"
+            ));
         }
         return Ok(ExitCode::SUCCESS);
     }
-    // Nobody agrees to what was not shown.
+    // The user must see what they agree to.
     if !output.is_json() || !options.yes {
-        show(folder, seen_from, output)?;
+        show(folder, start, output)?;
     }
     if !options.yes {
         match ask("Trust this folder?", output) {
@@ -141,32 +147,34 @@ fn add(
                 let rule = "Cancelled; nothing was changed";
                 return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
             }
-            Answer::Nobody => {
+            Answer::NoTerminal => {
                 let rule =
                     "There is no terminal to ask on; review what is shown, then pass `--yes`";
                 return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
             }
         }
     }
-    let real = trust_folder(environment, folder)?;
+    let trusted = trust_folder(environment, folder)?;
     if output.is_json() {
         let trusted = TrustedFolders::load(environment);
         output.json(Document::Trusted(Trusted::new(&trusted)))?;
     } else {
-        let done = painted(GOOD, "Trusted");
+        let done = paint(GOOD, "Trusted");
         output.say(format!(
             "{done}: {}; `skillfold trust --remove` takes it back",
-            shown(&real)
+            display_path(&trusted)
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows what would be trusted: the folder, its skills and what is wrong with them.
-fn show(folder: &Path, seen_from: &Path, output: &mut Output) -> Result<(), Failure> {
-    let seen = Environment::from_process(seen_from)?;
-    let skills = Host::new(seen).set("trust_project", "true").discover()?;
-    output.show(painted(BOLD, shown(folder)))?;
+/// Shows what would be trusted: the folder, its skills and their findings.
+fn show(folder: &Path, start: &Path, output: &mut Output) -> Result<(), Failure> {
+    let environment = Environment::from_process(start)?;
+    let skills = Host::new(environment)
+        .set("trust_project", "true")
+        .discover()?;
+    output.show(paint(BOLD, display_path(folder)))?;
     show_skills(&skills, folder, output)?;
     show_findings(&skills, folder, output)?;
     if folder.join(".git").exists() {
@@ -184,15 +192,15 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
     let catalog = skills.catalog();
     let entries: Vec<_> = catalog
         .entries()
-        .filter(|entry| lies_in(entry, folder))
+        .filter(|entry| is_inside(entry, folder))
         .collect();
     let rows: Vec<_> = entries
         .iter()
-        .take(SKILLS)
+        .take(MAX_SKILLS)
         .map(|entry| {
             let page = skills.for_person().files(entry.id(), None, 1);
             let files = match page {
-                Ok(page) => counted(page.total, "file", "files"),
+                Ok(page) => pluralize(page.total, "file", "files"),
                 Err(_) => "files unknown".to_owned(),
             };
             (
@@ -206,13 +214,13 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
     let id_width = width(&|row| rows[row].0.chars().count());
     let files_width = width(&|row| rows[row].1.chars().count());
     for (id, files, brief) in &rows {
-        let files = painted(DIM, format!("{files:files_width$}"));
+        let files = paint(DIM, format!("{files:files_width$}"));
         output.show(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
     }
     match entries.len() {
         0 => output.show("  no skills are visible from here"),
-        number if number > SKILLS => {
-            let more = number - SKILLS;
+        number if number > MAX_SKILLS => {
+            let more = number - MAX_SKILLS;
             output.show(format!(
                 "  and {more} more: `skillfold list --scope project`"
             ))
@@ -221,7 +229,7 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
     }
 }
 
-fn lies_in(entry: &Entry<'_>, folder: &Path) -> bool {
+fn is_inside(entry: &Entry<'_>, folder: &Path) -> bool {
     let location = entry.root().source().location();
     location.is_some_and(|location| location.starts_with(folder))
 }
@@ -229,39 +237,45 @@ fn lies_in(entry: &Entry<'_>, folder: &Path) -> bool {
 fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<(), Failure> {
     let profile = skills.report().settings.profile.value;
     let targets = CheckTarget::all_in(&skills.catalog()).into_iter();
-    let mut first: Vec<(PathBuf, Diagnostic)> = Vec::new();
-    let mut unshown = Unshown::default();
+    let mut shown: Vec<(PathBuf, Diagnostic)> = Vec::new();
+    let mut not_shown = FindingCounts::default();
     for target in targets.filter(|target| target.file().starts_with(folder)) {
-        let file = name_in(folder, target.file());
+        let file = relative_path(folder, target.file());
         let checked = match target.check(profile, &Limits::default()) {
             Ok(checked) => checked,
             Err(error) => {
-                output.show(format!("  {}: {}", shown(&file), error.with_cause()))?;
+                output.show(format!("  {}: {}", display_path(&file), error.with_cause()))?;
                 continue;
             }
         };
         let findings = checked.findings.into_iter();
-        let findings = findings.filter(|one| one.severity > Severity::Info);
-        first.extend(findings.map(|one| (file.clone(), one)));
-        // What may deceive comes first, then what is worst: many small findings must not hide it.
-        first.sort_by_key(|(_, one)| Reverse((one.code.is_about_safety(), one.severity)));
-        for (_, one) in first.drain(first.len().min(FINDINGS)..) {
-            unshown.add(&one);
+        let findings = findings.filter(|finding| finding.severity > Severity::Info);
+        shown.extend(findings.map(|finding| (file.clone(), finding)));
+        // Safety findings come first, then by severity: many minor findings must not hide them.
+        shown.sort_by_key(|(_, finding)| {
+            Reverse((finding.code.is_about_safety(), finding.severity))
+        });
+        for (_, finding) in shown.drain(shown.len().min(MAX_FINDINGS)..) {
+            not_shown.add(&finding);
         }
     }
-    for (file, one) in &first {
-        output.show(format!("  {}: {}", shown(file), finding(one)))?;
+    for (file, finding) in &shown {
+        output.show(format!(
+            "  {}: {}",
+            display_path(file),
+            format_finding(finding)
+        ))?;
     }
-    if !unshown.is_empty() {
-        unshown.print("  ", output)?;
+    if !not_shown.is_empty() {
+        not_shown.print("  ", output)?;
         output.show("  `skillfold check` shows them")?;
     }
     Ok(())
 }
 
-fn name_in(folder: &Path, file: PathBuf) -> PathBuf {
+fn relative_path(folder: &Path, file: PathBuf) -> PathBuf {
     match file.strip_prefix(folder) {
-        Ok(inside) => inside.to_owned(),
+        Ok(relative) => relative.to_owned(),
         Err(_) => file,
     }
 }

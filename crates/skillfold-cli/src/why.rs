@@ -9,16 +9,16 @@ use skillfold::view::{Bytes, Document, MatchedSkill, NearTrigger, Unmatched, Why
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{DIM, Output, counted, painted};
+use crate::output::{DIM, Output, paint, pluralize};
 
-/// Triggers of a skill that are shown to a person.
-const SHOWN: usize = 5;
+/// Maximum triggers of a skill shown.
+const MAX_TRIGGERS: usize = 5;
 
-/// Skills that match which are shown to a person.
-const MATCHED: usize = 20;
+/// Maximum matching skills shown.
+const MAX_MATCHES: usize = 20;
 
-/// Characters of a request that are quoted.
-const QUOTED: usize = 60;
+/// Maximum characters of a quote.
+const MAX_QUOTE_CHARS: usize = 60;
 
 pub(crate) fn run(
     global: &Global,
@@ -28,7 +28,7 @@ pub(crate) fn run(
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
     let mut session = skills.session(policy, ContextLifetime::History);
-    // As for a model: what it has a line of already is not shown again.
+    // As for a model: a skill that is already listed is not announced again.
     session.listing();
     let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
     let explanation = session.why(&options.request, &ids)?;
@@ -45,21 +45,21 @@ pub(crate) fn run(
 
 fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
     if why.matched.is_empty() {
-        output.line(nothing(why))?;
+        output.line(no_match_text(why))?;
     }
-    for matched in why.matched.iter().take(MATCHED) {
-        output.line(line(matched))?;
+    for matched in why.matched.iter().take(MAX_MATCHES) {
+        output.line(match_text(matched))?;
     }
-    let more = why.matched.len().saturating_sub(MATCHED);
+    let more = why.matched.len().saturating_sub(MAX_MATCHES);
     if more > 0 {
-        let more = counted(more, "more skill matches", "more skills match");
+        let more = pluralize(more, "more skill matches", "more skills match");
         output.line(format!("{more}; `--json` has them all"))?;
     }
     for unmatched in &why.unmatched {
         print_unmatched(unmatched, output)?;
     }
     say_unread(why.unread, why.unread_by_patterns, output);
-    output.say(painted(
+    output.say(paint(
         DIM,
         format!(
             "{} mode, tier {}, {} tokens ({})",
@@ -69,7 +69,7 @@ fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says which bytes of a request were passed over.
+/// Prints which bytes of a request were skipped.
 pub(crate) fn say_unread(
     unread: Option<Bytes>,
     unread_by_patterns: Option<Bytes>,
@@ -85,8 +85,8 @@ pub(crate) fn say_unread(
     }
 }
 
-/// Says that nothing is chosen, and what the way out is.
-fn nothing(why: &Why) -> &'static str {
+/// Returns that no skill is chosen, with a hint.
+fn no_match_text(why: &Why) -> &'static str {
     if why.mode == "catalog" {
         "no skill is chosen: the mode `catalog` gives no instructions unasked"
     } else if why.unmatched.is_empty() {
@@ -96,8 +96,8 @@ fn nothing(why: &Why) -> &'static str {
     }
 }
 
-/// Returns the line of a skill that matches.
-fn line(matched: &MatchedSkill) -> String {
+/// Returns the text for a matching skill.
+fn match_text(matched: &MatchedSkill) -> String {
     let decision = &matched.decision;
     let how = match (decision.signal.as_str(), decision.confidence) {
         ("mention", _) => "the request names it".to_owned(),
@@ -107,16 +107,16 @@ fn line(matched: &MatchedSkill) -> String {
         }
         _ => "a trigger matches".to_owned(),
     };
-    let place = match (&matched.quote, matched.place) {
-        (Some(quote), Some(place)) => format!(
+    let location = match (&matched.quote, matched.place) {
+        (Some(text), Some(location)) => format!(
             ": `{}` at bytes {} to {}",
-            quoted(quote),
-            place.start,
-            place.end
+            quote(text),
+            location.start,
+            location.end
         ),
         _ => String::new(),
     };
-    // A trigger that reads as what was found needs no second mention.
+    // A trigger with the same text as the match is not repeated.
     let is_same = matched
         .quote
         .as_ref()
@@ -124,7 +124,7 @@ fn line(matched: &MatchedSkill) -> String {
     let evidence = if is_same || decision.evidence.is_empty() {
         String::new()
     } else {
-        format!(" (by `{}`)", quoted(&decision.evidence))
+        format!(" (by `{}`)", quote(&decision.evidence))
     };
     let what = match decision.outcome.as_str() {
         "given" => "its instructions are given",
@@ -134,11 +134,11 @@ fn line(matched: &MatchedSkill) -> String {
         "failed" => "its instructions cannot be loaded",
         other => other,
     };
-    let tokens = decision.tokens.map_or_else(String::new, |tokens| {
-        format!(", {}", counted_tokens(tokens))
-    });
+    let tokens = decision
+        .tokens
+        .map_or_else(String::new, |tokens| format!(", {}", token_count(tokens)));
     format!(
-        "{}. {}\n   {how}{place}{evidence}\n   tier {}: {what}{tokens}",
+        "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{tokens}",
         matched.rank,
         visible(&decision.id),
         matched.tier
@@ -155,24 +155,24 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
     if let Some(confidence) = unmatched.confidence {
         output.line(format!("   search confidence: {}", percent(confidence)))?;
     }
-    for trigger in unmatched.triggers.iter().take(SHOWN) {
-        output.line(format!("   {}", near(trigger)))?;
+    for trigger in unmatched.triggers.iter().take(MAX_TRIGGERS) {
+        output.line(format!("   {}", near_text(trigger)))?;
     }
-    let more = unmatched.triggers.len().saturating_sub(SHOWN) + unmatched.more_triggers;
+    let more = unmatched.triggers.len().saturating_sub(MAX_TRIGGERS) + unmatched.more_triggers;
     if more > 0 {
         output.line(format!(
             "   {}",
-            counted(more, "more trigger", "more triggers")
+            pluralize(more, "more trigger", "more triggers")
         ))?;
     }
     Ok(())
 }
 
-/// Returns how near a request comes to a trigger.
-fn near(near: &NearTrigger) -> String {
-    let trigger = quoted(&near.trigger);
+/// Returns how close a request comes to a trigger.
+fn near_text(near: &NearTrigger) -> String {
+    let trigger = quote(&near.trigger);
     let words = |words: &[String]| {
-        let words = words.iter().map(|word| format!("`{}`", quoted(word)));
+        let words = words.iter().map(|word| format!("`{}`", quote(word)));
         words.collect::<Vec<_>>().join(", ")
     };
     match near.kind.as_str() {
@@ -193,20 +193,20 @@ fn near(near: &NearTrigger) -> String {
     }
 }
 
-/// Returns a likelihood as a person reads it.
+/// Formats a probability as a percentage.
 pub(crate) fn percent(confidence: f32) -> String {
     format!("{:.0} %", confidence * 100.0)
 }
 
-fn counted_tokens(tokens: u64) -> String {
-    counted(
+fn token_count(tokens: u64) -> String {
+    pluralize(
         usize::try_from(tokens).unwrap_or(usize::MAX),
         "token",
         "tokens",
     )
 }
 
-/// Returns the start of a text as it may be shown.
-fn quoted(text: &str) -> String {
-    shortened(&visible(text), QUOTED).into_owned()
+/// Returns the start of a text with control characters made visible.
+fn quote(text: &str) -> String {
+    shortened(&visible(text), MAX_QUOTE_CHARS).into_owned()
 }

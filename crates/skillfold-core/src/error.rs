@@ -288,12 +288,7 @@ impl fmt::Display for Error {
             Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
             Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
             Repr::Invalid { what, reason } => {
-                write!(
-                    formatter,
-                    "Invalid {}: {}",
-                    whole(what),
-                    visible(reason)
-                )
+                write!(formatter, "Invalid {}: {}", whole(what), visible(reason))
             }
             Repr::Setting { origin, reason } => {
                 write!(formatter, "{} ({})", visible(reason), visible(origin))

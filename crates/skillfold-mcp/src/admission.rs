@@ -1,4 +1,4 @@
-//! Who is let in by HTTP, and with how much: the token, one `Host`, a body of its size in its time.
+//! Which HTTP requests are accepted: checks the token, the `Host`, and the size and time of the body.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -25,72 +25,75 @@ use crate::direct;
 use crate::host_name::HostName;
 use crate::http::Access;
 use crate::limits::HttpLimits;
-use crate::listen::HEADER_BYTES;
+use crate::listen::MAX_HEADER_BYTES;
 use crate::metrics::add;
-use crate::origin::{Origins, is_preflight, open_to, preflight};
+use crate::origin::{Origins, allow_origin, is_preflight, preflight};
 use crate::send_budget::{InFlight, ReadPermit, SendBudget};
-use crate::sessions::NO_ROOM;
+use crate::sessions::SESSIONS_FULL;
 
-/// Seconds after which a client for whom there was no room may try again.
-const AGAIN: HeaderValue = HeaderValue::from_static("5");
+/// Seconds after which a refused client may retry.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
 
-/// Requests for whole files that are answered at once. Each takes several times the size of its file until its answer is
-/// counted.
-pub(crate) const WHOLE_FILES: usize = 4;
+/// Maximum requests for whole files that are answered at the same time. Each takes several times the size of its file
+/// until its response is counted against the budget.
+pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 4;
 
-/// What is asked of every request.
+/// The checks on every request.
 #[derive(Debug)]
 pub(crate) struct Admission {
     pub(crate) access: Access,
     pub(crate) limits: HttpLimits,
-    /// Names that the server answers to.
+    /// Host names that the server answers to.
     pub(crate) hosts: Vec<HostName>,
-    /// Pages that it answers to.
+    /// Origins of web pages that may send requests.
     pub(crate) origins: Origins,
-    /// What answers may hold until they are sent.
+    /// Limits the bytes of unsent responses.
     pub(crate) budget: SendBudget,
-    pub(crate) whole_files: Arc<Semaphore>,
-    pub(crate) no_session: Arc<ThrottledWarning>,
-    pub(crate) too_slow: Arc<ThrottledWarning>,
+    pub(crate) file_permits: Arc<Semaphore>,
+    pub(crate) session_warning: Arc<ThrottledWarning>,
+    pub(crate) slow_clients_warning: Arc<ThrottledWarning>,
     pub(crate) shared: Arc<ServerState>,
 }
 
-/// Lets a request in that shows the token; nothing of any other is read.
+/// Accepts a request with a valid token. Of any other, nothing but the head is read.
 pub(crate) async fn admit(
-    State(door): State<Arc<Admission>>,
+    State(admission): State<Arc<Admission>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let origin = door.origins.allowed(request.headers());
-    let mut response = match door.refusal(&request) {
+    let origin = admission.origins.allowed(request.headers());
+    let mut response = match admission.refusal(&request) {
         Some(refusal) => refusal,
         None if is_preflight(request.method(), request.headers()) => preflight(request.headers()),
-        None => door.within_limits(request, next).await,
+        None => admission.handle_within_limits(request, next).await,
     };
-    // A page could not read why it was refused.
+    // Without these headers a web page could not read why it was refused.
     if let Some(origin) = origin {
-        open_to(origin, response.headers_mut());
+        allow_origin(origin, response.headers_mut());
     }
-    door.shared.metrics.responded(response.status().as_u16());
+    admission
+        .shared
+        .metrics
+        .count_response(response.status().as_u16());
     response
 }
 
 impl Admission {
-    /// Returns why a request is not let in.
+    /// Returns the error response for a request that is not accepted.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
-        if size(request) > HEADER_BYTES {
-            let reason = format!("The headers have more than {HEADER_BYTES} bytes");
+        if head_bytes(request) > MAX_HEADER_BYTES {
+            let reason = format!("The headers have more than {MAX_HEADER_BYTES} bytes");
             let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
             return Some(refuse(status, &reason));
         }
-        // A browser that asks for a page shows no token, and is told nothing but which headers to send.
+        // A browser sends its preflight without the token, and the response only names the headers to send.
         let is_preflight = is_preflight(request.method(), headers);
         if let Access::Token(token) = &self.access
             && !is_preflight
         {
-            let is_shown = |shown: &HeaderValue| token.is_shown(shown.as_bytes());
-            if !only(headers, &AUTHORIZATION).is_some_and(is_shown) {
+            let is_valid = |value: &HeaderValue| token.matches_header(value.as_bytes());
+            if !only(headers, &AUTHORIZATION).is_some_and(is_valid) {
                 let challenge = HeaderValue::from_static("Bearer realm=\"skillfold\"");
                 let mut refusal = refuse(
                     StatusCode::UNAUTHORIZED,
@@ -101,7 +104,7 @@ impl Admission {
                 return Some(refusal);
             }
         }
-        // Which of two a proxy in front has looked at, nobody knows.
+        // With two values, we cannot know which one a proxy in front has checked.
         let host = only(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
         let Some(host) = host else {
             let reason = "The header `Host` is missing, is there twice, or is no host";
@@ -118,8 +121,8 @@ impl Admission {
             let reason = "Pages of this origin may not ask; `--allow-origin` names others that may";
             return Some(refuse(StatusCode::FORBIDDEN, reason));
         }
-        let place = request.extensions().get::<Arc<ConnectionSlot>>();
-        if !is_preflight && place.is_some_and(|place| !place.let_in()) {
+        let slot = request.extensions().get::<Arc<ConnectionSlot>>();
+        if !is_preflight && slot.is_some_and(|slot| !slot.admit()) {
             let mut response = busy("Too many connections");
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
@@ -128,8 +131,8 @@ impl Admission {
         None
     }
 
-    /// Hands a request on, its body read whole, and waits for the answer, each for its time.
-    async fn within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
+    /// Reads the whole body, passes the request on and waits for the response, each with its timeout.
+    async fn handle_within_limits(self: &Arc<Self>, request: Request, next: Next) -> Response {
         let in_flight = InFlight::new(&self.shared);
         let method = request.method().clone();
         let (mut parts, body) = request.into_parts();
@@ -137,51 +140,55 @@ impl Admission {
             .headers
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let body = match timeout(self.limits.body, whole(body, self.limits.body_bytes)).await {
+        let body = match timeout(self.limits.body, read_body(body, self.limits.body_bytes)).await {
             Ok(Ok(body)) => body,
             Ok(Err(refusal)) => return refusal,
             Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "The body took too long"),
         };
-        let sent = body.clone();
-        let asked = method_of(&sent);
-        let is_whole_file = matches!(asked.as_deref(), Some("resources/read" | "prompts/get"));
-        let answer = NO_ROOM.scope(Cell::new(false), async {
-            if let Some(answer) = direct::answer(&self.shared, &parts, &body).await {
-                return (answer, None, false);
+        let raw_body = body.clone();
+        let rpc_method = parse_method(&raw_body);
+        let is_whole_file = matches!(
+            rpc_method.as_deref(),
+            Some("resources/read" | "prompts/get")
+        );
+        let response = SESSIONS_FULL.scope(Cell::new(false), async {
+            if let Some(response) = direct::answer(&self.shared, &parts, &body).await {
+                return (response, None, false);
             }
-            let mut turn = None;
+            let mut permit = None;
             // In a session the file is read after the SDK has answered with a stream.
-            if is_whole_file && let Some(own) = ReadPermit::wait(&self.whole_files).await {
-                parts.extensions.insert(own.clone());
-                turn = Some(own);
+            if is_whole_file && let Some(acquired) = ReadPermit::acquire(&self.file_permits).await {
+                parts.extensions.insert(acquired.clone());
+                permit = Some(acquired);
             }
             let request = Request::from_parts(parts, Body::from(body));
-            let answer = next.run(request).await;
-            (answer, turn, NO_ROOM.with(Cell::get))
+            let response = next.run(request).await;
+            (response, permit, SESSIONS_FULL.with(Cell::get))
         });
-        let Ok((answer, turn, no_room)) = timeout(self.limits.answer, answer).await else {
+        let Ok((response, permit, sessions_full)) = timeout(self.limits.answer, response).await
+        else {
             return busy("The answer took too long");
         };
-        if no_room {
+        if sessions_full {
             add(&self.shared.metrics.sessions_refused, 1);
-            self.no_session.warn("no room for another session");
+            self.session_warning.warn("no room for another session");
             return busy("Too many sessions");
         }
-        // The SDK says so of what is JSON and is no message too.
-        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            return no_message(&sent);
+        // The SDK also answers 415 for JSON that is not a valid message.
+        if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return invalid_message(&raw_body);
         }
-        // Official clients take 202 for a failure.
-        if method == Method::DELETE && answer.status() == StatusCode::ACCEPTED {
+        // Official clients treat 202 as a failure.
+        if method == Method::DELETE && response.status() == StatusCode::ACCEPTED {
             return StatusCode::NO_CONTENT.into_response();
         }
-        // A stream that tells of changes has no end; whoever stops the server does not wait for it.
-        let is_subscription = asked.as_deref() == Some("subscriptions/listen");
-        let is_endless = method == Method::GET || (is_stream(&answer) && is_subscription);
+        // A stream of change notifications never ends, so shutdown does not wait for it.
+        let is_subscription = rpc_method.as_deref() == Some("subscriptions/listen");
+        let is_endless = method == Method::GET || (is_stream(&response) && is_subscription);
         let in_flight = (!is_endless).then_some(in_flight);
-        let (parts, body) = answer.into_parts();
-        let Some(body) = self.budget.send(body, turn, in_flight) else {
-            self.too_slow
+        let (parts, body) = response.into_parts();
+        let Some(body) = self.budget.track(body, permit, in_flight) else {
+            self.slow_clients_warning
                 .warn("an answer was refused, as too much data is queued for slow clients");
             return busy("Too much data is queued for slow clients");
         };
@@ -189,24 +196,24 @@ impl Admission {
     }
 }
 
-/// Returns the bytes of a request before its body, as they came.
-fn size(request: &Request) -> usize {
+/// Returns the size in bytes of a request before its body, as it arrived.
+fn head_bytes(request: &Request) -> usize {
     let target = request
         .uri()
         .path_and_query()
         .map_or(0, |it| it.as_str().len());
     let headers = request.headers().iter();
-    let each = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
-    target + each.sum::<usize>()
+    let sizes = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    target + sizes.sum::<usize>()
 }
 
-fn is_stream(answer: &Response) -> bool {
-    let kind = answer.headers().get(CONTENT_TYPE);
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Returns the method of a message.
-fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
+/// Returns the method of a JSON-RPC message.
+fn parse_method(body: &[u8]) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     struct MethodOnly<'m> {
         #[serde(borrow)]
@@ -216,13 +223,13 @@ fn method_of(body: &[u8]) -> Option<Cow<'_, str>> {
     Some(message.method)
 }
 
-/// Returns a body that is not too long, and whole.
-async fn whole(body: Body, limit: usize) -> Result<Bytes, Response> {
+/// Returns the whole body, unless it exceeds `limit` bytes.
+async fn read_body(body: Body, limit: usize) -> Result<Bytes, Response> {
     let too_long = || {
         let reason = format!("The body has more than {limit} bytes");
         refuse(StatusCode::PAYLOAD_TOO_LARGE, &reason)
     };
-    // What says that it is too long is not read at all.
+    // A body that declares too large a size is not read at all.
     if body.size_hint().lower() > limit as u64 {
         return Err(too_long());
     }
@@ -237,7 +244,7 @@ fn is_too_long(error: &(dyn Error + 'static)) -> bool {
     error.is::<LengthLimitError>() || error.source().is_some_and(is_too_long)
 }
 
-/// Returns the value of a header that is there once.
+/// Returns the value of a header that occurs exactly once.
 pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
@@ -250,12 +257,14 @@ fn refuse(status: StatusCode, reason: &str) -> Response {
 
 fn busy(reason: &str) -> Response {
     let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, reason);
-    response.headers_mut().insert(RETRY_AFTER, AGAIN);
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
     response
 }
 
-/// Returns why a body is no message of the protocol.
-fn no_message(body: &[u8]) -> Response {
+/// Explains why a body is not a valid JSON-RPC message.
+fn invalid_message(body: &[u8]) -> Response {
     let (code, reason) = match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
         Ok(_) => (
             -32600,

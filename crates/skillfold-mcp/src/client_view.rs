@@ -1,5 +1,4 @@
-//! What clients are offered by one snapshot: the tools, and the catalog in the instructions. Made once, and again when the
-//! snapshot is another.
+//! What clients see of one snapshot: the tools, and the catalog in the server instructions. Built once per snapshot.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,35 +15,36 @@ use crate::notices::Notices;
 use crate::options::Options;
 use crate::remembered::Answers;
 
-/// Requests that read files at once. What is read is in memory until it is sent, and may be 16 MiB.
-const READING: usize = 8;
+/// Maximum requests that read files at the same time. What they read stays in memory until it is sent, up to 16 MiB
+/// each.
+const MAX_CONCURRENT_READS: usize = 8;
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 pub(crate) struct ServerState {
     pub(crate) skills: Skills,
     pub(crate) metrics: Metrics,
     pub(crate) notices: Notices,
     options: Options,
-    /// Those of sessions over HTTP.
+    /// The conversations of HTTP sessions.
     pub(crate) conversations: Conversations,
-    reading: Arc<Semaphore>,
+    read_permits: Arc<Semaphore>,
     offer: Mutex<Option<Arc<ClientView>>>,
 }
 
-/// What clients are offered by one snapshot.
+/// What clients see of one snapshot.
 #[derive(Debug)]
 pub(crate) struct ClientView {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) policy: Policy,
-    /// How a loaded skill is put before a model.
+    /// How a loaded skill is wrapped for a model.
     pub(crate) envelope: Envelope,
     /// The names of the tools: list, search, load, read.
     pub(crate) names: [String; 4],
     pub(crate) tools: Vec<Tool>,
-    /// What a model is told of the skills; nothing, if there are none.
+    /// What a model is told about the skills; `None` if there are none.
     pub(crate) instructions: Option<String>,
-    /// What tools answered.
+    /// Cached tool results.
     pub(crate) answers: Answers,
 }
 
@@ -56,47 +56,47 @@ impl ServerState {
             notices: Notices::default(),
             options,
             conversations: Conversations::default(),
-            reading: Arc::new(Semaphore::new(READING)),
+            read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
             offer: Mutex::new(None),
         }
     }
 
-    /// Does something that reads files, where no other request has to wait for it. Only some are done at once.
-    pub(crate) async fn reading<T: Send + 'static>(
+    /// Runs `act`, which reads files, on a blocking thread. Only some run at the same time.
+    pub(crate) async fn read_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         act: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, JoinError> {
-        // It is never closed.
-        let turn = Arc::clone(&self.reading).acquire_owned().await.ok();
+        // The semaphore is never closed.
+        let permit = Arc::clone(&self.read_permits).acquire_owned().await.ok();
         let shared = Arc::clone(self);
         let act = move || {
-            let done = act(&shared);
-            // Not before: nobody may wait for the answer any more, and it is made all the same.
-            drop(turn);
-            done
+            let result = act(&shared);
+            // Released only now: the client may be gone, but the result is still being built.
+            drop(permit);
+            result
         };
         tokio::task::spawn_blocking(act).await
     }
 
-    /// Returns what clients are offered by the snapshot of now.
+    /// Returns the view of the current snapshot, building it if the snapshot changed.
     pub(crate) fn offer(&self) -> Arc<ClientView> {
         let catalog = self.skills.catalog();
         let mut offer = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
         match &*offer {
             Some(offer) if Arc::ptr_eq(&offer.catalog, &catalog) => Arc::clone(offer),
             _ => {
-                let made = Arc::new(self.make(catalog));
-                *offer = Some(Arc::clone(&made));
-                made
+                let view = Arc::new(self.build_view(catalog));
+                *offer = Some(Arc::clone(&view));
+                view
             }
         }
     }
 
-    fn make(&self, catalog: Arc<Catalog>) -> ClientView {
+    fn build_view(&self, catalog: Arc<Catalog>) -> ClientView {
         let mut policy = self.skills.report().settings.policy();
         let mut names = self.options.names().map(str::to_owned);
-        // This style speaks of the tool by its other name.
-        if policy.style == Style::Bullets && !self.options.names_load() {
+        // The text of this style refers to the tool by its alias.
+        if policy.style == Style::Bullets && !self.options.has_custom_load_name() {
             ALIAS.clone_into(&mut names[2]);
         }
         policy.tools = ToolNames {

@@ -1,8 +1,8 @@
-//! Room for connections: many that have shown that they may ask, and a few others for a short time.
+//! Connection limits: many admitted connections, and a few others for a short time.
 //!
-//! A connection begins as a stranger. The first request that is let in makes it known. Strangers never take the room of
-//! those that are known; where there are too many, the one that has waited longest goes, so that a client which sends its
-//! request at once is let in whatever the others do.
+//! A connection starts out unadmitted. Its first accepted request makes it admitted. Unadmitted connections never take
+//! the slots of admitted ones. If there are too many, the one that has waited longest is closed, so a client that sends
+//! its request at once gets in whatever the others do.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,99 +16,101 @@ use crate::client_view::ServerState;
 use crate::limits::HttpLimits;
 use crate::metrics::add;
 
-/// A warning is summed up for so long.
-const PERIOD: Duration = Duration::from_secs(10);
+/// How long to count repeated warnings before logging the sum.
+const SUMMARY_PERIOD: Duration = Duration::from_secs(10);
 
-/// The room of all connections.
+/// All connections and their limits.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    known: Arc<Semaphore>,
-    /// Those that are not known, the oldest first.
-    strangers: Mutex<BTreeMap<u64, Arc<Notify>>>,
-    next: AtomicU64,
+    admitted: Arc<Semaphore>,
+    /// Connections without an accepted request, oldest first.
+    unadmitted: Mutex<BTreeMap<u64, Arc<Notify>>>,
+    next_id: AtomicU64,
     limits: HttpLimits,
     shared: Arc<ServerState>,
-    pushed_out: Arc<ThrottledWarning>,
-    refused: Arc<ThrottledWarning>,
+    evicted_warning: Arc<ThrottledWarning>,
+    refused_warning: Arc<ThrottledWarning>,
 }
 
-/// The place of one connection.
+/// The slot of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlot {
-    room: Arc<Connections>,
-    number: u64,
-    pushed_out: Arc<Notify>,
-    known: OnceLock<OwnedSemaphorePermit>,
+    connections: Arc<Connections>,
+    id: u64,
+    evicted: Arc<Notify>,
+    permit: OnceLock<OwnedSemaphorePermit>,
 }
 
 impl Connections {
     pub(crate) fn new(limits: HttpLimits, shared: Arc<ServerState>) -> Arc<Self> {
-        let connections = limits.connections.min(Semaphore::MAX_PERMITS);
+        let limit = limits.connections.min(Semaphore::MAX_PERMITS);
         Arc::new(Self {
-            known: Arc::new(Semaphore::new(connections)),
-            strangers: Mutex::default(),
-            next: AtomicU64::new(0),
+            admitted: Arc::new(Semaphore::new(limit)),
+            unadmitted: Mutex::default(),
+            next_id: AtomicU64::new(0),
             limits,
             shared,
-            pushed_out: Arc::default(),
-            refused: Arc::default(),
+            evicted_warning: Arc::default(),
+            refused_warning: Arc::default(),
         })
     }
 
-    /// Lets a connection in as a stranger; the oldest one goes if there are too many.
-    pub(crate) fn enter(self: &Arc<Self>) -> Arc<ConnectionSlot> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let pushed_out = Arc::new(Notify::new());
-        let mut strangers = self.strangers();
-        if strangers.len() >= self.limits.strangers.max(1)
-            && let Some((_, oldest)) = strangers.pop_first()
+    /// Registers a new connection as unadmitted. Closes the oldest unadmitted one if there are too many.
+    pub(crate) fn register(self: &Arc<Self>) -> Arc<ConnectionSlot> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let evicted = Arc::new(Notify::new());
+        let mut unadmitted = self.lock_unadmitted();
+        if unadmitted.len() >= self.limits.strangers.max(1)
+            && let Some((_, oldest)) = unadmitted.pop_first()
         {
             oldest.notify_one();
             add(&self.shared.metrics.connections_refused, 1);
-            self.pushed_out
+            self.evicted_warning
                 .warn("a connection that asked nothing it may ask was closed for a newer one");
         }
-        strangers.insert(number, Arc::clone(&pushed_out));
-        drop(strangers);
+        unadmitted.insert(id, Arc::clone(&evicted));
+        drop(unadmitted);
         Arc::new(ConnectionSlot {
-            room: Arc::clone(self),
-            number,
-            pushed_out,
-            known: OnceLock::new(),
+            connections: Arc::clone(self),
+            id,
+            evicted,
+            permit: OnceLock::new(),
         })
     }
 
-    fn strangers(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Notify>>> {
-        self.strangers
+    fn lock_unadmitted(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Notify>>> {
+        self.unadmitted
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ConnectionSlot {
-    /// Makes the connection known, as its request is let in; `false` if there is no room.
-    pub(crate) fn let_in(&self) -> bool {
-        if self.known.get().is_some() {
+    /// Admits the connection when its request is accepted. Returns `false` if the limit is reached.
+    pub(crate) fn admit(&self) -> bool {
+        if self.permit.get().is_some() {
             return true;
         }
-        let Ok(permit) = Arc::clone(&self.room.known).try_acquire_owned() else {
-            add(&self.room.shared.metrics.connections_refused, 1);
-            self.room.refused.warn("no room for another connection");
+        let Ok(permit) = Arc::clone(&self.connections.admitted).try_acquire_owned() else {
+            add(&self.connections.shared.metrics.connections_refused, 1);
+            self.connections
+                .refused_warning
+                .warn("no room for another connection");
             return false;
         };
-        self.room.strangers().remove(&self.number);
-        // Requests of one connection come one after the other.
-        let _ = self.known.set(permit);
+        self.connections.lock_unadmitted().remove(&self.id);
+        // Requests of one connection arrive one after the other.
+        let _ = self.permit.set(permit);
         true
     }
 
-    /// Waits until the connection has to go; for ever, if it is known.
-    pub(crate) async fn overstayed(&self) {
+    /// Waits until the connection must be closed; forever if it is admitted.
+    pub(crate) async fn wait_until_expired(&self) {
         tokio::select! {
-            () = self.pushed_out.notified() => {}
-            () = sleep(self.room.limits.stranger) => {}
+            () = self.evicted.notified() => {}
+            () = sleep(self.connections.limits.stranger) => {}
         }
-        if self.known.get().is_some() {
+        if self.permit.get().is_some() {
             std::future::pending::<()>().await;
         }
     }
@@ -116,13 +118,13 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        if self.known.get().is_none() {
-            self.room.strangers().remove(&self.number);
+        if self.permit.get().is_none() {
+            self.connections.lock_unadmitted().remove(&self.id);
         }
     }
 }
 
-/// A warning that is said at once, and then once in a while with how often there was cause for it.
+/// A warning that is logged at once, and then at most once per period with the number of repeats.
 #[derive(Debug, Default)]
 pub(crate) struct ThrottledWarning(AtomicU64);
 
@@ -132,10 +134,10 @@ impl ThrottledWarning {
             return;
         }
         tracing::warn!("{what}");
-        let summed = Arc::clone(self);
+        let warning = Arc::clone(self);
         tokio::spawn(async move {
-            sleep(PERIOD).await;
-            let more = summed.0.swap(0, Ordering::Relaxed) - 1;
+            sleep(SUMMARY_PERIOD).await;
+            let more = warning.0.swap(0, Ordering::Relaxed) - 1;
             if more > 0 {
                 tracing::warn!(more, "{what}");
             }

@@ -1,4 +1,4 @@
-//! The sessions of HTTP by their ids: the conversation of each, and when something was asked in it last.
+//! HTTP sessions by id: the conversation of each and the time of its last request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -6,63 +6,64 @@ use std::time::{Duration, Instant};
 
 use crate::conversation::Conversation;
 
-/// The sessions that have begun. The SDK's session itself holds its conversation.
+/// The open sessions. The conversation itself is owned by the SDK's session.
 #[derive(Debug, Default)]
 pub(crate) struct Conversations(Mutex<HashMap<Box<str>, ConversationSlot>>);
 
 #[derive(Debug)]
 struct ConversationSlot {
     conversation: Weak<Conversation>,
-    asked: Instant,
+    last_request: Instant,
 }
 
 impl Conversations {
-    /// Notes a request of a session. Notices to a client are none: a client that is gone gets them too.
-    pub(crate) fn asked(&self, session: &str) {
-        if let Some(place) = self.known().get_mut(session) {
-            place.asked = Instant::now();
+    /// Records a request in a session. Notifications to the client do not count: they are also sent to a client that is
+    /// gone.
+    pub(crate) fn touch(&self, session: &str) {
+        if let Some(slot) = self.lock().get_mut(session) {
+            slot.last_request = Instant::now();
         }
     }
 
-    /// Begins a session.
-    pub(crate) fn begin(&self, session: &str) {
-        let place = ConversationSlot {
+    /// Registers a new session.
+    pub(crate) fn start(&self, session: &str) {
+        let slot = ConversationSlot {
             conversation: Weak::new(),
-            asked: Instant::now(),
+            last_request: Instant::now(),
         };
-        self.known().insert(session.into(), place);
+        self.lock().insert(session.into(), slot);
     }
 
-    /// Remembers the conversation of a session that has begun.
-    pub(crate) fn is_about(&self, session: &str, conversation: &Arc<Conversation>) {
-        if let Some(place) = self.known().get_mut(session) {
-            place.conversation = Arc::downgrade(conversation);
+    /// Attaches the conversation to a registered session.
+    pub(crate) fn attach(&self, session: &str, conversation: &Arc<Conversation>) {
+        if let Some(slot) = self.lock().get_mut(session) {
+            slot.conversation = Arc::downgrade(conversation);
         }
     }
 
-    /// Forgets a session.
-    pub(crate) fn end(&self, session: &str) {
-        self.known().remove(session);
+    /// Removes a session.
+    pub(crate) fn remove(&self, session: &str) {
+        self.lock().remove(session);
     }
 
-    /// Returns the conversation of a session in which something is asked.
+    /// Returns the conversation of a session and records a request in it.
     pub(crate) fn get(&self, session: &str) -> Option<Arc<Conversation>> {
-        let mut known = self.known();
-        let place = known.get_mut(session)?;
-        place.asked = Instant::now();
-        place.conversation.upgrade()
+        let mut sessions = self.lock();
+        let slot = sessions.get_mut(session)?;
+        slot.last_request = Instant::now();
+        slot.conversation.upgrade()
     }
 
-    /// Returns the sessions in which nothing was asked for so long.
+    /// Returns the sessions without a request for at least `time`.
     pub(crate) fn idle(&self, time: Duration) -> Vec<Box<str>> {
-        let known = self.known();
-        let idle = known
+        let sessions = self.lock();
+        let idle = sessions
             .iter()
-            .filter(|(_, place)| place.asked.elapsed() >= time);
+            .filter(|(_, slot)| slot.last_request.elapsed() >= time);
         idle.map(|(session, _)| session.clone()).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, ConversationSlot>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, ConversationSlot>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,18 +80,18 @@ mod tests {
     fn session_is_idle_when_nothing_is_asked_in_it_and_gone_when_it_ended() {
         const TIME: Duration = Duration::from_millis(40);
         let conversations = Conversations::default();
-        let held = Arc::default();
+        let conversation = Arc::default();
         for session in ["asked", "idle", "ended"] {
-            conversations.begin(session);
-            conversations.is_about(session, &held);
+            conversations.start(session);
+            conversations.attach(session, &conversation);
         }
-        conversations.end("ended");
+        conversations.remove("ended");
         sleep(TIME);
         assert!(conversations.get("asked").is_some());
         assert_eq!(conversations.idle(TIME), ["idle".into()]);
         assert!(conversations.get("ended").is_none());
-        conversations.is_about("ended", &held);
-        conversations.asked("ended");
+        conversations.attach("ended", &conversation);
+        conversations.touch("ended");
         assert!(
             conversations.get("ended").is_none(),
             "it does not come back"

@@ -1,4 +1,4 @@
-//! The tools as clients see them: names, words, and the schemas of what goes in and comes out.
+//! The tool definitions that clients see: names, descriptions, and input and output schemas.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -7,25 +7,25 @@ use skillfold::view::{FilePart, InstructionsView};
 
 use crate::answer::{SkillLines, object, schema};
 
-/// The other name of the tool that loads a skill.
+/// The alias of the tool that loads a skill.
 pub(crate) const ALIAS: &str = "read_skill";
 
-/// Ids that the schema of a tool names at most.
-const NAMED_IDS: usize = 50;
+/// Maximum ids listed in a tool's schema.
+const MAX_ENUM_IDS: usize = 50;
 
-/// Returns the tools for a snapshot; none where a model may see no skill.
+/// Returns the tools for a snapshot; none if no skill is visible to a model.
 pub(crate) fn definitions(catalog: &Catalog, names: &[String; 4]) -> Vec<Tool> {
     let ids: Vec<&str> = catalog
         .visible()
         .map(|entry| entry.id())
-        .take(NAMED_IDS + 1)
+        .take(MAX_ENUM_IDS + 1)
         .collect();
     if ids.is_empty() {
         return Vec::new();
     }
     let [list, search, load, read] = names;
     let mut id = json!({ "type": "string", "description": "The id of the skill, as it is listed" });
-    if ids.len() <= NAMED_IDS {
+    if ids.len() <= MAX_ENUM_IDS {
         id["enum"] = json!(ids);
     }
     let any_id = json!({ "type": "string", "description": "The id of the skill" });

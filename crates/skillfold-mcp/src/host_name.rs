@@ -1,8 +1,8 @@
-//! The host that a client calls the server by.
+//! The host that a client addresses the server by.
 
 use std::net::Ipv6Addr;
 
-/// The name or address of a host, and the port if one is given.
+/// The name or address of a host, and the port if given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostName {
     name: String,
@@ -10,15 +10,15 @@ pub(crate) struct HostName {
 }
 
 impl HostName {
-    /// Reads `HOST` or `HOST:PORT` as a header has it: an IPv6 address is in brackets, a port is a number, and nothing
-    /// else is there.
+    /// Parses `HOST` or `HOST:PORT` as in a header: IPv6 addresses are in brackets, the port is a number, and nothing
+    /// else is allowed.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(rest) = text.strip_prefix('[') {
             let (address, rest) = rest.split_once(']')?;
             let address: Ipv6Addr = address.parse().ok()?;
             let port = match rest {
                 "" => None,
-                rest => Some(port(rest.strip_prefix(':')?)?),
+                rest => Some(parse_port(rest.strip_prefix(':')?)?),
             };
             return Some(Self {
                 name: address.to_string(),
@@ -26,7 +26,7 @@ impl HostName {
             });
         }
         let (name, port) = match text.split_once(':') {
-            Some((name, digits)) => (name, Some(port(digits)?)),
+            Some((name, digits)) => (name, Some(parse_port(digits)?)),
             None => (text, None),
         };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
@@ -37,15 +37,15 @@ impl HostName {
         })
     }
 
-    /// Reads what a person allows: the same, or an IPv6 address without brackets.
-    pub(crate) fn allowed(text: &str) -> Option<Self> {
+    /// Parses a host that the user allows: the same, or an IPv6 address without brackets.
+    pub(crate) fn parse_allowed(text: &str) -> Option<Self> {
         let address = |text: &str| text.parse::<Ipv6Addr>().ok();
         Self::parse(text).or_else(|| Self::parse(&format!("[{}]", address(text)?)))
     }
 
-    /// Returns whether a client that calls the server so is meant by this.
-    pub(crate) fn allows(&self, called: &Self) -> bool {
-        self.name == called.name && (self.port.is_none() || self.port == called.port)
+    /// Returns whether this allows the host that a client used.
+    pub(crate) fn allows(&self, requested: &Self) -> bool {
+        self.name == requested.name && (self.port.is_none() || self.port == requested.port)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -57,7 +57,7 @@ impl HostName {
     }
 }
 
-fn port(digits: &str) -> Option<u16> {
+fn parse_port(digits: &str) -> Option<u16> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
 }
@@ -99,13 +99,13 @@ mod tests {
     fn allowed_host_means_every_port_unless_it_names_one() {
         let allows = |allowed: &str, called: &str| {
             let called = HostName::parse(called).unwrap();
-            HostName::allowed(allowed).unwrap().allows(&called)
+            HostName::parse_allowed(allowed).unwrap().allows(&called)
         };
         assert!(allows("localhost", "LOCALHOST:80"));
         assert!(allows("::1", "[0:0::1]:80"));
         assert!(allows("a.example:80", "a.example:80"));
         assert!(!allows("a.example:80", "a.example:81"));
         assert!(!allows("a.example", "b.a.example"));
-        assert_eq!(HostName::allowed("*"), None);
+        assert_eq!(HostName::parse_allowed("*"), None);
     }
 }

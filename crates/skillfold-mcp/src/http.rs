@@ -1,4 +1,4 @@
-//! Many clients, by streamable HTTP.
+//! Serves many clients over streamable HTTP.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,11 +17,11 @@ use skillfold::core::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::admission::{Admission, WHOLE_FILES, admit};
+use crate::admission::{Admission, MAX_WHOLE_FILE_REQUESTS, admit};
 use crate::client_view::ServerState;
 use crate::host_name::HostName;
 use crate::limits::HttpLimits;
-use crate::listen::{listen, take_descriptors};
+use crate::listen::{listen, raise_descriptor_limit};
 use crate::metrics::Gauges;
 use crate::origin::Origins;
 use crate::send_budget::SendBudget;
@@ -29,41 +29,41 @@ use crate::server::Server;
 use crate::sessions::Sessions;
 use crate::token::Token;
 
-/// The path that the protocol is spoken at.
+/// The path of the MCP endpoint.
 pub(crate) const PATH: &str = "/mcp";
 
-/// How often it is looked whether the last answer is sent, when the server stops.
-const GLANCE: Duration = Duration::from_millis(10);
+/// How often to check during shutdown whether the last response was sent.
+const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Who may ask.
+/// Who may send requests.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a token is needed, or is not")]
 pub enum Access {
-    /// Whoever shows the token.
+    /// Clients that send the token.
     Token(Token),
     /// Everyone who reaches the address.
     Open,
 }
 
-/// Where the server listens, and to whom.
+/// Where the server listens, and for whom.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "faces set all of it")]
 pub struct HttpOptions {
-    /// The address; port 0 takes any that is free.
+    /// The address; port 0 picks a free port.
     pub address: SocketAddr,
-    /// Who may ask.
+    /// Who may send requests.
     pub access: Access,
-    /// Names that clients may call the server by, beside those of the loopback.
+    /// Host names that clients may use for the server, besides the loopback names.
     pub hosts: Vec<String>,
-    /// Origins of pages that may ask, beside the server's own: `https://app.example.com:443`.
+    /// Origins of web pages that may send requests, besides the server's own: `https://app.example.com:443`.
     pub origins: Vec<String>,
-    /// How much it takes.
+    /// Limits on requests and clients.
     pub limits: HttpLimits,
 }
 
-/// Serves clients until the process is told to stop; `ready` is called with the address when the first may come.
+/// Serves clients until the process is told to stop. Calls `ready` with the address once clients can connect.
 ///
-/// An error of the kind `InvalidInput` says what of the options cannot be followed; another one is the system's.
+/// An error of kind `InvalidInput` says which option is invalid; any other error comes from the system.
 pub fn http(
     server: Server,
     options: &HttpOptions,
@@ -82,7 +82,7 @@ pub fn http(
     outcome
 }
 
-/// Whom the server answers to.
+/// The hosts and origins that the server answers to.
 struct AcceptedNames {
     hosts: Vec<HostName>,
     origins: Origins,
@@ -91,10 +91,10 @@ struct AcceptedNames {
 impl AcceptedNames {
     fn new(options: &HttpOptions) -> io::Result<Self> {
         let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidInput, message);
-        let own = ["localhost", "127.0.0.1", "::1"].into_iter();
-        let named = options.hosts.iter().map(|host| host.trim());
-        let hosts = own.chain(named).map(|text| {
-            HostName::allowed(text).ok_or_else(|| {
+        let loopback = ["localhost", "127.0.0.1", "::1"].into_iter();
+        let configured = options.hosts.iter().map(|host| host.trim());
+        let hosts = loopback.chain(configured).map(|text| {
+            HostName::parse_allowed(text).ok_or_else(|| {
                 invalid(format!(
                     "`{}` is not a host; name each host that clients use to reach the server, such as `skills.example.com`",
                     visible(text)
@@ -120,10 +120,10 @@ async fn serve(
     names: AcceptedNames,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
-    take_descriptors();
+    raise_descriptor_limit();
     let listener = TcpListener::bind(options.address).await?;
     let address = listener.local_addr()?;
-    // Hosts and origins are looked at before the SDK is asked.
+    // Hosts and origins are checked before the SDK is called.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -133,20 +133,20 @@ async fn serve(
     let (shared, limits) = (Arc::clone(server.shared()), options.limits);
     let sessions = Arc::new(Sessions::new(&limits, Arc::clone(&shared)));
     tokio::spawn(Arc::clone(&sessions).end_idle());
-    let door = Admission {
+    let admission = Admission {
         access: options.access.clone(),
         limits,
         hosts: names.hosts,
-        origins: names.origins.with_own(address.port()),
+        origins: names.origins.with_server_origins(address.port()),
         budget: SendBudget::new(limits.answer_bytes),
-        whole_files: Arc::new(Semaphore::new(WHOLE_FILES)),
-        no_session: Arc::default(),
-        too_slow: Arc::default(),
+        file_permits: Arc::new(Semaphore::new(MAX_WHOLE_FILE_REQUESTS)),
+        session_warning: Arc::default(),
+        slow_clients_warning: Arc::default(),
         shared: Arc::clone(&shared),
     };
-    let router = router(server, config, sessions, door);
+    let router = router(server, config, sessions, admission);
     // Whoever sees that the server is ready may stop it at once.
-    let stop = told_to_stop()?;
+    let stop = stop_signal()?;
     ready(address);
     let open = listen(listener, router, limits, Arc::clone(&shared), stop).await;
     let in_flight = || shared.metrics.in_flight.load(Ordering::Relaxed);
@@ -154,21 +154,18 @@ async fn serve(
         in_flight = in_flight(),
         "shutting down; no new requests are accepted"
     );
-    let farewell = async {
+    let drain = async {
         let closed = open.shutdown();
-        let answered = async {
+        let drained = async {
             while in_flight() > 0 {
-                tokio::time::sleep(GLANCE).await;
+                tokio::time::sleep(DRAIN_POLL_INTERVAL).await;
             }
-            // Streams that tell of changes have no end of their own.
+            // Streams of change notifications do not end on their own.
             streams.cancel();
         };
-        tokio::join!(closed, answered);
+        tokio::join!(closed, drained);
     };
-    if tokio::time::timeout(limits.farewell, farewell)
-        .await
-        .is_err()
-    {
+    if tokio::time::timeout(limits.farewell, drain).await.is_err() {
         tracing::warn!(
             in_flight = in_flight(),
             "closing connections that took too long"
@@ -181,43 +178,43 @@ fn router(
     server: Server,
     config: StreamableHttpServerConfig,
     sessions: Arc<Sessions>,
-    door: Admission,
+    admission: Admission,
 ) -> Router {
     let shared = Arc::clone(server.shared());
-    let limit = door.limits.sessions;
-    let counted = Arc::clone(&sessions);
+    let limit = admission.limits.sessions;
+    let metrics_sessions = Arc::clone(&sessions);
     let metrics = get(async move |headers: HeaderMap| match headers.get(ORIGIN) {
-        None => Ok(metrics(&shared, &counted, limit).await),
+        None => Ok(render_metrics(&shared, &metrics_sessions, limit).await),
         Some(_) => Err((StatusCode::FORBIDDEN, "Web pages may not read metrics\n")),
     });
-    let service = StreamableHttpService::new(move || Ok(server.anew()), sessions, config);
+    let service = StreamableHttpService::new(move || Ok(server.for_new_client()), sessions, config);
     Router::new()
         .route_service(PATH, service)
         .route("/metrics", metrics)
-        .layer(from_fn_with_state(Arc::new(door), admit))
+        .layer(from_fn_with_state(Arc::new(admission), admit))
         .route("/healthz", get(async || "ok\n"))
 }
 
-/// Returns the numbers of now, as Prometheus reads them.
-async fn metrics(
+/// Returns the current metrics in the Prometheus text format.
+async fn render_metrics(
     shared: &ServerState,
     sessions: &Sessions,
     limit: usize,
 ) -> impl IntoResponse + use<> {
-    let now = Gauges {
+    let gauges = Gauges {
         sessions: sessions.count().await as u64,
         sessions_limit: limit as u64,
         skills: shared.skills.catalog().visible().count() as u64,
     };
-    let text = shared.metrics.text(&shared.skills.counters(), &now);
+    let text = shared.metrics.to_text(&shared.skills.counters(), &gauges);
     (
         [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
         text,
     )
 }
 
-/// Listens from now on for a word of a person or of the system to end; returns what waits for it.
-fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+/// Starts listening for a signal to stop, from the user or the system, and returns a future that waits for it.
+fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -232,7 +229,7 @@ fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
     }
     #[cfg(not(unix))]
     Ok(async {
-        // Where the system cannot tell, nobody can stop it so.
+        // If the system cannot report Ctrl-C, the server cannot be stopped this way.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -1,8 +1,9 @@
-//! Skills over the Model Context Protocol: a server for every agent that speaks it.
+//! MCP server for skills.
 //!
-//! A [`Server`] offers what [`Skills`](skillfold::Skills) has, by the snapshot of each request: tools to list, search, load
-//! and read skills; a prompt for each skill that a person may start; and the skills themselves as resources, by the
-//! extension `io.modelcontextprotocol/skills`. [`stdio`] serves one client by the streams of the process, [`http`] many.
+//! A [`Server`] exposes [`Skills`](skillfold::Skills): tools to list, search, load and read skills, a prompt for each
+//! skill that a user may start, and the skills themselves as resources through the `io.modelcontextprotocol/skills`
+//! extension. Each request is answered from the current snapshot. [`stdio`] serves one client over the process's
+//! streams, [`http`] serves many.
 #![forbid(unsafe_code)]
 
 mod host_name;

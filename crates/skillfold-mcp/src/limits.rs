@@ -1,34 +1,34 @@
-//! How much a server over HTTP takes of all clients together.
+//! Limits of a server over HTTP.
 
 use std::time::Duration;
 
-/// How much a server over HTTP takes: of a request, and of all clients together.
+/// Limits of a server over HTTP, per request and for all clients together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// Bytes of a request's body; more is answered with 413.
+    /// Maximum bytes of a request body; more is answered with 413.
     pub body_bytes: usize,
-    /// Connections at once of clients that may ask; a request of one more is answered with 503.
+    /// Maximum concurrent connections of admitted clients; a request on one more is answered with 503.
     pub connections: usize,
-    /// Connections at once that have made no request which was let in; the oldest goes for one more.
+    /// Maximum concurrent connections without an accepted request; one more closes the oldest.
     pub strangers: usize,
-    /// How long such a connection may stay.
+    /// How long a connection may stay open without an accepted request.
     pub stranger: Duration,
-    /// Sessions at once, of clients that have them; one more is answered with 503.
+    /// Maximum concurrent sessions, for clients that use them; one more is answered with 503.
     pub sessions: usize,
-    /// How long a session lives that nothing is asked in.
+    /// How long a session may be idle.
     pub session_idle: Duration,
-    /// How long a connection waits for the next request, its headers whole.
+    /// How long a connection may take for the complete headers of the next request.
     pub headers: Duration,
-    /// How long the body of a request may take; after it comes 408.
+    /// How long the body of a request may take; after that, 408.
     pub body: Duration,
-    /// How long an answer may take until it begins; after it comes 503.
+    /// How long a response may take to start; after that, 503.
     pub answer: Duration,
-    /// Bytes of all answers that are not sent yet; a long answer beyond them is 503, or the end of its stream.
+    /// Maximum bytes of all unsent responses. A long response beyond that is answered with 503, or its stream is cut.
     pub answer_bytes: usize,
-    /// How long a client may take for 64 KiB of an answer, before the connection is closed.
+    /// How long a client may take to read 64 KiB of a response before the connection is closed.
     pub write: Duration,
-    /// How long open answers are waited for when the server stops.
+    /// How long to wait for open responses when the server stops.
     pub farewell: Duration,
 }
 
@@ -37,16 +37,16 @@ impl Default for HttpLimits {
         Self {
             body_bytes: 1024 * 1024,
             connections: 4096,
-            // A client sends its first request at once; the two are for those that do not.
+            // A client sends its first request at once; these two limits are for those that do not.
             strangers: 256,
             stranger: Duration::from_secs(5),
             sessions: 4096,
-            // Agents wait for people, and some clients do not begin anew by themselves.
+            // Agents wait for users, and some clients do not reconnect on their own.
             session_idle: Duration::from_secs(30 * 60),
             headers: Duration::from_secs(30),
             body: Duration::from_secs(10),
             answer: Duration::from_secs(30),
-            // The longest answers have some 40 MiB.
+            // The largest responses have about 40 MiB.
             answer_bytes: 256 * 1024 * 1024,
             write: Duration::from_secs(30),
             farewell: Duration::from_secs(3),

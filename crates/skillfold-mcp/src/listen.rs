@@ -1,4 +1,4 @@
-//! Connections: how many, how fast, and how they end.
+//! Accepts connections and enforces their limits and timeouts.
 
 use std::io;
 use std::pin::Pin;
@@ -24,19 +24,19 @@ use crate::connections::{ConnectionSlot, Connections};
 use crate::limits::HttpLimits;
 use crate::metrics::add;
 
-/// Bytes of all headers of a request; more is answered with 431.
-pub(crate) const HEADER_BYTES: usize = 32 * 1024;
+/// Maximum bytes of all headers of a request; more is answered with 431.
+pub(crate) const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// Headers of a request; more is answered with 431.
-const HEADERS: usize = 64;
+/// Maximum headers of a request; more is answered with 431.
+const MAX_HEADERS: usize = 64;
 
-/// Bytes that a client that makes a write wait has to take in its time.
-const SHARE: usize = 64 * 1024;
+/// Bytes that a client with a stalled write must take within the timeout.
+const MIN_WRITE_BYTES: usize = 64 * 1024;
 
-/// How long nothing is accepted after the system had no descriptor left.
-const BREATH: Duration = Duration::from_millis(50);
+/// How long to wait after accepting failed, for example because no file descriptor was left.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 
-/// Serves connections until `stop`; returns those that are still open, to be ended.
+/// Serves connections until `stop`. Returns those that are still open, for shutdown.
 pub(crate) async fn listen(
     listener: TcpListener,
     router: Router,
@@ -44,23 +44,23 @@ pub(crate) async fn listen(
     shared: Arc<ServerState>,
     stop: impl Future<Output = ()>,
 ) -> GracefulShutdown {
-    let room = Connections::new(limits, Arc::clone(&shared));
+    let connections = Connections::new(limits, Arc::clone(&shared));
     let (open, mut stop) = (GracefulShutdown::new(), std::pin::pin!(stop));
     loop {
         let stream = tokio::select! {
             stream = accept(&listener) => stream,
             () = &mut stop => return open,
         };
-        let place = room.enter();
+        let slot = connections.register();
         let service = ConnectionService {
             router: TowerToHyperService::new(router.clone()),
-            place: Arc::clone(&place),
+            slot: Arc::clone(&slot),
         };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.headers)
-            .max_headers(HEADERS)
-            .max_buf_size(HEADER_BYTES)
+            .max_headers(MAX_HEADERS)
+            .max_buf_size(MAX_HEADER_BYTES)
             .serve_connection(
                 TokioIo::new(WriteTimeout::new(stream, limits.write)),
                 service,
@@ -72,7 +72,7 @@ pub(crate) async fn listen(
                 ended = connection => if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended early");
                 },
-                () = place.overstayed() => {
+                () = slot.wait_until_expired() => {
                     tracing::debug!("a connection was closed that asked nothing it may ask");
                 }
             }
@@ -81,10 +81,10 @@ pub(crate) async fn listen(
     }
 }
 
-/// What answers requests, each with the place of its connection.
+/// Answers requests, passing each the slot of its connection.
 struct ConnectionService {
     router: TowerToHyperService<Router>,
-    place: Arc<ConnectionSlot>,
+    slot: Arc<ConnectionSlot>,
 }
 
 impl Service<Request<Incoming>> for ConnectionService {
@@ -93,7 +93,7 @@ impl Service<Request<Incoming>> for ConnectionService {
     type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        request.extensions_mut().insert(Arc::clone(&self.place));
+        request.extensions_mut().insert(Arc::clone(&self.slot));
         self.router.call(request)
     }
 }
@@ -103,7 +103,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                // Without it small answers wait for more: 44 ms in place of 3.
+                // Without it small responses are delayed: 44 ms instead of 3.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "TCP_NODELAY could not be set");
                 }
@@ -111,15 +111,15 @@ async fn accept(listener: &TcpListener) -> TcpStream {
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                sleep(BREATH).await;
+                sleep(ACCEPT_BACKOFF).await;
             }
         }
     }
 }
 
-/// Takes as many descriptors as the system allows: each connection needs one.
+/// Raises the file descriptor limit to the maximum: each connection needs one.
 #[cfg(unix)]
-pub(crate) fn take_descriptors() {
+pub(crate) fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -131,50 +131,51 @@ pub(crate) fn take_descriptors() {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn take_descriptors() {}
+pub(crate) fn raise_descriptor_limit() {}
 
-/// A connection whose client has to take a share of an answer from time to time. A byte now and then is none.
+/// A connection whose client must keep reading. A byte now and then does not count as progress.
 struct WriteTimeout {
     stream: TcpStream,
-    patience: Duration,
-    /// Runs from when the client made a write wait, until it has taken a share.
-    waiting: Option<StalledWrite>,
+    timeout: Duration,
+    /// Set from when a write stalls until the client has taken enough bytes.
+    stalled: Option<StalledWrite>,
 }
 
 struct StalledWrite {
-    time: Pin<Box<Sleep>>,
-    /// Bytes that were taken meanwhile.
-    taken: usize,
+    deadline: Pin<Box<Sleep>>,
+    /// Bytes written since the stall.
+    written: usize,
 }
 
 impl WriteTimeout {
-    fn new(stream: TcpStream, patience: Duration) -> Self {
+    fn new(stream: TcpStream, timeout: Duration) -> Self {
         Self {
             stream,
-            patience,
-            waiting: None,
+            timeout,
+            stalled: None,
         }
     }
 
-    /// Passes on how a write went; an error if the client took too little for too long.
-    fn waited(
+    /// Passes on the result of a write. Returns an error if the client took too few bytes within the timeout.
+    fn check_progress(
         &mut self,
-        written: Poll<io::Result<usize>>,
+        result: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(written) = written {
-            if let (Ok(count), Some(waiting)) = (&written, &mut self.waiting) {
-                waiting.taken += count;
+        if let Poll::Ready(result) = result {
+            if let (Ok(count), Some(stalled)) = (&result, &mut self.stalled) {
+                stalled.written += count;
             }
-            self.waiting.take_if(|waiting| waiting.taken >= SHARE);
-            return Poll::Ready(written);
+            self.stalled
+                .take_if(|stalled| stalled.written >= MIN_WRITE_BYTES);
+            return Poll::Ready(result);
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| StalledWrite {
-            time: Box::pin(sleep(patience)),
-            taken: 0,
+        let timeout = self.timeout;
+        let stalled = self.stalled.get_or_insert_with(|| StalledWrite {
+            deadline: Box::pin(sleep(timeout)),
+            written: 0,
         });
-        ready!(waiting.time.as_mut().poll(context));
+        ready!(stalled.deadline.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -196,7 +197,7 @@ impl AsyncWrite for WriteTimeout {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.waited(written, context)
+        self.check_progress(written, context)
     }
 
     fn poll_write_vectored(
@@ -205,7 +206,7 @@ impl AsyncWrite for WriteTimeout {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.waited(written, context)
+        self.check_progress(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -213,8 +214,8 @@ impl AsyncWrite for WriteTimeout {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Everything is taken; the next answer has its own time.
-        self.waiting = None;
+        // Everything was written; the next response gets its own timeout.
+        self.stalled = None;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
@@ -258,7 +259,7 @@ mod tests {
     async fn client_that_takes_a_little_now_and_then_is_left_too() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let socket = TcpSocket::new_v4().unwrap();
-        // With a small buffer the system passes on each little that is taken.
+        // With a small buffer the system reports every small read.
         socket.set_recv_buffer_size(4096).unwrap();
         let connecting = socket.connect(listener.local_addr().unwrap());
         let (stream, client) = tokio::join!(accept(&listener), connecting);

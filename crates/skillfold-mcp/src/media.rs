@@ -1,14 +1,14 @@
-//! What kind of content a file has, by its name.
+//! Media types by file name.
 
 use skillfold::core::FileKind;
 
-/// What nothing is known of.
+/// The type of files of unknown content.
 pub(crate) const BYTES: &str = "application/octet-stream";
 
-/// Folders, as resources have them.
+/// The type of folders as resources.
 pub(crate) const FOLDER: &str = "inode/directory";
 
-const KNOWN: [(&str, &str); 26] = [
+const MEDIA_TYPES: [(&str, &str); 26] = [
     ("md", "text/markdown"),
     ("markdown", "text/markdown"),
     ("html", "text/html"),
@@ -38,9 +38,9 @@ const KNOWN: [(&str, &str); 26] = [
 ];
 
 /// Returns the media type of a file.
-pub(crate) fn of(path: &str, kind: FileKind) -> &'static str {
+pub(crate) fn media_type(path: &str, kind: FileKind) -> &'static str {
     let extension = path.rsplit('.').next().unwrap_or_default();
-    let known = KNOWN
+    let known = MEDIA_TYPES
         .iter()
         .find(|(known, _)| extension.eq_ignore_ascii_case(known));
     match (known, kind) {
@@ -52,5 +52,5 @@ pub(crate) fn of(path: &str, kind: FileKind) -> &'static str {
 
 /// Returns the media type of a file by its name alone.
 pub(crate) fn of_path(path: &str) -> &'static str {
-    of(path, FileKind::Other)
+    media_type(path, FileKind::Other)
 }

@@ -1,4 +1,4 @@
-//! What was asked and how it went, in numbers; written as Prometheus reads it.
+//! Request and engine metrics in the Prometheus text format.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use skillfold::Counters;
 
-/// What is asked, as far as it is counted apart. Names that clients choose are no labels: there would be no end of them.
+/// What a request asks for, as far as it is counted separately. Names that clients choose are not used as labels: there
+/// is no limit to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     ListTools,
@@ -26,7 +27,7 @@ pub(crate) enum Method {
     Other,
 }
 
-/// All of them with the protocol's method and the tool, by its first name.
+/// The method and tool labels, with the tool's default name.
 const LABELS: [(Method, &str, &str); 15] = [
     (Method::ListTools, "tools/list", ""),
     (Method::ListSkillsTool, "tools/call", "list_skills"),
@@ -46,28 +47,28 @@ const LABELS: [(Method, &str, &str); 15] = [
 ];
 
 impl Method {
-    /// Returns what a method that the SDK does not know asks.
+    /// Returns the method for a name that the SDK does not know.
     pub(crate) fn custom(method: &str) -> Self {
         let known = [Self::ListSkills, Self::GetSkill, Self::ReadDirectory];
-        let is_asked = |asked: &Self| LABELS[*asked as usize].1 == method;
-        known.into_iter().find(is_asked).unwrap_or(Self::Other)
+        let has_name = |candidate: &Self| LABELS[*candidate as usize].1 == method;
+        known.into_iter().find(has_name).unwrap_or(Self::Other)
     }
 }
 
-/// How it went.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
-    /// A tool answered that it could not.
+    /// A tool answered with an error.
     Failed,
     /// There was no result.
     Refused,
 }
 
-const WENT: [&str; 3] = ["ok", "failed", "refused"];
+const OUTCOMES: [&str; 3] = ["ok", "failed", "refused"];
 
-/// Upper ends of the histogram's buckets, in microseconds, and as they are written.
-const BOUNDS: [(u128, &str); 10] = [
+/// Upper bounds of the histogram's buckets, in microseconds and as printed.
+const BUCKET_BOUNDS: [(u128, &str); 10] = [
     (250, "0.00025"),
     (500, "0.0005"),
     (1_000, "0.001"),
@@ -80,11 +81,11 @@ const BOUNDS: [(u128, &str); 10] = [
     (2_500_000, "2.5"),
 ];
 
-/// What was asked and how it went, since the server started.
+/// Counters since the server started.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    asked: [MethodCounters; LABELS.len()],
-    /// Answers of HTTP by status, from 100 on.
+    methods: [MethodCounters; LABELS.len()],
+    /// HTTP responses by status, from 100.
     statuses: [AtomicU64; 500],
     /// Tokens of the instructions that clients loaded.
     pub(crate) loaded_tokens: AtomicU64,
@@ -96,8 +97,8 @@ pub(crate) struct Metrics {
 
 #[derive(Debug)]
 struct MethodCounters {
-    went: [AtomicU64; WENT.len()],
-    buckets: [AtomicU64; BOUNDS.len() + 1],
+    outcomes: [AtomicU64; OUTCOMES.len()],
+    buckets: [AtomicU64; BUCKET_BOUNDS.len() + 1],
     microseconds: AtomicU64,
 }
 
@@ -107,13 +108,13 @@ fn zeros<const N: usize>() -> [AtomicU64; N] {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let answers = || MethodCounters {
-            went: zeros(),
+        let counters = || MethodCounters {
+            outcomes: zeros(),
             buckets: zeros(),
             microseconds: AtomicU64::new(0),
         };
         Self {
-            asked: std::array::from_fn(|_| answers()),
+            methods: std::array::from_fn(|_| counters()),
             statuses: zeros(),
             loaded_tokens: AtomicU64::new(0),
             connections: AtomicU64::new(0),
@@ -124,7 +125,7 @@ impl Default for Metrics {
     }
 }
 
-/// Adds to a number.
+/// Adds to a counter.
 pub(crate) fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
 }
@@ -134,135 +135,136 @@ fn get(counter: &AtomicU64) -> u64 {
 }
 
 impl Metrics {
-    /// Counts an answer.
-    pub(crate) fn answered(&self, asked: Method, went: Outcome, took: Duration) {
-        let answers = &self.asked[asked as usize];
+    /// Counts an answered request.
+    pub(crate) fn answered(&self, method: Method, outcome: Outcome, took: Duration) {
+        let counters = &self.methods[method as usize];
         let microseconds = took.as_micros();
-        let bucket = BOUNDS.partition_point(|(bound, _)| *bound < microseconds);
-        add(&answers.went[went as usize], 1);
-        add(&answers.buckets[bucket], 1);
+        let bucket = BUCKET_BOUNDS.partition_point(|(bound, _)| *bound < microseconds);
+        add(&counters.outcomes[outcome as usize], 1);
+        add(&counters.buckets[bucket], 1);
         add(
-            &answers.microseconds,
+            &counters.microseconds,
             u64::try_from(microseconds).unwrap_or(u64::MAX),
         );
     }
 
-    /// Counts an answer of HTTP.
-    pub(crate) fn responded(&self, status: u16) {
+    /// Counts an HTTP response.
+    pub(crate) fn count_response(&self, status: u16) {
         if let Some(counter) = self.statuses.get(usize::from(status).wrapping_sub(100)) {
             add(counter, 1);
         }
     }
 
-    /// Writes all numbers, with those of the engine.
-    pub(crate) fn text(&self, engine: &Counters, now: &Gauges) -> String {
-        let mut page = PrometheusText(String::with_capacity(8 * 1024));
-        self.write_answers(&mut page);
-        page.head(
+    /// Renders all metrics, including those of the engine.
+    pub(crate) fn to_text(&self, engine: &Counters, gauges: &Gauges) -> String {
+        let mut text = PrometheusText(String::with_capacity(8 * 1024));
+        self.write_requests(&mut text);
+        text.header(
             "skillfold_http_responses_total",
             "counter",
             "Answers of HTTP by status",
         );
-        for (at, counter) in self.statuses.iter().enumerate() {
+        for (index, counter) in self.statuses.iter().enumerate() {
             if get(counter) > 0 {
-                let label = format!("status=\"{}\"", at + 100);
-                page.line("skillfold_http_responses_total", &label, get(counter));
+                let label = format!("status=\"{}\"", index + 100);
+                text.sample("skillfold_http_responses_total", &label, get(counter));
             }
         }
-        for (name, kind, help, value) in OWN {
-            page.single(name, kind, help, value(self));
+        for (name, kind, help, value) in SERVER_METRICS {
+            text.metric(name, kind, help, value(self));
         }
-        for (name, kind, help, value) in NOW {
-            page.single(name, kind, help, value(now));
+        for (name, kind, help, value) in GAUGE_METRICS {
+            text.metric(name, kind, help, value(gauges));
         }
-        for (name, kind, help, value) in ENGINE {
-            page.single(name, kind, help, value(engine));
+        for (name, kind, help, value) in ENGINE_METRICS {
+            text.metric(name, kind, help, value(engine));
         }
-        page.0
+        text.0
     }
 
-    fn write_answers(&self, page: &mut PrometheusText) {
+    fn write_requests(&self, text: &mut PrometheusText) {
         let used = || {
-            let answers = LABELS.iter().zip(&self.asked);
-            answers.filter(|(_, answers)| answers.went.iter().any(|went| get(went) > 0))
+            let counters = LABELS.iter().zip(&self.methods);
+            counters
+                .filter(|(_, counters)| counters.outcomes.iter().any(|outcome| get(outcome) > 0))
         };
-        page.head(
+        text.header(
             "skillfold_requests_total",
             "counter",
             "Requests by method and tool, and how they went",
         );
-        for ((_, method, tool), answers) in used() {
-            for (went, counter) in WENT.iter().zip(&answers.went) {
-                let labels = format!("method=\"{method}\",tool=\"{tool}\",outcome=\"{went}\"");
-                page.line("skillfold_requests_total", &labels, get(counter));
+        for ((_, method, tool), counters) in used() {
+            for (outcome, counter) in OUTCOMES.iter().zip(&counters.outcomes) {
+                let labels = format!("method=\"{method}\",tool=\"{tool}\",outcome=\"{outcome}\"");
+                text.sample("skillfold_requests_total", &labels, get(counter));
             }
         }
-        page.head(
+        text.header(
             "skillfold_request_seconds",
             "histogram",
             "Time to answer, without HTTP",
         );
-        for ((_, method, tool), answers) in used() {
+        for ((_, method, tool), counters) in used() {
             let labels = format!("method=\"{method}\",tool=\"{tool}\"");
             let mut count = 0;
-            for (at, bucket) in answers.buckets.iter().enumerate() {
+            for (index, bucket) in counters.buckets.iter().enumerate() {
                 count += get(bucket);
-                let bound = BOUNDS.get(at).map_or("+Inf", |(_, written)| written);
+                let bound = BUCKET_BOUNDS.get(index).map_or("+Inf", |(_, label)| label);
                 let labels = format!("{labels},le=\"{bound}\"");
-                page.line("skillfold_request_seconds_bucket", &labels, count);
+                text.sample("skillfold_request_seconds_bucket", &labels, count);
             }
             let (seconds, rest) = (
-                get(&answers.microseconds) / 1_000_000,
-                get(&answers.microseconds) % 1_000_000,
+                get(&counters.microseconds) / 1_000_000,
+                get(&counters.microseconds) % 1_000_000,
             );
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = writeln!(
-                page.0,
+                text.0,
                 "skillfold_request_seconds_sum{{{labels}}} {seconds}.{rest:06}"
             );
-            page.line("skillfold_request_seconds_count", &labels, count);
+            text.sample("skillfold_request_seconds_count", &labels, count);
         }
     }
 }
 
-/// A number: its name, its kind, what it is, and where it comes from.
-type Number<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
+/// A metric: name, type, help text, and how to read its value.
+type Metric<T> = (&'static str, &'static str, &'static str, fn(&T) -> u64);
 
 #[rustfmt::skip]
-const OWN: [Number<Metrics>; 5] = [
-    ("skillfold_connections", "gauge", "Open connections", |of| get(&of.connections)),
-    ("skillfold_connections_refused_total", "counter", "Connections refused at the limit", |of| get(&of.connections_refused)),
-    ("skillfold_requests_in_flight", "gauge", "Requests being answered", |of| get(&of.in_flight)),
-    ("skillfold_sessions_refused_total", "counter", "Sessions refused at the limit", |of| get(&of.sessions_refused)),
-    ("skillfold_loaded_tokens_total", "counter", "Tokens of loaded instructions", |of| get(&of.loaded_tokens)),
+const SERVER_METRICS: [Metric<Metrics>; 5] = [
+    ("skillfold_connections", "gauge", "Open connections", |metrics| get(&metrics.connections)),
+    ("skillfold_connections_refused_total", "counter", "Connections refused at the limit", |metrics| get(&metrics.connections_refused)),
+    ("skillfold_requests_in_flight", "gauge", "Requests being answered", |metrics| get(&metrics.in_flight)),
+    ("skillfold_sessions_refused_total", "counter", "Sessions refused at the limit", |metrics| get(&metrics.sessions_refused)),
+    ("skillfold_loaded_tokens_total", "counter", "Tokens of loaded instructions", |metrics| get(&metrics.loaded_tokens)),
 ];
 
 #[rustfmt::skip]
-const NOW: [Number<Gauges>; 3] = [
-    ("skillfold_sessions", "gauge", "Open sessions", |of| of.sessions),
-    ("skillfold_sessions_limit", "gauge", "Session limit", |of| of.sessions_limit),
-    ("skillfold_skills", "gauge", "Skills visible to models", |of| of.skills),
+const GAUGE_METRICS: [Metric<Gauges>; 3] = [
+    ("skillfold_sessions", "gauge", "Open sessions", |gauges| gauges.sessions),
+    ("skillfold_sessions_limit", "gauge", "Session limit", |gauges| gauges.sessions_limit),
+    ("skillfold_skills", "gauge", "Skills visible to models", |gauges| gauges.skills),
 ];
 
 #[rustfmt::skip]
-const ENGINE: [Number<Counters>; 14] = [
-    ("skillfold_refreshes_total", "counter", "Rescans for skills", |of| of.refreshes),
-    ("skillfold_turns_total", "counter", "User requests that skills were chosen for", |of| of.turns),
-    ("skillfold_matched_turns_total", "counter", "User requests that at least one skill matched", |of| of.matched_turns),
-    ("skillfold_matched_total", "counter", "Skills that matched", |of| of.matched),
-    ("skillfold_given_total", "counter", "Skills that matched and were given", |of| of.given),
-    ("skillfold_no_room_total", "counter", "Skills that matched and did not fit the budget", |of| of.no_room),
-    ("skillfold_failed_total", "counter", "Skills that matched and could not be loaded", |of| of.failed),
-    ("skillfold_turn_tokens_total", "counter", "Tokens added to user requests", |of| of.tokens),
-    ("skillfold_refused_total", "counter", "Refused loads and reads", |of| of.refused),
-    ("skillfold_cache_hits_total", "counter", "Loads served from the cache", |of| of.cache.hits),
-    ("skillfold_cache_misses_total", "counter", "Loads that read a file", |of| of.cache.misses),
-    ("skillfold_cache_evicted_total", "counter", "Cached texts that were evicted", |of| of.cache.evicted),
-    ("skillfold_cache_entries", "gauge", "Cached texts", |of| of.cache.entries as u64),
-    ("skillfold_cache_bytes", "gauge", "Bytes of cached texts", |of| of.cache.bytes as u64),
+const ENGINE_METRICS: [Metric<Counters>; 14] = [
+    ("skillfold_refreshes_total", "counter", "Rescans for skills", |engine| engine.refreshes),
+    ("skillfold_turns_total", "counter", "User requests that skills were chosen for", |engine| engine.turns),
+    ("skillfold_matched_turns_total", "counter", "User requests that at least one skill matched", |engine| engine.matched_turns),
+    ("skillfold_matched_total", "counter", "Skills that matched", |engine| engine.matched),
+    ("skillfold_given_total", "counter", "Skills that matched and were given", |engine| engine.given),
+    ("skillfold_no_room_total", "counter", "Skills that matched and did not fit the budget", |engine| engine.no_room),
+    ("skillfold_failed_total", "counter", "Skills that matched and could not be loaded", |engine| engine.failed),
+    ("skillfold_turn_tokens_total", "counter", "Tokens added to user requests", |engine| engine.tokens),
+    ("skillfold_refused_total", "counter", "Refused loads and reads", |engine| engine.refused),
+    ("skillfold_cache_hits_total", "counter", "Loads served from the cache", |engine| engine.cache.hits),
+    ("skillfold_cache_misses_total", "counter", "Loads that read a file", |engine| engine.cache.misses),
+    ("skillfold_cache_evicted_total", "counter", "Cached texts that were evicted", |engine| engine.cache.evicted),
+    ("skillfold_cache_entries", "gauge", "Cached texts", |engine| engine.cache.entries as u64),
+    ("skillfold_cache_bytes", "gauge", "Bytes of cached texts", |engine| engine.cache.bytes as u64),
 ];
 
-/// What is so now, and is not counted.
+/// Current values that are not counters.
 #[derive(Debug)]
 pub(crate) struct Gauges {
     pub(crate) sessions: u64,
@@ -270,20 +272,20 @@ pub(crate) struct Gauges {
     pub(crate) skills: u64,
 }
 
-/// The text format of Prometheus.
+/// The Prometheus text format.
 struct PrometheusText(String);
 
 impl PrometheusText {
-    fn head(&mut self, name: &str, kind: &str, help: &str) {
+    fn header(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    fn line(&mut self, name: &str, labels: &str, value: u64) {
+    fn sample(&mut self, name: &str, labels: &str, value: u64) {
         let _ = writeln!(self.0, "{name}{{{labels}}} {value}");
     }
 
-    fn single(&mut self, name: &str, kind: &str, help: &str, value: u64) {
-        self.head(name, kind, help);
+    fn metric(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.header(name, kind, help);
         let _ = writeln!(self.0, "{name} {value}");
     }
 }
@@ -292,12 +294,12 @@ impl PrometheusText {
 mod tests {
     use std::time::Duration;
 
-    use super::{BOUNDS, Gauges, LABELS, Method, Metrics, Outcome};
+    use super::{BUCKET_BOUNDS, Gauges, LABELS, Method, Metrics, Outcome};
 
     #[test]
     fn labels_stand_in_the_order_of_what_is_asked() {
-        for (at, (asked, ..)) in LABELS.iter().enumerate() {
-            assert_eq!(*asked as usize, at, "{asked:?}");
+        for (index, (method, ..)) in LABELS.iter().enumerate() {
+            assert_eq!(*method as usize, index, "{method:?}");
         }
         assert_eq!(Method::custom("skills/get"), Method::GetSkill);
         assert_eq!(Method::custom("tools/list\"} 1"), Method::Other);
@@ -319,7 +321,7 @@ mod tests {
             sessions_limit: 2,
             skills: 3,
         };
-        let text = metrics.text(&skillfold::Counters::default(), &now);
+        let text = metrics.to_text(&skillfold::Counters::default(), &now);
         let labels = "method=\"tools/call\",tool=\"load_skill\"";
         let bucket = |bound: &str, count| {
             format!("skillfold_request_seconds_bucket{{{labels},le=\"{bound}\"}} {count}\n")
@@ -338,7 +340,7 @@ mod tests {
         ] {
             assert!(text.contains(&line), "{line}{text}");
         }
-        for (microseconds, written) in BOUNDS {
+        for (microseconds, written) in BUCKET_BOUNDS {
             let seconds: f64 = written.parse().unwrap();
             let seconds = Duration::from_secs_f64(seconds);
             assert_eq!(seconds.as_micros(), microseconds);

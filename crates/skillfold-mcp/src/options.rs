@@ -1,19 +1,19 @@
-//! What whoever starts the server may choose.
+//! Options of the server.
 
 use std::fmt;
 
-/// The names that the tools have unless others are chosen.
-const NAMES: [&str; 4] = [
+/// The default names of the tools.
+const DEFAULT_NAMES: [&str; 4] = [
     "list_skills",
     "search_skills",
     "load_skill",
     "read_skill_resource",
 ];
 
-/// Bytes of the longest name of a tool that clients accept.
-const NAME_BYTES: usize = 64;
+/// Maximum bytes of a tool name that clients accept.
+const MAX_NAME_BYTES: usize = 64;
 
-/// What whoever starts the server may choose.
+/// Options of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     list: Option<String>,
@@ -23,7 +23,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Gives a tool another name.
+    /// Renames a tool.
     ///
     /// ```
     /// let options = skillfold_mcp::Options::default().tool("load_skill", "use_skill")?;
@@ -31,24 +31,24 @@ impl Options {
     /// ```
     pub fn tool(mut self, tool: &str, name: &str) -> Result<Self, InvalidTools> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if name.is_empty() || name.len() > NAME_BYTES || !name.chars().all(is_plain) {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(is_plain) {
             return Err(InvalidTools(format!(
-                "A tool's name has 1 to {NAME_BYTES} letters, digits, `_` and `-`, and `{name}` has not"
+                "A tool's name has 1 to {MAX_NAME_BYTES} letters, digits, `_` and `-`, and `{name}` has not"
             )));
         }
-        let place = match tool {
+        let slot = match tool {
             "list_skills" => &mut self.list,
             "search_skills" => &mut self.search,
             "load_skill" => &mut self.load,
             "read_skill_resource" => &mut self.read,
             _ => {
-                let tools = NAMES.join("`, `");
+                let tools = DEFAULT_NAMES.join("`, `");
                 return Err(InvalidTools(format!(
                     "There is no tool `{tool}`; there are `{tools}`"
                 )));
             }
         };
-        *place = Some(name.to_owned());
+        *slot = Some(name.to_owned());
         let mut names = self.names();
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -60,11 +60,11 @@ impl Options {
     /// Returns the names of the tools: list, search, load, read.
     pub(crate) fn names(&self) -> [&str; 4] {
         let chosen = [&self.list, &self.search, &self.load, &self.read];
-        std::array::from_fn(|at| chosen[at].as_deref().unwrap_or(NAMES[at]))
+        std::array::from_fn(|index| chosen[index].as_deref().unwrap_or(DEFAULT_NAMES[index]))
     }
 
-    /// Returns whether the tool that loads has a name of its own.
-    pub(crate) fn names_load(&self) -> bool {
+    /// Returns whether the load tool was renamed.
+    pub(crate) fn has_custom_load_name(&self) -> bool {
         self.load.is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! Pages of other origins: which may ask, and what their browsers have to be told so that they can.
+//! Cross-origin requests: which web pages may send them, and the CORS headers that their browsers need.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -11,19 +11,21 @@ use axum::response::Response;
 
 use crate::host_name::HostName;
 
-const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
-const SENT: HeaderValue = HeaderValue::from_static(
+const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
 );
-const READ: HeaderValue =
+const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("MCP-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate");
-/// Seconds for which a browser need not ask again.
-const AGE: HeaderValue = HeaderValue::from_static("600");
-/// Browsers ask so before a page of the internet may reach the loopback.
-const ASKS_PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
-const ALLOWS_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+/// Seconds for which a browser may cache the preflight.
+const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("600");
+/// Browsers send it before a page from the internet may reach the loopback interface.
+const REQUEST_PRIVATE_NETWORK: HeaderName =
+    HeaderName::from_static("access-control-request-private-network");
+const ALLOW_PRIVATE_NETWORK: HeaderName =
+    HeaderName::from_static("access-control-allow-private-network");
 
-/// The origins of pages that may ask.
+/// The origins of web pages that may send requests.
 #[derive(Debug)]
 pub(crate) struct Origins(Vec<Origin>);
 
@@ -38,33 +40,33 @@ struct Origin {
 enum Port {
     /// Written `*`.
     Any,
-    /// The one of the scheme, where none is written.
-    Of(Option<u16>),
+    /// The given port, or the default of the scheme; `None` if the scheme has no default.
+    Exact(Option<u16>),
 }
 
 impl Origins {
-    /// Reads origins; the error is the one that is none.
+    /// Parses origins. The error is the text that is not an origin.
     pub(crate) fn new<'t>(origins: impl IntoIterator<Item = &'t str>) -> Result<Self, &'t str> {
-        let read = |text: &'t str| Origin::parse(text.trim()).ok_or(text);
+        let parse = |text: &'t str| Origin::parse(text.trim()).ok_or(text);
         origins
             .into_iter()
-            .map(read)
+            .map(parse)
             .collect::<Result<_, _>>()
             .map(Self)
     }
 
-    /// Adds those of the server itself.
-    pub(crate) fn with_own(mut self, port: u16) -> Self {
-        let own = ["localhost", "127.0.0.1", "::1"].map(|name| Origin {
+    /// Adds the server's own origins.
+    pub(crate) fn with_server_origins(mut self, port: u16) -> Self {
+        let origins = ["localhost", "127.0.0.1", "::1"].map(|name| Origin {
             scheme: "http".to_owned(),
             name: name.to_owned(),
-            port: Port::Of(Some(port)),
+            port: Port::Exact(Some(port)),
         });
-        self.0.extend(own);
+        self.0.extend(origins);
         self
     }
 
-    /// Returns the origin of a page that may ask.
+    /// Returns the origin of a page if it is allowed.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let value = crate::admission::only(headers, &ORIGIN)?;
         let origin = Origin::parse(value.to_str().ok()?)?;
@@ -73,7 +75,7 @@ impl Origins {
                 && allowed.name == origin.name
                 && (allowed.port == Port::Any || allowed.port == origin.port)
         };
-        // A page has one port.
+        // A page has exactly one port.
         let is_page = origin.port != Port::Any;
         (is_page && self.0.iter().any(allows)).then(|| value.clone())
     }
@@ -95,8 +97,8 @@ impl Origin {
         let port = match (is_any, host.port()) {
             (true, Some(_)) => return None,
             (true, None) => Port::Any,
-            (false, Some(port)) => Port::Of(Some(port)),
-            (false, None) => Port::Of(match &*scheme {
+            (false, Some(port)) => Port::Exact(Some(port)),
+            (false, None) => Port::Exact(match &*scheme {
                 "http" => Some(80),
                 "https" => Some(443),
                 _ => None,
@@ -110,29 +112,29 @@ impl Origin {
     }
 }
 
-/// Returns whether a browser asks what a page may do, before the page does it. It sends no token with that.
+/// Returns whether a request is a CORS preflight. Browsers send no token with it.
 pub(crate) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Returns what a page may do.
-pub(crate) fn preflight(asked: &HeaderMap) -> Response {
+/// Returns the response to a preflight.
+pub(crate) fn preflight(request: &HeaderMap) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, SENT);
-    headers.insert(ACCESS_CONTROL_MAX_AGE, AGE);
-    if asked.contains_key(ASKS_PRIVATE) {
-        headers.insert(ALLOWS_PRIVATE, HeaderValue::from_static("true"));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
+    headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
+    if request.contains_key(REQUEST_PRIVATE_NETWORK) {
+        headers.insert(ALLOW_PRIVATE_NETWORK, HeaderValue::from_static("true"));
     }
     response
 }
 
-/// Lets a page of an origin read an answer, whatever it is.
-pub(crate) fn open_to(origin: HeaderValue, headers: &mut HeaderMap) {
+/// Lets a page of this origin read the response, whatever its status.
+pub(crate) fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, READ);
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
     headers.append(VARY, HeaderValue::from_static("Origin"));
 }
 

@@ -1,21 +1,22 @@
-//! Lists page by page, and for how long they hold. A cursor is the key that the last page ended with, and stays good when the list changes.
+//! Pagination of lists and how long clients may cache them. A cursor is the last key of the previous page, so it stays
+//! valid when the list changes.
 
-/// Items that a page holds.
+/// Items per page.
 pub(crate) const PAGE: usize = 50;
 
-/// How long a client may take a page or a file for current, in milliseconds.
+/// How long a client may cache a page or a file, in milliseconds.
 pub(crate) const TTL_MS: u64 = 5_000;
 
-/// Bytes of the longest cursor that is taken: no key is longer.
-const CURSOR_BYTES: usize = 4096;
+/// Maximum bytes of an accepted cursor: no key is longer.
+const MAX_CURSOR_BYTES: usize = 4096;
 
-/// A page, and what to ask for the next with.
+/// A page and the cursor of the next one.
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     pub(crate) next: Option<String>,
 }
 
-/// Returns the page after a cursor, of items that are in the order of their keys.
+/// Returns the page after a cursor. The items must be ordered by key.
 pub(crate) fn page<T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> &str,
@@ -32,9 +33,9 @@ pub(crate) fn page<T>(
     Page { items, next }
 }
 
-/// Returns whether a cursor may be one of ours.
+/// Returns whether a cursor can be one of ours.
 pub(crate) fn is_cursor(cursor: &str) -> bool {
-    !cursor.is_empty() && cursor.len() <= CURSOR_BYTES
+    !cursor.is_empty() && cursor.len() <= MAX_CURSOR_BYTES
 }
 
 #[cfg(test)]
@@ -47,9 +48,9 @@ mod tests {
         let key = |item: &&String| item.as_str().to_owned();
         let (mut seen, mut cursor) = (Vec::new(), None);
         loop {
-            // The item that the last page ended with is gone.
-            let left = all.iter().filter(|item| Some(*item) != cursor.as_ref());
-            let found = page(left, |item| item.as_str(), cursor.as_deref());
+            // The last item of the previous page is gone.
+            let remaining = all.iter().filter(|item| Some(*item) != cursor.as_ref());
+            let found = page(remaining, |item| item.as_str(), cursor.as_deref());
             seen.extend(found.items.iter().map(key));
             match found.next {
                 Some(next) => cursor = Some(next),

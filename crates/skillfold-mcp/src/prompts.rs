@@ -1,5 +1,5 @@
-//! Prompts: each skill that a person may start is one, with its arguments. By the protocol it is the person who starts a
-//! prompt, so that skills which only people may start are served here, and nowhere else.
+//! Prompts: one for each skill that a user may start, with its arguments. In the protocol, prompts are started by the
+//! user, so skills that only users may start are served here and nowhere else.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -16,22 +16,22 @@ use crate::client_view::ServerState;
 use crate::page::page;
 
 /// The argument of a skill that names none.
-const ARGUMENTS: &str = "arguments";
+const DEFAULT_ARGUMENT: &str = "arguments";
 
-/// Bytes of all arguments together.
-const ARGUMENT_BYTES: usize = 256 * 1024;
+/// Maximum bytes of all arguments together.
+const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
     let offer = shared.offer();
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
-        offer.catalog.entries().filter(is_for_people),
+        offer.catalog.entries().filter(is_user_invocable),
         |entry| entry.id(),
         cursor,
     );
     let prompts = found.items.iter().map(|entry| {
-        let arguments = arguments(entry.manifest(), dialect);
+        let arguments = prompt_arguments(entry.manifest(), dialect);
         let SkillLine {
             id, description, ..
         } = SkillLine::new(entry);
@@ -42,24 +42,24 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsRes
     result
 }
 
-/// Returns a prompt: the instructions of its skill, with the arguments in their places.
+/// Returns a prompt: the instructions of its skill, with the arguments filled in.
 pub(crate) fn get(
     shared: &ServerState,
     name: &str,
-    given: &JsonObject,
+    arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
     let offer = shared.offer();
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };
-    // Why one is not there is not said: a host may show the answer to a model. What may be meant is among the prompts that
-    // the same client can list, those that only people may start too: prompts are for people.
+    // The error does not say why a prompt is missing, since a host may show it to a model. It suggests only prompts
+    // that the same client can list. Those include skills that only users may start: prompts are for users.
     let entry = offer
         .catalog
-        .resolve_among(name, is_for_people)
+        .resolve_among(name, is_user_invocable)
         .map_err(|error| refused(&error))?;
     let dialect = shared.skills.report().settings.arguments.value;
-    let text = typed(entry.manifest(), dialect, given)?;
+    let text = join_arguments(entry.manifest(), dialect, arguments)?;
     let loaded = shared
         .skills
         .for_person()
@@ -69,26 +69,26 @@ pub(crate) fn get(
     Ok(GetPromptResult::new(vec![message]).with_description(SkillLine::new(&entry).description))
 }
 
-/// Returns whether a person may start a skill: it is active, and does not say otherwise.
-fn is_for_people(entry: &Entry<'_>) -> bool {
+/// Returns whether a user may start a skill: it is active and not marked otherwise.
+fn is_user_invocable(entry: &Entry<'_>) -> bool {
     let fields = entry.manifest().other();
-    let said = fields
+    let flag = fields
         .get("user-invocable")
         .or_else(|| fields.get("user_invocable"));
-    let is_off = |field: &Field| matches!(field, Field::Scalar(is) if is.value() == ScalarValue::Bool(false));
-    entry.status() == Status::Active && !said.is_some_and(is_off)
+    let is_off = |field: &Field| matches!(field, Field::Scalar(scalar) if scalar.value() == ScalarValue::Bool(false));
+    entry.status() == Status::Active && !flag.is_some_and(is_off)
 }
 
-/// Returns the arguments of a skill: those that it names, where they have places, or one for all.
-fn arguments(manifest: &Manifest, dialect: Dialect) -> Vec<PromptArgument> {
-    let names = named(manifest, dialect);
+/// Returns the arguments of a prompt: the skill's named ones if they have placeholders, or a single one.
+fn prompt_arguments(manifest: &Manifest, dialect: Dialect) -> Vec<PromptArgument> {
+    let names = named_arguments(manifest, dialect);
     if !names.is_empty() {
         let arguments = names.iter();
         return arguments
             .map(|name| PromptArgument::new(*name).with_required(false))
             .collect();
     }
-    let argument = PromptArgument::new(ARGUMENTS).with_required(false);
+    let argument = PromptArgument::new(DEFAULT_ARGUMENT).with_required(false);
     let hint = manifest.other().get("argument-hint");
     vec![match hint {
         Some(Field::Scalar(hint)) if !Scalar::as_str(hint).is_empty() => {
@@ -98,17 +98,21 @@ fn arguments(manifest: &Manifest, dialect: Dialect) -> Vec<PromptArgument> {
     }]
 }
 
-fn named(manifest: &Manifest, dialect: Dialect) -> Vec<&str> {
+fn named_arguments(manifest: &Manifest, dialect: Dialect) -> Vec<&str> {
     if dialect == Dialect::Plain {
         return Vec::new();
     }
     argument_names(manifest)
 }
 
-/// Returns what was given as one text, as a person would type it.
-fn typed(manifest: &Manifest, dialect: Dialect, given: &JsonObject) -> Result<String, ErrorData> {
-    let names = named(manifest, dialect);
-    let text = |name: &str| match given.get(name) {
+/// Joins the given arguments into one text, as a user would type it.
+fn join_arguments(
+    manifest: &Manifest,
+    dialect: Dialect,
+    arguments: &JsonObject,
+) -> Result<String, ErrorData> {
+    let names = named_arguments(manifest, dialect);
+    let text = |name: &str| match arguments.get(name) {
         Some(Value::String(text)) => Ok(text.as_str()),
         None => Ok(""),
         Some(_) => {
@@ -116,24 +120,24 @@ fn typed(manifest: &Manifest, dialect: Dialect, given: &JsonObject) -> Result<St
             Err(ErrorData::invalid_params(message, None))
         }
     };
-    let is_whole = given.contains_key(ARGUMENTS) && !names.contains(&ARGUMENTS);
-    let typed = if names.is_empty() || is_whole {
-        text(ARGUMENTS)?.to_owned()
+    let is_whole = arguments.contains_key(DEFAULT_ARGUMENT) && !names.contains(&DEFAULT_ARGUMENT);
+    let joined = if names.is_empty() || is_whole {
+        text(DEFAULT_ARGUMENT)?.to_owned()
     } else {
-        let last = names.iter().rposition(|name| given.contains_key(*name));
+        let last = names.iter().rposition(|name| arguments.contains_key(*name));
         let words = names.iter().take(last.map_or(0, |last| last + 1));
-        let words: Result<Vec<_>, _> = words.map(|name| text(name).map(quoted)).collect();
+        let words: Result<Vec<_>, _> = words.map(|name| text(name).map(quote)).collect();
         words?.join(" ")
     };
-    if typed.len() > ARGUMENT_BYTES {
-        let message = format!("The arguments have more than {ARGUMENT_BYTES} bytes");
+    if joined.len() > MAX_ARGUMENT_BYTES {
+        let message = format!("The arguments have more than {MAX_ARGUMENT_BYTES} bytes");
         return Err(ErrorData::invalid_params(message, None));
     }
-    Ok(typed)
+    Ok(joined)
 }
 
-/// Returns a word that stays one when the text is taken apart as a shell does.
-fn quoted(word: &str) -> String {
+/// Quotes a word so that shell-like splitting keeps it as one.
+fn quote(word: &str) -> String {
     let is_plain = |c: char| !c.is_whitespace() && !matches!(c, '"' | '\'' | '\\');
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

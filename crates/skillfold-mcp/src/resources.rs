@@ -1,5 +1,5 @@
-//! Resources: the files of skills that go out, by `skill://` URIs. Hosts read them for a model, so that they are of skills
-//! that a model may get.
+//! Resources: the files of published skills, by `skill://` URI. Hosts read them for a model, so only skills that a
+//! model may see are served.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -17,17 +17,17 @@ use crate::media;
 use crate::page::{TTL_MS, page};
 use crate::uri::{self, SkillUri};
 
-/// Returns a page of the resources: the `SKILL.md` of each skill that goes out. Its other files are found through it.
+/// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {
     let catalog = shared.skills.catalog();
     let published = catalog
         .visible()
         .filter(|entry| entry.unpublished().is_none());
     let found = page(published, |entry| entry.id(), cursor);
-    // What is too large to go out is left out and logged, where it is of this page.
-    let goes_out = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
-    let resources = found.items.iter().filter(goes_out).map(|entry| {
-        Resource::new(uri::of(entry.id(), SKILL_FILE), entry.id())
+    // A skill on this page that is too large to publish is left out and logged.
+    let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
+    let resources = found.items.iter().filter(is_publishable).map(|entry| {
+        Resource::new(uri::build(entry.id(), SKILL_FILE), entry.id())
             .with_description(SkillLine::new(entry).description)
             .with_mime_type("text/markdown")
             .with_size(entry.skill().revision.size)
@@ -39,7 +39,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
     result
 }
 
-/// Returns the form of all URIs.
+/// Returns the URI template.
 pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
     let templates = if shared.offer().tools.is_empty() {
         Vec::new()
@@ -51,37 +51,39 @@ pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(templates)
 }
 
-/// Returns a file of a skill, whole.
-pub(crate) fn read(shared: &ServerState, asked: &str) -> Result<ReadResourceResult, ErrorData> {
-    let uri = uri::parse(asked).ok_or_else(|| unknown(asked))?;
+/// Returns a whole file of a skill.
+pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResourceResult, ErrorData> {
+    let uri = uri::parse(requested).ok_or_else(|| not_found(requested))?;
     let catalog = shared.skills.catalog();
-    let entry = published(&catalog, &uri).ok_or_else(|| unknown(asked))?;
+    let entry = published_entry(&catalog, &uri).ok_or_else(|| not_found(requested))?;
     let files = shared
         .skills
         .published_files(entry.id())
         .unwrap_or_default();
     if !files.iter().any(|file| file.path.as_str() == uri.path) {
-        return Err(unknown(asked));
+        return Err(not_found(requested));
     }
     let content =
         shared
             .skills
             .read(entry.id(), &uri.path)
             .map_err(|error| match error.kind() {
-                ErrorKind::NotFound | ErrorKind::Refused => unknown(asked),
-                _ => ErrorData::internal_error(error.with_cause(), Some(json!({ "uri": asked }))),
+                ErrorKind::NotFound | ErrorKind::Refused => not_found(requested),
+                _ => {
+                    ErrorData::internal_error(error.with_cause(), Some(json!({ "uri": requested })))
+                }
             })?;
     if content.next().is_some() {
         let message = "The file is too long to return in one answer";
         return Err(ErrorData::invalid_params(
             message,
-            Some(json!({ "uri": asked })),
+            Some(json!({ "uri": requested })),
         ));
     }
     let part = FilePart::new(&entry, &content);
     let contents = match (part.text, part.base64) {
-        (Some(text), _) => ResourceContents::text(text, asked),
-        (None, base64) => ResourceContents::blob(base64.unwrap_or_default(), asked),
+        (Some(text), _) => ResourceContents::text(text, requested),
+        (None, base64) => ResourceContents::blob(base64.unwrap_or_default(), requested),
     };
     let media = match &contents {
         ResourceContents::TextResourceContents { .. }
@@ -98,16 +100,17 @@ pub(crate) fn read(shared: &ServerState, asked: &str) -> Result<ReadResourceResu
     )
 }
 
-/// Returns the skill that a URI is of, if it goes out this way.
-pub(crate) fn published<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
+/// Returns the skill of a URI if it is published.
+pub(crate) fn published_entry<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
     let entry = catalog.get(&uri.name)?;
-    // Names are looked up without regard to case, and a URI is one.
+    // Names are resolved case-insensitively, but a URI must match exactly.
     let is_served = entry.id() == uri.name && entry.unpublished().is_none();
     is_served.then_some(entry)
 }
 
-/// Creates the error for a URI that leads to nothing that goes out. Why is not said: it may not be for the client to know.
-pub(crate) fn unknown(uri: &str) -> ErrorData {
+/// Returns the error for a URI that leads to nothing published. It does not say why: the client may not be allowed to
+/// know.
+pub(crate) fn not_found(uri: &str) -> ErrorData {
     let uri = first_chars(uri, 300);
     ErrorData::resource_not_found("There is no such resource", Some(json!({ "uri": uri })))
 }

@@ -1,4 +1,4 @@
-//! Runs a tool where no other request has to wait for it.
+//! Runs a tool without blocking other requests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
 use crate::tools::Tool;
 
-/// Runs a tool, and returns what was offered when it ran too; an error if it panicked.
+/// Runs a tool. Returns its answer with the view it ran on, or an error if it panicked.
 pub(crate) async fn run_tool(
     shared: &Arc<ServerState>,
     conversation: &Arc<Conversation>,
@@ -24,14 +24,14 @@ pub(crate) async fn run_tool(
     }
     let conversation = Arc::clone(conversation);
     let call = move |shared: &ServerState| {
-        // Not before: what was offered before the wait may have been taken back.
+        // Taken only now: the view from before the wait may be outdated.
         let offer = shared.offer();
         let answer = tool.call(shared, &offer, &conversation, arguments);
         (answer, offer)
     };
     match tool {
-        Tool::Load | Tool::Alias | Tool::Read => shared.reading(call).await,
-        // The first search may take long, and its answer is short.
+        Tool::Load | Tool::Alias | Tool::Read => shared.read_blocking(call).await,
+        // The first search may take long, and its answer is small.
         Tool::List | Tool::Search => {
             let shared = Arc::clone(shared);
             spawn_blocking(move || call(&shared)).await

@@ -1,5 +1,5 @@
-//! Answers on their way: how many there are, how many whole files become one at once, and how many bytes of them are held for
-//! clients that read slowly.
+//! Limits on responses being sent: counts them, limits how many whole files are read at the same time, and how many
+//! bytes are held for clients that read slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -16,79 +16,79 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::client_view::ServerState;
 use crate::metrics::add;
 
-/// Bytes up to which an answer is not counted: most are shorter, and as many as there are connections fit in memory.
-const FREE: u64 = 64 * 1024;
+/// Responses up to this size are not counted: most are smaller, and one per connection fits in memory.
+const UNCOUNTED_BYTES: u64 = 64 * 1024;
 
 /// Bytes that one permit stands for.
-const UNIT: u64 = 1024;
+const UNIT_BYTES: u64 = 1024;
 
-/// The bytes that all answers together may hold until they are sent.
+/// The bytes that all unsent responses together may hold.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBudget(Arc<Semaphore>);
 
-/// A part of the budget; nothing for a short answer.
+/// A reserved part of the budget; empty for a small response.
 #[derive(Debug)]
 pub(crate) struct BudgetShare(Option<OwnedSemaphorePermit>);
 
 impl SendBudget {
     pub(crate) fn new(bytes: usize) -> Self {
-        let units = bytes / usize::try_from(UNIT).unwrap_or(1);
+        let units = bytes / usize::try_from(UNIT_BYTES).unwrap_or(1);
         Self(Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))))
     }
 
-    /// Takes what an answer needs, if it is there.
-    fn take(&self, bytes: u64) -> Option<BudgetShare> {
-        if bytes <= FREE {
+    /// Reserves budget for a response, or returns `None` if too little is left.
+    fn try_reserve(&self, bytes: u64) -> Option<BudgetShare> {
+        if bytes <= UNCOUNTED_BYTES {
             return Some(BudgetShare(None));
         }
-        let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()?;
         let permit = Arc::clone(&self.0).try_acquire_many_owned(units).ok()?;
         Some(BudgetShare(Some(permit)))
     }
 
-    /// Returns an answer that counts until its last byte is sent; nothing if too much is on its way already.
+    /// Returns a body that counts against the budget until its last byte is sent, or `None` if the budget is exhausted.
     ///
-    /// A stream is counted event by event, and ends where one does not fit.
-    pub(crate) fn send(
+    /// A stream is counted event by event, and is cut at the first event that does not fit.
+    pub(crate) fn track(
         &self,
         body: Body,
-        turn: Option<ReadPermit>,
+        permit: Option<ReadPermit>,
         in_flight: Option<InFlight>,
     ) -> Option<Body> {
-        let held = match body.size_hint().exact() {
-            Some(bytes) => Some(self.take(bytes)?),
+        let share = match body.size_hint().exact() {
+            Some(bytes) => Some(self.try_reserve(bytes)?),
             None => None,
         };
         Some(Body::new(BudgetedBody {
             body,
-            turn: turn.filter(|_| held.is_none()),
-            held,
-            is_begun: false,
+            permit: permit.filter(|_| share.is_none()),
+            share,
+            has_started: false,
             budget: self.clone(),
             _in_flight: in_flight,
         }))
     }
 }
 
-/// A turn to read a whole file, shared by what reads it and what sends it. The next may begin when both let go of it.
+/// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadPermit(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
 
 impl ReadPermit {
-    /// Waits for a turn.
-    pub(crate) async fn wait(turns: &Arc<Semaphore>) -> Option<Self> {
-        // It is never closed.
-        let turn = Arc::clone(turns).acquire_owned().await.ok()?;
-        Some(Self(Arc::new(turn)))
+    /// Waits for a permit.
+    pub(crate) async fn acquire(permits: &Arc<Semaphore>) -> Option<Self> {
+        // The semaphore is never closed.
+        let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+        Some(Self(Arc::new(permit)))
     }
 
-    /// Returns the turn of a request of HTTP.
-    pub(crate) fn of(request: &Extensions) -> Option<Self> {
+    /// Returns the permit of an HTTP request.
+    pub(crate) fn from_extensions(request: &Extensions) -> Option<Self> {
         request.get::<Parts>()?.extensions.get().cloned()
     }
 }
 
-/// A request that is being answered, until its answer is handed over.
+/// A request in progress, counted until its response is handed over.
 #[derive(Debug)]
 pub(crate) struct InFlight(Arc<ServerState>);
 
@@ -105,15 +105,15 @@ impl Drop for InFlight {
     }
 }
 
-/// A body on its way, of the length that it has.
+/// A response body counted against the budget, with its original length.
 struct BudgetedBody {
     body: Body,
-    /// What was taken for the whole of it, if its length is known.
-    held: Option<BudgetShare>,
-    /// Held until the answer is counted.
-    turn: Option<ReadPermit>,
-    /// Whether the first event is out. It says only how to take the stream up again.
-    is_begun: bool,
+    /// The reservation for the whole body, if its length is known.
+    share: Option<BudgetShare>,
+    /// Held until the response is counted.
+    permit: Option<ReadPermit>,
+    /// Whether the first event was sent. It only says how to resume the stream.
+    has_started: bool,
     budget: SendBudget,
     _in_flight: Option<InFlight>,
 }
@@ -133,21 +133,24 @@ impl HttpBody for BudgetedBody {
             Ok(data) => data,
             Err(other) => return Poll::Ready(Some(Ok(other))),
         };
-        let held = self.held.take();
-        let Some(held) = held.or_else(|| self.budget.take(data.len() as u64)) else {
+        let share = self.share.take();
+        let Some(share) = share.or_else(|| self.budget.try_reserve(data.len() as u64)) else {
             tracing::warn!("an answer was cut, as too much data is queued for slow clients");
             let full = io::Error::other("too much data is queued for slow clients");
             return Poll::Ready(Some(Err(axum::Error::new(full))));
         };
-        // An answer that never comes, as another request had the same id, holds it no longer than until the first sign of
-        // life, 15 seconds.
-        if self.is_begun {
-            self.turn = None;
+        // If the response never comes because another request used the same id, the permit is released at the first
+        // keep-alive, after 15 seconds.
+        if self.has_started {
+            self.permit = None;
         }
-        self.is_begun = true;
-        Poll::Ready(Some(Ok(Frame::data(match held {
+        self.has_started = true;
+        Poll::Ready(Some(Ok(Frame::data(match share {
             BudgetShare(None) => data,
-            held => Bytes::from_owner(CountedBytes { data, _held: held }),
+            share => Bytes::from_owner(CountedBytes {
+                data,
+                _share: share,
+            }),
         }))))
     }
 
@@ -160,10 +163,10 @@ impl HttpBody for BudgetedBody {
     }
 }
 
-/// Bytes that count until the connection lets go of them. The body itself is gone before they are written.
+/// Bytes that count until the connection drops them. The body itself is dropped before they are written.
 struct CountedBytes {
     data: Bytes,
-    _held: BudgetShare,
+    _share: BudgetShare,
 }
 
 impl AsRef<[u8]> for CountedBytes {
@@ -180,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// A stream of so many events.
+    /// A stream of the given number of events.
     struct Events(usize);
 
     impl HttpBody for Events {
@@ -199,25 +202,25 @@ mod tests {
 
     #[tokio::test]
     async fn turn_lasts_until_the_file_is_read_and_its_answer_is_counted() {
-        let (turns, budget) = (Arc::new(Semaphore::new(1)), SendBudget::new(1));
-        let reader = ReadPermit::wait(&turns).await.unwrap();
+        let (permits, budget) = (Arc::new(Semaphore::new(1)), SendBudget::new(1));
+        let reader = ReadPermit::acquire(&permits).await.unwrap();
         let mut stream = budget
-            .send(Body::new(Events(3)), Some(reader.clone()), None)
+            .track(Body::new(Events(3)), Some(reader.clone()), None)
             .unwrap();
         drop(reader);
         stream.frame().await.unwrap().unwrap();
-        assert_eq!(turns.available_permits(), 0);
+        assert_eq!(permits.available_permits(), 0);
         stream.frame().await.unwrap().unwrap();
-        assert_eq!(turns.available_permits(), 1);
-        // The client of this one is gone, and its file is still read.
-        let reader = ReadPermit::wait(&turns).await.unwrap();
-        drop(budget.send(Body::new(Events(3)), Some(reader.clone()), None));
-        assert_eq!(turns.available_permits(), 0);
-        // What has a length is counted at once.
+        assert_eq!(permits.available_permits(), 1);
+        // The client of this one is gone, but its file is still being read.
+        let reader = ReadPermit::acquire(&permits).await.unwrap();
+        drop(budget.track(Body::new(Events(3)), Some(reader.clone()), None));
+        assert_eq!(permits.available_permits(), 0);
+        // A body of known length is counted at once.
         drop(reader);
-        let reader = ReadPermit::wait(&turns).await;
-        let whole = budget.send(Body::from("whole"), reader, None);
-        assert_eq!(turns.available_permits(), 1);
+        let reader = ReadPermit::acquire(&permits).await;
+        let whole = budget.track(Body::from("whole"), reader, None);
+        assert_eq!(permits.available_permits(), 1);
         drop(whole);
     }
 }

@@ -1,4 +1,4 @@
-//! The server: what is asked by the protocol, answered from the snapshot of now.
+//! The MCP server: answers requests from the current snapshot.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool as Described,
+    SubscriptionFilter, Tool as ToolDefinition,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,55 +20,55 @@ use crate::call::SESSION;
 use crate::client_view::ServerState;
 use crate::conversation::Conversation;
 use crate::metrics::{Method, Outcome};
-use crate::notices::accepted;
+use crate::notices::accepted_filter;
 use crate::options::Options;
 use crate::page::{TTL_MS, is_cursor};
 use crate::run_tool::run_tool;
 use crate::send_budget::ReadPermit;
-use crate::stdio_lines::{TOO_LONG, too_long};
+use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
 use crate::tools::Tool;
 use crate::{prompts, resources, sep2640};
 
-/// Skills as a server of the protocol. A clone is the same server to the same client; each request sees the snapshot of its
-/// time.
+/// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot that is
+/// current at that time.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<ServerState>,
     conversation: Arc<Conversation>,
-    /// Whether the client is told of changes.
-    is_told: Arc<AtomicBool>,
+    /// Whether the client is already notified of changes.
+    is_notified: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Creates a server of some skills.
+    /// Creates a server for some skills.
     pub fn new(skills: Skills, options: Options) -> Self {
         Self {
             shared: Arc::new(ServerState::new(skills, options)),
             conversation: Arc::default(),
-            is_told: Arc::default(),
+            is_notified: Arc::default(),
         }
     }
 
     /// Returns the same server for another client.
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn for_new_client(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
             conversation: Arc::default(),
-            is_told: Arc::default(),
+            is_notified: Arc::default(),
         }
     }
 
-    /// Tells all clients that the skills changed. A host calls it after each change of the snapshot.
+    /// Notifies all clients that the skills changed. The host calls it after each change of the snapshot.
     pub fn changed(&self) {
-        self.shared.notices.changed();
+        self.shared.notices.notify_all();
     }
 
     pub(crate) fn shared(&self) -> &Arc<ServerState> {
         &self.shared
     }
 
-    /// Calls a tool as a client does, without the protocol: arguments and result are JSON. `None` if there is no such tool,
-    /// or the arguments are no object.
+    /// Calls a tool as a client would, but without the protocol: arguments and result are JSON. Returns `None` if there
+    /// is no such tool, or the arguments are not an object.
     pub fn call(&self, tool: &str, arguments: &str) -> Option<String> {
         let offer = self.shared.offer();
         let tool = Tool::named(&offer, tool)?;
@@ -77,45 +77,47 @@ impl Server {
         serde_json::to_string(&result.result()).ok()
     }
 
-    /// Counts what is asked, how it went and how long it took.
-    async fn counted<T>(
+    /// Runs a request and counts its method, outcome and duration.
+    async fn measure<T>(
         &self,
-        asked: Method,
+        method: Method,
         answer: impl Future<Output = Result<T, ErrorData>>,
     ) -> Result<T, ErrorData> {
         let start = Instant::now();
         let answer = answer.await;
-        let went = match &answer {
+        let outcome = match &answer {
             Ok(_) => Outcome::Ok,
             Err(_) => Outcome::Refused,
         };
-        self.shared.metrics.answered(asked, went, start.elapsed());
+        self.shared
+            .metrics
+            .answered(method, outcome, start.elapsed());
         answer
     }
 
-    /// Does something that reads files.
-    async fn reading<T: Send + 'static>(
+    /// Runs `act`, which reads files, on a blocking thread.
+    async fn read_blocking<T: Send + 'static>(
         &self,
         act: impl FnOnce(&ServerState) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let done = self.shared.reading(act).await;
-        done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        let result = self.shared.read_blocking(act).await;
+        result.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// Does something that reads a whole file, in the turn of its request.
-    async fn reading_whole<T: Send + 'static>(
+    /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
+    async fn read_whole_file<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         act: impl FnOnce(&ServerState) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let turn = ReadPermit::of(&context.extensions);
+        let permit = ReadPermit::from_extensions(&context.extensions);
         let act = move |shared: &ServerState| {
-            let done = act(shared);
-            // Not before: nobody may wait for the answer any more, and it is made all the same.
-            drop(turn);
-            done
+            let result = act(shared);
+            // Released only now: the client may be gone, but the result is still being built.
+            drop(permit);
+            result
         };
-        self.reading(act).await
+        self.read_blocking(act).await
     }
 }
 
@@ -151,16 +153,16 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // Over HTTP it names its session.
+        // Over HTTP the notification names its session.
         let parts = context.extensions.get::<Parts>();
         let session = parts.and_then(|parts| parts.headers.get(SESSION));
         if let Some(session) = session.and_then(|id| id.to_str().ok()) {
             let conversations = &self.shared.conversations;
-            conversations.is_about(session, &self.conversation);
+            conversations.attach(session, &self.conversation);
         }
-        // A client may say it again.
-        if !self.is_told.swap(true, Ordering::Relaxed) {
-            self.shared.notices.tell(context.peer);
+        // A client may send the notification again.
+        if !self.is_notified.swap(true, Ordering::Relaxed) {
+            self.shared.notices.spawn_for_peer(context.peer);
         }
     }
 
@@ -168,11 +170,11 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(accepted(requested))
+        Some(accepted_filter(requested))
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        self.shared.notices.follow(subscription).await;
+        self.shared.notices.run_subscription(subscription).await;
         Ok(())
     }
 
@@ -181,7 +183,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.counted(Method::ListTools, async {
+        self.measure(Method::ListTools, async {
             let tools = self.shared.offer().tools.clone();
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
@@ -190,7 +192,7 @@ impl ServerHandler for Server {
         .await
     }
 
-    fn get_tool(&self, name: &str) -> Option<Described> {
+    fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
         let offer = self.shared.offer();
         offer.tools.iter().find(|tool| tool.name == name).cloned()
     }
@@ -221,7 +223,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.counted(Method::ListPrompts, async {
+        self.measure(Method::ListPrompts, async {
             let cursor = cursor(request)?;
             Ok(prompts::list(&self.shared, cursor.as_deref())
                 .with_ttl_ms(TTL_MS)
@@ -235,10 +237,12 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let (name, given) = (request.name, request.arguments.unwrap_or_default());
-        self.counted(Method::GetPrompt, async {
+        let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
+        self.measure(Method::GetPrompt, async {
             let result = self
-                .reading_whole(&context, move |shared| prompts::get(shared, &name, &given))
+                .read_whole_file(&context, move |shared| {
+                    prompts::get(shared, &name, &arguments)
+                })
                 .await??;
             Ok(result.into())
         })
@@ -250,9 +254,9 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.counted(Method::ListResources, async {
+        self.measure(Method::ListResources, async {
             let cursor = cursor(request)?;
-            self.reading(move |shared| resources::list(shared, cursor.as_deref()))
+            self.read_blocking(move |shared| resources::list(shared, cursor.as_deref()))
                 .await
         })
         .await
@@ -264,7 +268,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = async { Ok(resources::templates(&self.shared)) };
-        self.counted(Method::ListTemplates, templates).await
+        self.measure(Method::ListTemplates, templates).await
     }
 
     async fn read_resource(
@@ -272,9 +276,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.counted(Method::ReadResource, async {
+        self.measure(Method::ReadResource, async {
             let result = self
-                .reading_whole(&context, move |shared| {
+                .read_whole_file(&context, move |shared| {
                     resources::read(shared, &request.uri)
                 })
                 .await??;
@@ -288,12 +292,12 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method == TOO_LONG {
-            return Err(too_long());
+        if request.method == TOO_LONG_METHOD {
+            return Err(too_long_error());
         }
         let version = context.protocol_version();
-        self.counted(Method::custom(&request.method), async {
-            self.reading(move |shared| sep2640::answer(shared, &request, version.as_ref()))
+        self.measure(Method::custom(&request.method), async {
+            self.read_blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
                 .await?
         })
         .await

@@ -1,4 +1,4 @@
-//! Sessions of clients of protocols before 2026-07-28: the SDK's, and no more of them than there may be.
+//! Sessions for clients of protocol versions before 2026-07-28: the SDK's session manager with a limit.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,19 +17,21 @@ use tokio::sync::Mutex;
 use crate::client_view::ServerState;
 use crate::limits::HttpLimits;
 
-/// How long an answer that was sent can be asked for again. The SDK keeps each of them so long, and a minute of answers,
-/// its default, took most of the memory of a session.
-const SENT: Duration = Duration::from_secs(2);
+/// How long a sent response can be requested again. The SDK caches each response for this long. With its default of one
+/// minute, the cache took most of a session's memory.
+const REPLAY_WINDOW: Duration = Duration::from_secs(2);
 
-/// Idle sessions are looked for so many times while one becomes idle.
-const LOOKS: u32 = 8;
+/// How often to check for idle sessions within one idle timeout.
+const IDLE_CHECKS: u32 = 8;
 
-/// The shortest and the longest time between two looks.
-const BETWEEN: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(30));
+/// Shortest and longest time between two checks.
+const IDLE_CHECK_INTERVAL: (Duration, Duration) =
+    (Duration::from_millis(20), Duration::from_secs(30));
 
 tokio::task_local! {
-    /// Whether the request of this task wanted a session for which there was no room. The SDK answers it as a fault.
-    pub(crate) static NO_ROOM: Cell<bool>;
+    /// Whether this task's request needed a new session and the limit was reached. The SDK reports that as an internal
+    /// error.
+    pub(crate) static SESSIONS_FULL: Cell<bool>;
 }
 
 /// The sessions of all clients.
@@ -37,37 +39,41 @@ tokio::task_local! {
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
-    idle: Duration,
+    idle_timeout: Duration,
     shared: Arc<ServerState>,
-    /// Held while one is counted and made.
-    making: Mutex<()>,
+    /// Held while counting sessions and creating one.
+    creation: Mutex<()>,
 }
 
 impl Sessions {
     pub(crate) fn new(limits: &HttpLimits, shared: Arc<ServerState>) -> Self {
         let mut local = LocalSessionManager::default();
-        // The SDK takes each notice to a client for a sign of life, even if the client is gone.
+        // The SDK counts each notification to a client as activity, even if the client is gone.
         local.session_config.keep_alive = None;
-        local.session_config.completed_cache_ttl = SENT;
+        local.session_config.completed_cache_ttl = REPLAY_WINDOW;
         Self {
             local,
             limit: limits.sessions,
-            idle: limits.session_idle,
+            idle_timeout: limits.session_idle,
             shared,
-            making: Mutex::new(()),
+            creation: Mutex::new(()),
         }
     }
 
-    /// Ends sessions in which nothing is asked, for as long as the server runs.
+    /// Ends idle sessions for as long as the server runs.
     pub(crate) async fn end_idle(self: Arc<Self>) {
         loop {
-            tokio::time::sleep((self.idle / LOOKS).clamp(BETWEEN.0, BETWEEN.1)).await;
-            self.end_those_idle_now().await;
+            tokio::time::sleep(
+                (self.idle_timeout / IDLE_CHECKS)
+                    .clamp(IDLE_CHECK_INTERVAL.0, IDLE_CHECK_INTERVAL.1),
+            )
+            .await;
+            self.end_idle_once().await;
         }
     }
 
-    async fn end_those_idle_now(&self) {
-        for id in self.shared.conversations.idle(self.idle) {
+    async fn end_idle_once(&self) {
+        for id in self.shared.conversations.idle(self.idle_timeout) {
             tracing::debug!(session = &*id, "nothing was asked in a session for long");
             if let Err(error) = self.close_session(&Arc::from(id)).await {
                 tracing::warn!(%error, "an idle session could not be ended");
@@ -75,24 +81,24 @@ impl Sessions {
         }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of open sessions.
     pub(crate) async fn count(&self) -> usize {
         self.local.sessions.read().await.len()
     }
 }
 
-/// Why a session cannot do what it should.
+/// Why a session operation failed.
 #[derive(Debug)]
 pub(crate) enum SessionError {
-    /// There may be no more of them.
-    NoRoom,
+    /// The session limit is reached.
+    LimitReached,
     Local(LocalSessionManagerError),
 }
 
 impl fmt::Display for SessionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRoom => formatter.write_str("too many sessions"),
+            Self::LimitReached => formatter.write_str("too many sessions"),
             Self::Local(error) => error.fmt(formatter),
         }
     }
@@ -111,19 +117,19 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
-        let making = self.making.lock().await;
+        let guard = self.creation.lock().await;
         if self.count().await >= self.limit {
-            self.end_those_idle_now().await;
+            self.end_idle_once().await;
         }
         if self.count().await >= self.limit {
-            // Outside of a request of HTTP nobody asks.
-            let _ = NO_ROOM.try_with(|no_room| no_room.set(true));
-            return Err(SessionError::NoRoom);
+            // Outside an HTTP request nobody reads the flag.
+            let _ = SESSIONS_FULL.try_with(|flag| flag.set(true));
+            return Err(SessionError::LimitReached);
         }
-        let made = self.local.create_session().await?;
-        self.shared.conversations.begin(&made.0);
-        drop(making);
-        Ok(made)
+        let created = self.local.create_session().await?;
+        self.shared.conversations.start(&created.0);
+        drop(guard);
+        Ok(created)
     }
 
     async fn initialize_session(
@@ -139,7 +145,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.shared.conversations.end(id);
+        self.shared.conversations.remove(id);
         Ok(self.local.close_session(id).await?)
     }
 
@@ -148,7 +154,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.asked(id);
+        self.shared.conversations.touch(id);
         Ok(self.local.create_stream(id, message).await?)
     }
 
@@ -157,7 +163,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), SessionError> {
-        self.shared.conversations.asked(id);
+        self.shared.conversations.touch(id);
         Ok(self.local.accept_message(id, message).await?)
     }
 
@@ -165,7 +171,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.asked(id);
+        self.shared.conversations.touch(id);
         Ok(self.local.create_standalone_stream(id).await?)
     }
 
@@ -174,7 +180,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.asked(id);
+        self.shared.conversations.touch(id);
         Ok(self.local.resume(id, last_event_id).await?)
     }
 }

@@ -1,4 +1,4 @@
-//! One client, by the streams of the process.
+//! Serves one client over the process's streams.
 
 use std::io;
 
@@ -8,23 +8,23 @@ use rmcp::transport::stdio_pipes;
 use tokio::io::duplex;
 
 use crate::server::Server;
-use crate::stdio_lines::bound;
+use crate::stdio_lines::forward_lines;
 
-/// Bytes between the one that reads lines and the one that answers them.
-const PIPE: usize = 64 * 1024;
+/// Buffer size between the task that reads lines and the one that answers them.
+const PIPE_BYTES: usize = 64 * 1024;
 
-/// Serves the client that started the process, until it closes the stream. Nothing but the protocol is written to stdout.
+/// Serves the client that started the process until it closes the stream. Only the protocol is written to stdout.
 pub fn stdio(server: Server) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {
         let (stdin, stdout) = stdio_pipes();
-        let (bounded, pipe) = duplex(PIPE);
-        tokio::spawn(bound(stdin, pipe));
+        let (bounded, pipe) = duplex(PIPE_BYTES);
+        tokio::spawn(forward_lines(stdin, pipe));
         let service = match server.serve((bounded, stdout)).await {
             Ok(service) => service,
-            // A client that leaves before it said a word has asked for nothing.
+            // A client that disconnects before the handshake is not an error.
             Err(ServerInitializeError::ConnectionClosed(when)) => {
                 tracing::info!(when, "the client left");
                 return Ok(());
@@ -34,7 +34,7 @@ pub fn stdio(server: Server) -> io::Result<()> {
         service.waiting().await.map_err(io::Error::other)?;
         Ok(())
     });
-    // A thread that waits for input would be waited for.
+    // A normal shutdown would wait for the thread that is blocked on stdin.
     runtime.shutdown_background();
     outcome
 }

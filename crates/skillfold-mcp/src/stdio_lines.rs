@@ -1,44 +1,47 @@
-//! Lines that are too long for a message: each is answered, and never in memory whole.
+//! Answers lines that are too long for a message, without ever holding one in memory.
 
 use rmcp::ErrorData;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream};
 
-/// Bytes of the longest line that is taken. The SDK drops a longer one without a word to the client.
-const LONGEST: usize = 16 * 1024 * 1024;
+/// Maximum bytes of a line. The SDK silently drops a longer one.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Bytes of the longest id that is given back.
-const ID: usize = 256;
+/// Maximum bytes of an id that is echoed in the error.
+const MAX_ID_BYTES: usize = 256;
 
-/// The method of the request that stands for a line that is too long.
-pub(crate) const TOO_LONG: &str = "skillfold/line-too-long";
+/// The method of the placeholder request that replaces a line that is too long.
+pub(crate) const TOO_LONG_METHOD: &str = "skillfold/line-too-long";
 
-/// Returns the answer to a line that is too long.
-pub(crate) fn too_long() -> ErrorData {
-    let message = format!("The message is longer than {} MiB", LONGEST / 1024 / 1024);
+/// Returns the error for a line that is too long.
+pub(crate) fn too_long_error() -> ErrorData {
+    let message = format!(
+        "The message is longer than {} MiB",
+        MAX_LINE_BYTES / 1024 / 1024
+    );
     ErrorData::invalid_request(message, None)
 }
 
-/// Passes lines on until there are no more. In the place of one that is too long comes a request with its id that is
-/// answered by an error; one without an id is answered as no request at all.
-pub(crate) async fn bound(from: impl AsyncRead + Unpin, mut to: DuplexStream) {
+/// Forwards lines until the input ends. Replaces a line that is too long with a request that has its id and is answered
+/// with an error. Without an id, the client gets the error for an invalid request.
+pub(crate) async fn forward_lines(from: impl AsyncRead + Unpin, mut to: DuplexStream) {
     let mut from = BufReader::new(from);
-    let (mut line, mut long): (Vec<u8>, Option<IdScanner>) = (Vec::new(), None);
+    let (mut line, mut long_line): (Vec<u8>, Option<IdScanner>) = (Vec::new(), None);
     let mut is_first = true;
-    // Whatever goes wrong with a stream is its end.
+    // Any error on the stream is treated as its end.
     while let Ok(read) = from.fill_buf().await {
         if read.is_empty() {
             return;
         }
         let end = read.iter().position(|byte| *byte == b'\n');
         let part = &read[..end.unwrap_or(read.len())];
-        match &mut long {
-            Some(id) => id.read(part),
-            None if line.len() + part.len() > LONGEST => {
-                let mut id = IdScanner::default();
-                id.read(&line);
-                id.read(part);
+        match &mut long_line {
+            Some(scanner) => scanner.scan(part),
+            None if line.len() + part.len() > MAX_LINE_BYTES => {
+                let mut scanner = IdScanner::default();
+                scanner.scan(&line);
+                scanner.scan(part);
                 line = Vec::new();
-                long = Some(id);
+                long_line = Some(scanner);
             }
             None => line.extend_from_slice(part),
         }
@@ -47,11 +50,12 @@ pub(crate) async fn bound(from: impl AsyncRead + Unpin, mut to: DuplexStream) {
         if end.is_none() {
             continue;
         }
-        if let Some(id) = long.take() {
-            tracing::warn!(limit = LONGEST, "a message is too long");
+        if let Some(scanner) = long_line.take() {
+            tracing::warn!(limit = MAX_LINE_BYTES, "a message is too long");
             // Before the handshake no other request is answered.
-            let id = id.found().filter(|_| !is_first).unwrap_or("null");
-            line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{TOO_LONG}"}}"#).into_bytes();
+            let id = scanner.id().filter(|_| !is_first).unwrap_or("null");
+            line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{TOO_LONG_METHOD}"}}"#)
+                .into_bytes();
         }
         is_first = false;
         line.push(b'\n');
@@ -59,45 +63,45 @@ pub(crate) async fn bound(from: impl AsyncRead + Unpin, mut to: DuplexStream) {
             return;
         }
         line.clear();
-        line.shrink_to(ID);
+        line.shrink_to(MAX_ID_BYTES);
     }
 }
 
-/// Looks for the id of a message as its bytes go by: the value of `id` in the outermost object.
+/// Finds the id of a message as its bytes pass by: the value of `id` in the outermost object.
 #[derive(Debug, Default)]
 struct IdScanner {
     depth: usize,
-    is_text: bool,
+    in_string: bool,
     is_escaped: bool,
-    /// The text or number in the outermost object that is being read, or was read last.
+    /// The string or number in the outermost object that is being read or was read last.
     token: Vec<u8>,
-    /// Whether the value that comes is that of `id`.
+    /// Whether the next value belongs to `id`.
     is_id: bool,
-    found: Option<String>,
+    id: Option<String>,
 }
 
 impl IdScanner {
-    fn read(&mut self, bytes: &[u8]) {
+    fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.next(*byte);
+            self.scan_byte(*byte);
         }
     }
 
-    fn next(&mut self, byte: u8) {
+    fn scan_byte(&mut self, byte: u8) {
         let is_outermost = self.depth == 1;
-        if self.is_text {
-            self.keep(byte);
-            self.is_text = byte != b'"' || self.is_escaped;
+        if self.in_string {
+            self.push_token(byte);
+            self.in_string = byte != b'"' || self.is_escaped;
             self.is_escaped = byte == b'\\' && !self.is_escaped;
             return;
         }
         match byte {
             b'"' => {
-                self.is_text = true;
+                self.in_string = true;
                 if is_outermost {
                     self.token.clear();
                 }
-                self.keep(byte);
+                self.push_token(byte);
             }
             b'{' | b'[' => {
                 self.depth += 1;
@@ -109,32 +113,32 @@ impl IdScanner {
             }
             b',' | b'}' | b']' => {
                 if is_outermost && self.is_id {
-                    self.found = id(&self.token);
+                    self.id = parse_id(&self.token);
                     self.is_id = false;
                 }
                 self.token.clear();
                 self.depth = self.depth.saturating_sub(usize::from(byte != b','));
             }
             _ if byte.is_ascii_whitespace() => {}
-            _ => self.keep(byte),
+            _ => self.push_token(byte),
         }
     }
 
-    fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.token.len() <= ID {
+    fn push_token(&mut self, byte: u8) {
+        if self.depth == 1 && self.token.len() <= MAX_ID_BYTES {
             self.token.push(byte);
         }
     }
 
-    fn found(&self) -> Option<&str> {
-        self.found.as_deref()
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 }
 
-/// Returns an id as JSON, if it is one: a whole number or a text.
-fn id(token: &[u8]) -> Option<String> {
+/// Returns an id as JSON if it is valid: an integer or a string.
+fn parse_id(token: &[u8]) -> Option<String> {
     let value: serde_json::Value = serde_json::from_slice(token).ok()?;
-    let is_id = token.len() <= ID && (value.is_i64() || value.is_string());
+    let is_id = token.len() <= MAX_ID_BYTES && (value.is_i64() || value.is_string());
     is_id.then(|| value.to_string())
 }
 
@@ -143,10 +147,12 @@ mod tests {
     use super::IdScanner;
 
     fn id(text: &str) -> Option<String> {
-        let mut id = IdScanner::default();
-        // Byte by byte, as it may come.
-        text.as_bytes().chunks(1).for_each(|part| id.read(part));
-        id.found
+        let mut scanner = IdScanner::default();
+        // Byte by byte, as input may arrive.
+        text.as_bytes()
+            .chunks(1)
+            .for_each(|part| scanner.scan(part));
+        scanner.id
     }
 
     #[test]

@@ -1,48 +1,49 @@
-//! The token that a client of the HTTP server has to show.
+//! The token that a client of the HTTP server must send.
 
 use std::fmt::{self, Write as _};
 use std::io;
 
 use sha2::{Digest as _, Sha256};
 
-/// A token. It is not shown by `Debug`, and compared in a time that does not depend on what was tried.
+/// An access token. `Debug` does not print it, and it is compared in constant time.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
-/// Characters of the shortest token that is taken.
-const SHORTEST: usize = 16;
+/// Minimum length of a token.
+const MIN_TOKEN_BYTES: usize = 16;
 
 impl Token {
-    /// Makes a token of 32 bytes that the system gives.
+    /// Creates a token from 32 random bytes of the system.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         let mut text = String::with_capacity(2 * bytes.len());
         for byte in bytes {
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{byte:02x}");
         }
         Ok(Self(text))
     }
 
-    /// Takes a token of at least 16 visible characters, without spaces.
+    /// Accepts a token of at least 16 visible ASCII characters, without spaces.
     pub fn new(text: &str) -> Option<Self> {
         let is_visible = |byte: u8| byte.is_ascii_graphic();
-        (text.len() >= SHORTEST && text.bytes().all(is_visible)).then(|| Self(text.to_owned()))
+        (text.len() >= MIN_TOKEN_BYTES && text.bytes().all(is_visible))
+            .then(|| Self(text.to_owned()))
     }
 
-    /// Returns the token, to be told to the person.
+    /// Returns the token, to be shown to the user.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether the value of a header `Authorization` shows the token.
-    pub(crate) fn is_shown(&self, header: &[u8]) -> bool {
-        let Some((scheme, shown)) = header.split_at_checked(7) else {
+    /// Returns whether the value of an `Authorization` header contains the token.
+    pub(crate) fn matches_header(&self, header: &[u8]) -> bool {
+        let Some((scheme, value)) = header.split_at_checked(7) else {
             return false;
         };
-        // The digests of two texts tell nothing about how far the texts are equal.
-        scheme.eq_ignore_ascii_case(b"bearer ") && Sha256::digest(shown) == Sha256::digest(&self.0)
+        // Comparing digests leaks nothing about how many characters match.
+        scheme.eq_ignore_ascii_case(b"bearer ") && Sha256::digest(value) == Sha256::digest(&self.0)
     }
 }
 
@@ -70,7 +71,11 @@ mod tests {
             ("Bearer ", false),
             ("", false),
         ] {
-            assert_eq!(token.is_shown(header.as_bytes()), is_shown, "{header}");
+            assert_eq!(
+                token.matches_header(header.as_bytes()),
+                is_shown,
+                "{header}"
+            );
         }
         assert_eq!(format!("{token:?}"), "Token(..)");
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 const SCHEME: &str = "skill://";
 
-/// What a URI leads to.
+/// A parsed skill URI.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SkillUri {
     /// The name of the skill.
@@ -13,8 +13,8 @@ pub(crate) struct SkillUri {
     pub(crate) path: String,
 }
 
-/// Returns the URI of a file of a skill, or of a folder of it; the empty path is the skill's own.
-pub(crate) fn of(name: &str, path: &str) -> String {
+/// Builds the URI of a file or folder of a skill. The empty path is the skill's own folder.
+pub(crate) fn build(name: &str, path: &str) -> String {
     let mut uri = String::from(SCHEME);
     uri.push_str(name);
     if !path.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn of(name: &str, path: &str) -> String {
     uri
 }
 
-/// Takes a URI apart; `None` if it is not one of ours, or is not written as we write it.
+/// Parses a URI. Returns `None` if it is not ours, or not in the form that [`build`] writes.
 pub(crate) fn parse(uri: &str) -> Option<SkillUri> {
     let rest = uri.strip_prefix(SCHEME)?;
     let (name, path) = match rest.split_once('/') {
@@ -32,20 +32,20 @@ pub(crate) fn parse(uri: &str) -> Option<SkillUri> {
         Some((name, path)) => (name, decode(path)?),
         None => (rest, String::new()),
     };
-    // One file has one URI: whatever is written otherwise is not there.
-    (!name.is_empty() && of(name, &path) == uri).then(|| SkillUri {
+    // Each file has exactly one URI; any other spelling is rejected.
+    (!name.is_empty() && build(name, &path) == uri).then(|| SkillUri {
         name: name.to_owned(),
         path,
     })
 }
 
-/// Writes a path with everything escaped that may not stand in the path of a URI.
+/// Appends a path, percent-encoding everything that is not allowed in the path of a URI.
 fn encode(path: &str, into: &mut String) {
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte) {
             into.push(char::from(byte));
         } else {
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(into, "%{byte:02X}");
         }
     }
@@ -68,16 +68,16 @@ fn decode(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SkillUri, of, parse};
+    use super::{SkillUri, build, parse};
 
     #[test]
     fn every_path_comes_back_from_its_uri() {
         for path in ["", "SKILL.md", "a b/c%20.md", "größe/#1?.txt", "x/y/z"] {
-            let uri = of("pdf", path);
+            let uri = build("pdf", path);
             let (name, path) = ("pdf".to_owned(), path.to_owned());
             assert_eq!(parse(&uri), Some(SkillUri { name, path }), "{uri}");
         }
-        assert_eq!(of("pdf", "a b/é.md"), "skill://pdf/a%20b/%C3%A9.md");
+        assert_eq!(build("pdf", "a b/é.md"), "skill://pdf/a%20b/%C3%A9.md");
     }
 
     #[test]

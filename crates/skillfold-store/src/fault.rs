@@ -1,4 +1,4 @@
-//! Why a write is not made, before it is told with its path.
+//! Why a write failed, before the path is added.
 
 use std::io;
 use std::path::Path;
@@ -13,14 +13,14 @@ pub(crate) type WriteResult<T> = Result<T, WriteFault>;
 pub(crate) enum WriteFault {
     /// A rule forbids it.
     Refused(&'static str),
-    /// There is a file already.
+    /// The file already exists.
     Exists,
-    /// The system could not do it.
+    /// An I/O error.
     System(io::Error),
 }
 
 impl WriteFault {
-    pub(crate) fn at(self, path: &Path) -> Error {
+    pub(crate) fn into_error(self, path: &Path) -> Error {
         let path = path.to_string_lossy();
         match self {
             Self::Refused(rule) => Error::refused_write(path, rule),

@@ -1,4 +1,4 @@
-//! Waits for locks of files and folders.
+//! Waits for file and folder locks.
 
 use std::fs::{File, TryLockError};
 use std::thread;
@@ -7,31 +7,33 @@ use std::time::{Duration, Instant};
 use crate::dir::Dir;
 use crate::fault::{WriteFault, WriteResult};
 
-/// How long another process may hold a lock. What is done under one takes milliseconds.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
+/// How long to wait for a lock. The work done under one takes milliseconds.
+const MAX_WAIT: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
 
-/// How long a wait for a lock sleeps.
-const NAP: Duration = Duration::from_millis(5);
+/// How long to sleep between two attempts to lock.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-pub(crate) const HELD: &str =
+pub(crate) const LOCK_HELD: &str =
     "Another `skillfold` process holds the lock; try again when it is done";
 
-/// Keeps other writers of ours out of a folder, until its handle is dropped, while names are exchanged in it. Where that
-/// cannot be, nobody else's content is lost either: two writers may then leave theirs side by side.
-pub(crate) fn keep_out_others(dir: &Dir) {
+/// Keeps other Skillfold writers out of a folder while names are exchanged in it, until its handle is dropped. Failing
+/// to lock loses no content: two writers may then leave their files side by side.
+pub(crate) fn try_lock_folder(dir: &Dir) {
     if let Some(handle) = dir.handle() {
-        _ = wait_for(handle);
+        _ = lock_file(handle);
     }
 }
 
-/// Locks a file, and waits for whoever has it.
-pub(crate) fn wait_for(file: &File) -> WriteResult<()> {
+/// Locks a file, waiting for the current holder.
+pub(crate) fn lock_file(file: &File) -> WriteResult<()> {
     let start = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => thread::sleep(NAP),
-            Err(TryLockError::WouldBlock) => return Err(WriteFault::Refused(HELD)),
+            Err(TryLockError::WouldBlock) if start.elapsed() < MAX_WAIT => {
+                thread::sleep(POLL_INTERVAL);
+            }
+            Err(TryLockError::WouldBlock) => return Err(WriteFault::Refused(LOCK_HELD)),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
     }

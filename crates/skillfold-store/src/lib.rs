@@ -1,11 +1,11 @@
-//! The store of Skillfold: the crate that writes.
+//! Safe file writes for Skillfold.
 //!
-//! Every write is whole or not there: a reader, another writer or a crash at any moment sees the old content of a file
-//! or the new, and never a part of it.
+//! Every write is atomic: a reader, another writer or a crash at any moment sees the old content of a file or the new
+//! content, never a mix.
 //!
-//! Every write stays below a folder that the caller trusts, a [`WriteRoot`]. It is held open, and everything is opened, made,
-//! renamed and removed relative to that handle: a symbolic link on the way is refused, also one that is swapped in while
-//! the write runs. A file is replaced only while it is still the one that was read.
+//! Every write stays below a [`WriteRoot`], a folder that the caller trusts. It is held open, and everything is opened,
+//! created, renamed and removed relative to that handle. Symbolic links on the way are refused, even one that is
+//! swapped in while the write runs. A file is replaced only if it is still the one that was read.
 //!
 //! ```
 //! use std::path::Path;
@@ -14,19 +14,19 @@
 //! use skillfold_store::{Access, WriteRoot};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let root = tempfile::tempdir()?;
-//! # let root = root.path();
-//! let base = WriteRoot::open(root)?;
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! let root = WriteRoot::open(folder)?;
 //! let file = Path::new("pdf/SKILL.md");
-//! base.create(file, b"---\nname: pdf\ndescription: Fills in forms\n---\n", Access::Ordinary)?;
+//! root.create(file, b"---\nname: pdf\ndescription: Fills in forms\n---\n", Access::Ordinary)?;
 //!
-//! let old = base.read(file, 1 << 20)?.expect("it was just made");
-//! base.replace(file, &old, b"---\nname: pdf\ndescription: Fills in PDF forms\n---\n", Access::Ordinary)?;
+//! let old = root.read(file, 1 << 20)?.expect("it was just made");
+//! root.replace(file, &old, b"---\nname: pdf\ndescription: Fills in PDF forms\n---\n", Access::Ordinary)?;
 //!
-//! // What was read is no longer there, so nothing is overwritten.
-//! let error = base.replace(file, &old, b"---\nname: pdf\n---\n", Access::Ordinary).unwrap_err();
+//! // The content that was read is no longer there, so nothing is overwritten.
+//! let error = root.replace(file, &old, b"---\nname: pdf\n---\n", Access::Ordinary).unwrap_err();
 //! assert_eq!(error.kind(), ErrorKind::Refused);
-//! assert!(std::fs::read_to_string(root.join(file))?.contains("PDF forms"));
+//! assert!(std::fs::read_to_string(folder.join(file))?.contains("PDF forms"));
 //! # Ok(())
 //! # }
 //! ```

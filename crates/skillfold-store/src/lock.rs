@@ -1,4 +1,4 @@
-//! One process at a time.
+//! A lock between processes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,37 +8,38 @@ use skillfold_core::Error;
 
 use crate::dir::Kind;
 use crate::fault::{WriteFault, WriteResult};
-use crate::flock::wait_for;
+use crate::flock::lock_file;
 use crate::write_root::WriteRoot;
 
-const NO_FILE: &str = "The lock's path is a link or not a regular file; remove it and try again";
+const NOT_A_LOCK_FILE: &str =
+    "The lock's path is a link or not a regular file; remove it and try again";
 
-/// A lock that is free again when this is dropped, or when the process ends.
+/// An exclusive lock, released when this is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl WriteRoot {
-    /// Takes a lock that no other process can have at the same time, on a file of this name, which is made and stays.
-    /// Waits for up to ten seconds.
+    /// Takes an exclusive lock between processes on the file `name`, which is created if missing and stays. Waits at
+    /// most ten seconds.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if another process holds it for longer, or something else than a
-    /// regular file has the name;
-    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the system could not do it.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if another process holds the lock for longer, or `name` is not a
+    /// regular file;
+    /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) on an I/O error.
     pub fn lock(&self, name: &str) -> Result<Lock, Error> {
         let lock = || -> WriteResult<Lock> {
-            let found = self.dir.look(OsStr::new(name))?;
+            let found = self.dir.stat(OsStr::new(name))?;
             if found.is_some_and(|found| found.kind != Kind::File) {
-                return Err(WriteFault::Refused(NO_FILE));
+                return Err(WriteFault::Refused(NOT_A_LOCK_FILE));
             }
-            let file = self.dir.open_or_make(OsStr::new(name), 0o600)?;
-            wait_for(&file)?;
+            let file = self.dir.open_or_create(OsStr::new(name), 0o600)?;
+            lock_file(&file)?;
             Ok(Lock { _file: file })
         };
-        lock().map_err(|fault| fault.at(&self.shown(Path::new(name))))
+        lock().map_err(|fault| fault.into_error(&self.full_path(Path::new(name))))
     }
 }
 
@@ -56,7 +57,7 @@ mod tests {
         let lock = base.lock("lock").unwrap();
         let error = base.lock("lock").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Refused);
-        assert_eq!(error.hint(), crate::flock::HELD);
+        assert_eq!(error.hint(), crate::flock::LOCK_HELD);
         drop(lock);
         base.lock("lock").unwrap();
     }

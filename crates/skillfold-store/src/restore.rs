@@ -1,4 +1,4 @@
-//! What lost its name to a write gets it back, unless it is what was read.
+//! Restores a file that a write displaced, unless it is the one that was read.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,13 +8,13 @@ use crate::dir::{Dir, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
 use crate::staged::random_name;
 
-/// How a name starts that nobody removes.
+/// Prefix of names that are never cleaned up.
 const KEPT_PREFIX: &str = ".skillfold-kept-";
-const KEPT: &str = "The file changed twice in the meantime; the other content is beside it, in the newest file whose name starts \
+const KEPT_ASIDE: &str = "The file changed twice in the meantime; the other content is beside it, in the newest file whose name starts \
      with `.skillfold-kept-`";
 
-/// Removes what had a name and has a temporary one now, if it is still the file that was opened, with the content that was
-/// read. Otherwise it gets its name back.
+/// Removes a file that was renamed aside if it is still the one that was opened, with the content that was read.
+/// Otherwise restores its name.
 pub(crate) fn remove_aside(
     dir: &Dir,
     aside: &OsStr,
@@ -22,49 +22,50 @@ pub(crate) fn remove_aside(
     opened: &mut File,
     bytes: &[u8],
 ) -> WriteResult<()> {
-    let removed = is_still(dir, aside, opened, bytes).and_then(|is_still| {
-        if is_still {
+    let removed = is_unchanged(dir, aside, opened, bytes).and_then(|is_unchanged| {
+        if is_unchanged {
             dir.remove(aside)?;
         }
-        Ok(is_still)
+        Ok(is_unchanged)
     });
     if let Ok(true) = removed {
         return Ok(());
     }
-    put_back(dir, aside, name)?;
+    restore_name(dir, aside, name)?;
     Err(removed.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
 }
 
-/// Gives what has a temporary name the name that it had; if another file has that by now, a name that nobody removes.
-pub(crate) fn put_back(dir: &Dir, temporary: &OsStr, name: &OsStr) -> WriteResult<()> {
-    match dir.rename_to_free(temporary, name) {
+/// Renames a temporary file back to `name`, or, if another file has taken `name`, to a name that is never cleaned up.
+pub(crate) fn restore_name(dir: &Dir, temporary: &OsStr, name: &OsStr) -> WriteResult<()> {
+    match dir.rename_no_replace(temporary, name) {
         Ok(()) => Ok(()),
-        // Somebody else removed it.
+        // Another process removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(_) => {
-            dir.rename_to_free(temporary, &random_name(KEPT_PREFIX))?;
-            Err(WriteFault::Refused(KEPT))
+            dir.rename_no_replace(temporary, &random_name(KEPT_PREFIX))?;
+            Err(WriteFault::Refused(KEPT_ASIDE))
         }
     }
 }
 
-/// Returns whether a name is that of the file that was opened, with the content that was read. A name that is gone is not.
-pub(crate) fn is_still(
+/// Returns whether `name` is still the file that was opened, with the content that was read. A missing file is not.
+pub(crate) fn is_unchanged(
     dir: &Dir,
     name: &OsStr,
     opened: &mut File,
     bytes: &[u8],
 ) -> io::Result<bool> {
-    let found = dir.look(name)?;
-    let own = identity(&opened.metadata()?);
-    Ok(found.is_some_and(|found| found.identity == own) && has_content(opened, bytes)?)
+    let found = dir.stat(name)?;
+    let opened_identity = identity(&opened.metadata()?);
+    Ok(found.is_some_and(|found| found.identity == opened_identity) && has_content(opened, bytes)?)
 }
 
 pub(crate) fn has_content(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
     file.rewind()?;
-    let mut now = Vec::with_capacity(bytes.len() + 1);
-    file.take(bytes.len() as u64 + 1).read_to_end(&mut now)?;
-    Ok(now == bytes)
+    let mut current = Vec::with_capacity(bytes.len() + 1);
+    file.take(bytes.len() as u64 + 1)
+        .read_to_end(&mut current)?;
+    Ok(current == bytes)
 }
 
 #[cfg(test)]
@@ -78,21 +79,21 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::staged::{Rights, Staged};
+    use crate::staged::{FileMode, Staged};
 
-    /// A file `a` that was read as `old`, and the folder that it is in.
-    struct Read {
+    /// A file `a` that was read as `old`, and its folder.
+    struct Fixture {
         folder: tempfile::TempDir,
         dir: Dir,
         opened: File,
     }
 
-    impl Read {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("a"), "old").unwrap();
             let dir = Dir::open(folder.path()).unwrap();
-            let opened = dir.open_to_change("a".as_ref()).unwrap();
+            let opened = dir.open_read_write("a".as_ref()).unwrap();
             Self {
                 folder,
                 dir,
@@ -100,39 +101,39 @@ mod tests {
             }
         }
 
-        /// Another program puts its file in the place of a name.
-        fn put(&self, name: &Path, content: &str) {
+        /// Replaces `name` as another program would.
+        fn replace_file(&self, name: &Path, content: &str) {
             let other = self.folder.path().join("other");
             fs::write(&other, content).unwrap();
             fs::rename(other, self.folder.path().join(name)).unwrap();
         }
 
-        /// Exchanges `a` for `new`, with what others do before and after, and returns the hint and what is there.
+        /// Exchanges `a` for `new`, running `before` and `after` around it, and describes the result.
         fn exchange(mut self, before: fn(&Self), after: fn(&Self, &Path)) -> String {
-            let staged = Staged::write(&self.dir, b"new", &Rights::Ordinary).unwrap();
+            let staged = Staged::write(&self.dir, b"new", &FileMode::Ordinary).unwrap();
             let temporary = staged.name().to_owned();
             before(&self);
             self.dir.exchange(&temporary, "a".as_ref()).unwrap();
             after(&self, temporary.as_ref());
-            let settled = staged.settle("a".as_ref(), &mut self.opened, b"old");
-            self.shown(settled)
+            let settled = staged.finish_exchange("a".as_ref(), &mut self.opened, b"old");
+            self.describe(settled)
         }
 
-        /// Takes `a` away, with what others do before and after, and returns the hint and what is there.
+        /// Removes `a`, running `before` and `after` around the rename, and describes the result.
         fn remove(mut self, before: fn(&Self), after: fn(&Self, &Path)) -> String {
             let aside = crate::staged::temporary_name();
             before(&self);
             self.dir.rename("a".as_ref(), &aside).unwrap();
             after(&self, aside.as_ref());
             let removed = remove_aside(&self.dir, &aside, "a".as_ref(), &mut self.opened, b"old");
-            self.shown(removed)
+            self.describe(removed)
         }
 
-        fn shown(&self, done: WriteResult<()>) -> String {
+        fn describe(&self, done: WriteResult<()>) -> String {
             let done = match done {
                 Ok(()) => "done".to_owned(),
                 Err(WriteFault::Refused(CHANGED)) => "changed".to_owned(),
-                Err(WriteFault::Refused(KEPT)) => "kept".to_owned(),
+                Err(WriteFault::Refused(KEPT_ASIDE)) => "kept".to_owned(),
                 Err(WriteFault::System(_)) => "failed".to_owned(),
                 Err(other) => panic!("{other:?}"),
             };
@@ -151,70 +152,77 @@ mod tests {
         }
     }
 
-    fn nothing(_: &Read) {}
+    fn noop(_: &Fixture) {}
 
     #[test]
     fn file_that_is_still_the_one_that_was_read_goes() {
-        assert_eq!(Read::new().exchange(nothing, |_, _| {}), "done: a=new");
-        assert_eq!(Read::new().remove(nothing, |_, _| {}), "done: ");
+        assert_eq!(Fixture::new().exchange(noop, |_, _| {}), "done: a=new");
+        assert_eq!(Fixture::new().remove(noop, |_, _| {}), "done: ");
     }
 
     #[test]
     fn file_of_another_writer_gets_its_name_back() {
-        let before = |read: &Read| read.put("a".as_ref(), "third");
-        assert_eq!(Read::new().exchange(before, |_, _| {}), "changed: a=third");
-        assert_eq!(Read::new().remove(before, |_, _| {}), "changed: a=third");
+        let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
+        assert_eq!(
+            Fixture::new().exchange(before, |_, _| {}),
+            "changed: a=third"
+        );
+        assert_eq!(Fixture::new().remove(before, |_, _| {}), "changed: a=third");
     }
 
     #[test]
     fn file_of_another_writer_gets_its_name_back_when_the_new_one_was_removed() {
-        let before = |read: &Read| read.put("a".as_ref(), "third");
-        let after = |read: &Read, _: &Path| fs::remove_file(read.folder.path().join("a")).unwrap();
-        assert_eq!(Read::new().exchange(before, after), "changed: a=third");
+        let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
+        let after =
+            |fixture: &Fixture, _: &Path| fs::remove_file(fixture.folder.path().join("a")).unwrap();
+        assert_eq!(Fixture::new().exchange(before, after), "changed: a=third");
     }
 
     #[test]
     fn files_of_two_other_writers_both_stay() {
-        let before = |read: &Read| read.put("a".as_ref(), "third");
-        let after = |read: &Read, _: &Path| read.put("a".as_ref(), "fourth");
+        let before = |fixture: &Fixture| fixture.replace_file("a".as_ref(), "third");
+        let after = |fixture: &Fixture, _: &Path| fixture.replace_file("a".as_ref(), "fourth");
         assert_eq!(
-            Read::new().exchange(before, after),
+            Fixture::new().exchange(before, after),
             "kept: .skillfold-kept-=fourth a=third"
         );
         assert_eq!(
-            Read::new().remove(before, after),
+            Fixture::new().remove(before, after),
             "kept: .skillfold-kept-=third a=fourth"
         );
     }
 
     #[test]
     fn old_file_that_is_gone_or_another_has_changed() {
-        let gone = |read: &Read, temporary: &Path| {
-            fs::remove_file(read.folder.path().join(temporary)).unwrap();
+        let gone = |fixture: &Fixture, temporary: &Path| {
+            fs::remove_file(fixture.folder.path().join(temporary)).unwrap();
         };
-        assert_eq!(Read::new().exchange(nothing, gone), "changed: a=new");
-        let other = |read: &Read, temporary: &Path| read.put(temporary, "third");
-        assert_eq!(Read::new().exchange(nothing, other), "changed: a=third");
-        assert_eq!(Read::new().remove(nothing, other), "changed: a=third");
+        assert_eq!(Fixture::new().exchange(noop, gone), "changed: a=new");
+        let other = |fixture: &Fixture, temporary: &Path| fixture.replace_file(temporary, "third");
+        assert_eq!(Fixture::new().exchange(noop, other), "changed: a=third");
+        assert_eq!(Fixture::new().remove(noop, other), "changed: a=third");
     }
 
     #[test]
     fn old_content_is_back_when_it_cannot_be_compared() {
-        for act in [Read::exchange as fn(_, _, _) -> _, Read::remove] {
-            let mut read = Read::new();
-            let file = read.folder.path().join("a");
-            // It cannot be read by this handle.
-            read.opened = OpenOptions::new().write(true).open(file).unwrap();
-            assert_eq!(act(read, nothing, |_, _| {}), "failed: a=old");
+        for act in [Fixture::exchange as fn(_, _, _) -> _, Fixture::remove] {
+            let mut fixture = Fixture::new();
+            let file = fixture.folder.path().join("a");
+            // This handle is write-only.
+            fixture.opened = OpenOptions::new().write(true).open(file).unwrap();
+            assert_eq!(act(fixture, noop, |_, _| {}), "failed: a=old");
         }
     }
 
     #[test]
     fn temporary_name_of_another_file_stays() {
-        let read = Read::new();
-        let staged = Staged::write(&read.dir, b"new", &Rights::Ordinary).unwrap();
-        read.put(staged.name().as_ref(), "third");
+        let fixture = Fixture::new();
+        let staged = Staged::write(&fixture.dir, b"new", &FileMode::Ordinary).unwrap();
+        fixture.replace_file(staged.name().as_ref(), "third");
         drop(staged);
-        assert_eq!(read.shown(Ok(())), "done: .skillfold-write-=third a=old");
+        assert_eq!(
+            fixture.describe(Ok(())),
+            "done: .skillfold-write-=third a=old"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! A file under a temporary name, whole and on the disk, before it takes the name that it is for.
+//! A file written and synced under a temporary name before it is renamed to its final one.
 //!
-//! A writer that is killed leaves its temporary file. The next write into the folder removes it, and must not remove
-//! the file of a writer that lives. So a writer holds a lock on its temporary file, which the system drops when the
-//! process ends, however it ends; a file whose lock is free has no writer. A file that was made and not locked yet
-//! looks the same for a moment. Its writer then finds the lock taken, or the name gone once it has the lock, and makes
-//! another file.
+//! A writer that is killed leaves its temporary file behind. The next write into the folder removes it, but must not
+//! remove the file of a live writer. So each writer holds a lock on its temporary file, which the system releases when
+//! the process ends, however it ends: an unlocked file has no writer. A file that was created but is not locked yet
+//! looks the same for a moment. Its writer then finds the lock taken, or the name gone once it has the lock, and
+//! creates another file.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions, TryLockError};
@@ -15,72 +15,74 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::restore::{is_still, put_back};
+use crate::restore::{is_unchanged, restore_name};
 
-/// How the name of a temporary file starts.
-const PREFIX: &str = ".skillfold-write-";
+/// Prefix of temporary file names.
+const TEMPORARY_PREFIX: &str = ".skillfold-write-";
 
-/// How often another writer may take a temporary file for a leftover, each time in the moment before it is locked.
-const ATTEMPTS: usize = 64;
+/// How often another writer may remove a new temporary file as a leftover, each time just before it is locked.
+const MAX_ATTEMPTS: usize = 64;
 
-/// The rights that a file gets.
+/// Permissions of the new file.
 #[derive(Debug)]
-pub(crate) enum Rights {
+pub(crate) enum FileMode {
     /// 0644 less the umask.
     Ordinary,
     /// 0600.
     Private,
-    /// Those of the file that it replaces.
-    Kept(Permissions),
+    /// The permissions of the file it replaces.
+    Preserved(Permissions),
 }
 
-/// A file under a temporary name in an open folder, which goes when this is dropped.
+/// A temporary file in an open folder, removed on drop unless persisted.
 #[derive(Debug)]
 pub(crate) struct Staged<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
-    /// What goes with the temporary name; anything else under it is somebody's.
-    own: Identity,
-    has_taken_name: bool,
+    /// Identity of the file to remove under the temporary name. Any other file with that name belongs to someone else.
+    identity: Identity,
+    is_persisted: bool,
 }
 
 impl<'a> Staged<'a> {
-    /// Writes the bytes to the disk under a temporary name, and removes what killed writers left.
-    pub(crate) fn write(dir: &'a Dir, bytes: &[u8], rights: &Rights) -> io::Result<Self> {
+    /// Writes and syncs `bytes` under a temporary name, after removing what killed writers left.
+    pub(crate) fn write(dir: &'a Dir, bytes: &[u8], mode: &FileMode) -> io::Result<Self> {
         remove_leftovers(dir);
-        let mut staged = Self::make(dir, rights)?;
+        let mut staged = Self::create(dir, mode)?;
         staged.file.write_all(bytes)?;
-        match rights {
-            Rights::Ordinary => {}
+        match mode {
+            FileMode::Ordinary => {}
             #[cfg(unix)]
-            Rights::Private => staged.file.set_permissions(Permissions::from_mode(0o600))?,
+            FileMode::Private => staged.file.set_permissions(Permissions::from_mode(0o600))?,
             #[cfg(not(unix))]
-            Rights::Private => {}
-            Rights::Kept(permissions) => staged.file.set_permissions(permissions.clone())?,
+            FileMode::Private => {}
+            FileMode::Preserved(permissions) => staged.file.set_permissions(permissions.clone())?,
         }
         staged.file.sync_all()?;
         Ok(staged)
     }
 
-    /// Makes a temporary file that no other writer takes for a leftover.
-    fn make(dir: &'a Dir, rights: &Rights) -> io::Result<Self> {
-        let mode = match rights {
-            Rights::Ordinary => 0o644,
-            // Private until the content is complete: what it replaces may be.
-            Rights::Private | Rights::Kept(_) => 0o600,
+    /// Creates and locks a temporary file, so that no other writer removes it as a leftover.
+    fn create(dir: &'a Dir, mode: &FileMode) -> io::Result<Self> {
+        let mode = match mode {
+            FileMode::Ordinary => 0o644,
+            // Private until the content is complete, since the file it replaces may be private.
+            FileMode::Private | FileMode::Preserved(_) => 0o600,
         };
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let name = temporary_name();
-            let file = match dir.make_file(&name, mode) {
+            let file = match dir.create_file(&name, mode) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file?,
             };
-            let own = identity(&file.metadata()?);
+            let identity = identity(&file.metadata()?);
             let is_ours = match file.try_lock() {
-                Ok(()) => dir.look(&name)?.is_some_and(|found| found.identity == own),
+                Ok(()) => dir
+                    .stat(&name)?
+                    .is_some_and(|found| found.identity == identity),
                 Err(TryLockError::WouldBlock) => false,
-                // Where this writer gets no lock, no other does.
+                // If this writer cannot lock, no other writer can either.
                 Err(TryLockError::Error(_)) => true,
             };
             if is_ours {
@@ -88,8 +90,8 @@ impl<'a> Staged<'a> {
                     dir,
                     name,
                     file,
-                    own,
-                    has_taken_name: false,
+                    identity,
+                    is_persisted: false,
                 });
             }
         }
@@ -100,78 +102,84 @@ impl<'a> Staged<'a> {
         &self.name
     }
 
-    /// Takes a name that is free.
-    pub(crate) fn take_free_name(mut self, name: &OsStr) -> io::Result<()> {
-        self.dir.rename_to_free(&self.name, name)?;
-        self.has_taken_name = true;
+    /// Renames the file to `name`. Fails if `name` exists.
+    pub(crate) fn persist_new(mut self, name: &OsStr) -> io::Result<()> {
+        self.dir.rename_no_replace(&self.name, name)?;
+        self.is_persisted = true;
         Ok(())
     }
 
-    /// Takes a name from whatever has it.
-    pub(crate) fn take_name(mut self, name: &OsStr) -> io::Result<()> {
+    /// Renames the file to `name`, replacing any file of that name.
+    pub(crate) fn persist(mut self, name: &OsStr) -> io::Result<()> {
         self.dir.rename(&self.name, name)?;
-        self.has_taken_name = true;
+        self.is_persisted = true;
         Ok(())
     }
 
-    /// Ends an exchange of names: what had the name before goes if it is still the file that was opened, with the content
-    /// that was read. Otherwise, and if that cannot be told or brought to the disk, the names change back.
-    pub(crate) fn settle(mut self, name: &OsStr, old: &mut File, bytes: &[u8]) -> WriteResult<()> {
-        let settled = is_still(self.dir, &self.name, old, bytes).and_then(|is_still| {
-            if is_still {
+    /// Finishes an exchange of names: removes the old file if it is still the one that was opened, with the content
+    /// that was read. Otherwise, and if the check or the sync fails, swaps the names back.
+    pub(crate) fn finish_exchange(
+        mut self,
+        name: &OsStr,
+        old: &mut File,
+        bytes: &[u8],
+    ) -> WriteResult<()> {
+        let result = is_unchanged(self.dir, &self.name, old, bytes).and_then(|is_unchanged| {
+            if is_unchanged {
                 self.dir.sync()?;
-                self.own = identity(&old.metadata()?);
+                self.identity = identity(&old.metadata()?);
             }
-            Ok(is_still)
+            Ok(is_unchanged)
         });
-        if let Ok(true) = settled {
+        if let Ok(true) = result {
             return Ok(());
         }
-        let changed_back = self.dir.exchange(&self.name, name);
-        if changed_back.is_err() || !self.has_temporary_name() {
-            put_back(self.dir, &self.name, name)?;
+        let swapped_back = self.dir.exchange(&self.name, name);
+        if swapped_back.is_err() || !self.owns_temporary_name() {
+            restore_name(self.dir, &self.name, name)?;
         }
-        Err(settled.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
+        Err(result.map_or_else(WriteFault::System, |_| WriteFault::Refused(CHANGED)))
     }
 
-    /// Returns whether the temporary name is that of what goes with it.
-    fn has_temporary_name(&self) -> bool {
-        let found = self.dir.look(&self.name).ok().flatten();
-        found.is_some_and(|found| found.identity == self.own)
+    /// Returns whether the temporary name still belongs to this file.
+    fn owns_temporary_name(&self) -> bool {
+        let found = self.dir.stat(&self.name).ok().flatten();
+        found.is_some_and(|found| found.identity == self.identity)
     }
 }
 
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
-        if !self.has_taken_name && self.has_temporary_name() {
+        if !self.is_persisted && self.owns_temporary_name() {
             _ = self.dir.remove(&self.name);
         }
     }
 }
 
-/// Removes the temporary files of writers that are dead.
+/// Removes the temporary files of dead writers.
 ///
-/// What cannot be listed, opened, locked or removed stays: it takes room and does no harm, and is no reason not to
-/// write.
+/// A file that cannot be listed, opened, locked or removed stays: it only takes up space, which is no reason to fail
+/// the write.
 fn remove_leftovers(dir: &Dir) {
-    for name in dir.names(PREFIX).unwrap_or_default() {
+    for name in dir.names_with_prefix(TEMPORARY_PREFIX).unwrap_or_default() {
         let is_file = |kind| kind == Kind::File;
-        let found = dir.look(&name).ok().flatten();
+        let found = dir.stat(&name).ok().flatten();
         if !found.is_some_and(|found| is_file(found.kind)) {
             continue;
         }
-        if let Ok(file) = dir.open_to_read(&name)
+        if let Ok(file) = dir.open_read(&name)
             && file.try_lock().is_ok()
         {
-            // The lock is held until the name is gone, so that its writer cannot get the one and see the other.
+            // The lock is held until the name is gone, so that the file's writer cannot lock it and still find the
+            // name.
             _ = dir.remove(&name);
         }
     }
 }
 
-/// Returns a name that was not there before.
+/// Returns a random temporary name.
 pub(crate) fn temporary_name() -> OsString {
-    random_name(PREFIX)
+    random_name(TEMPORARY_PREFIX)
 }
 
 pub(crate) fn random_name(prefix: &str) -> OsString {
@@ -180,5 +188,6 @@ pub(crate) fn random_name(prefix: &str) -> OsString {
 }
 
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(PREFIX.as_bytes())
+    name.as_encoded_bytes()
+        .starts_with(TEMPORARY_PREFIX.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! A folder that is trusted, and what is written below it.
+//! A trusted folder and the writes below it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,25 +13,25 @@ use skillfold_core::{Error, FileBytes};
 
 use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
-use crate::flock::keep_out_others;
+use crate::flock::try_lock_folder;
 use crate::restore::{has_content, remove_aside};
-use crate::staged::{Rights, Staged, is_temporary, temporary_name};
+use crate::staged::{FileMode, Staged, is_temporary, temporary_name};
 
 const READ_ONLY: &str = "The file may not be written; make it writable first";
-const LINK: &str = "Skillfold does not write through links; name the link's target instead";
-const NO_FILE: &str = "Only regular files are written";
+const LINK_TARGET: &str = "Skillfold does not write through links; name the link's target instead";
+const NOT_A_FILE: &str = "Only regular files are written";
 
-/// Who may read what is written.
+/// Who may read a written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Whom the umask lets: 0644 for a file, 0755 for a folder, less the umask. A file that is replaced keeps its mode.
+    /// Whoever the umask allows: 0644 for a file, 0755 for a folder, less the umask. A replaced file keeps its mode.
     Ordinary,
-    /// Its owner alone: 0600 for a file, 0700 for a folder, whatever the umask and the mode before.
+    /// Only the owner: 0600 for a file, 0700 for a folder, whatever the umask and the previous mode.
     Private,
 }
 
-/// A file as it was read, which says what a write may replace.
+/// A file as it was read. A write replaces only this version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadFile {
     bytes: Vec<u8>,
@@ -46,7 +46,7 @@ impl ReadFile {
 }
 
 impl From<FileBytes> for ReadFile {
-    /// Takes what a source read; without a device and an inode, content alone is compared.
+    /// Converts a file read through a source. Without device and inode, only the content is compared.
     fn from(content: FileBytes) -> Self {
         let revision = content.state.revision;
         let is_known = revision.inode != 0;
@@ -57,14 +57,14 @@ impl From<FileBytes> for ReadFile {
     }
 }
 
-/// A folder that is trusted, held open. Everything is written below it, and no link below it is followed.
+/// A trusted folder, held open. All writes stay below it, and no link below it is followed.
 ///
-/// Paths are relative to it, without `..`. Temporary files are named `.skillfold-write-` and random characters; each write
-/// removes those that killed writers left in the same folder, so its cost grows with the number of entries there. On a
-/// file system without locks leftovers stay.
+/// Paths are relative to it, without `..`. Temporary files are named `.skillfold-write-` plus random characters. Each
+/// write removes those that killed writers left in the same folder, so its cost grows with the number of entries there.
+/// On a file system without locks, leftovers stay.
 ///
-/// Elsewhere than on Unix there are no handles of folders: links are refused where they are seen, and somebody who swaps
-/// one in at that moment can win.
+/// Systems other than Unix have no directory handles: links are refused when they are found, but an attacker who swaps
+/// one in between check and use can win the race.
 #[derive(Debug)]
 pub struct WriteRoot {
     path: PathBuf,
@@ -72,46 +72,47 @@ pub struct WriteRoot {
 }
 
 impl WriteRoot {
-    /// Opens a folder. Links on the way to it are followed: the caller trusts it.
+    /// Opens a folder. Links on the way to it are followed: the caller trusts the path.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](skillfold_core::ErrorKind::NotFound) if it is not there.
+    /// [`NotFound`](skillfold_core::ErrorKind::NotFound) if it does not exist.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let dir = Dir::open(path).map_err(|error| Error::read(path.to_string_lossy(), error))?;
         let path = path.to_owned();
         Ok(Self { path, dir })
     }
 
-    /// Opens a folder, and makes it and those above it where they are not there. Links on the way are followed: this is
-    /// for folders of the person, and not for what a project has in it.
+    /// Opens a folder, creating it and its parents if missing. Links on the way are followed: this is for the user's
+    /// own folders, not for folders inside a project.
     ///
-    /// With [`Access::Private`] the folder is its owner's alone afterwards, also if it was there before.
+    /// With [`Access::Private`] the folder is made accessible to its owner only, even if it existed before.
     pub fn open_or_create(path: &Path, access: Access) -> Result<Self, Error> {
-        let made = || -> io::Result<Dir> {
-            make_folder(path)?;
+        let open = || -> io::Result<Dir> {
+            create_folder_all(path)?;
             let dir = Dir::open(path)?;
             if access == Access::Private {
                 dir.set_mode(0o700)?;
             }
             Ok(dir)
         };
-        let dir = made().map_err(|error| Error::write(path.to_string_lossy(), error))?;
+        let dir = open().map_err(|error| Error::write(path.to_string_lossy(), error))?;
         let path = path.to_owned();
         Ok(Self { path, dir })
     }
 
-    /// Reads a file whole; nothing if it, or a folder on the way, is not there.
+    /// Reads a whole file. Returns `None` if the file or a folder on the way does not exist.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if it, or a folder on the way, is a link, or it is no regular file;
-    /// [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if it has more bytes than `limit` or the system could not do it.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file or a folder on the way is a link, or the file is not
+    /// a regular file; [`Unreadable`](skillfold_core::ErrorKind::Unreadable) if it has more than `limit` bytes or on an
+    /// I/O error.
     pub fn read(&self, file: &Path, limit: u64) -> Result<Option<ReadFile>, Error> {
         let read = || -> WriteResult<ReadFile> {
-            let (dir, name) = self.enter(file)?;
-            regular(&dir, name)?;
-            let handle = dir.open_to_read(name)?;
+            let (dir, name) = self.open_parent(file)?;
+            stat_regular_file(&dir, name)?;
+            let handle = dir.open_read(name)?;
             let mut bytes = Vec::new();
             let size = (&handle)
                 .take(limit.saturating_add(1))
@@ -124,62 +125,62 @@ impl WriteRoot {
             Ok(ReadFile { bytes, identity })
         };
         match read() {
-            Ok(existing) => Ok(Some(existing)),
+            Ok(file) => Ok(Some(file)),
             Err(fault) if fault.is_missing() => Ok(None),
             Err(WriteFault::System(error)) => {
-                Err(Error::read(self.shown(file).to_string_lossy(), error))
+                Err(Error::read(self.full_path(file).to_string_lossy(), error))
             }
-            Err(fault) => Err(fault.at(&self.shown(file))),
+            Err(fault) => Err(fault.into_error(&self.full_path(file))),
         }
     }
 
-    /// Creates a file that must not exist yet, with its content whole from the first moment.
+    /// Creates a file that must not exist yet. The file appears with its full content.
     ///
-    /// Folders on the way to it are made too, and stay if the write fails after that. Of several writers at once the first
-    /// one wins.
+    /// Missing parent folders are created too, and stay if the write fails after that. Of several concurrent writers,
+    /// the first wins.
     ///
     /// # Errors
     ///
-    /// [`Exists`](skillfold_core::ErrorKind::Exists) if there is a file already; it stays as it is.
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if it, or a folder on the way, is a link, something else than a
-    /// regular file is there, or the path does not end in a name, leads out of the folder or has the name of a temporary
-    /// file. [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the system could not do it; nothing is there then,
-    /// or, if only the last step of bringing the folder to the disk failed, the file.
+    /// [`Exists`](skillfold_core::ErrorKind::Exists) if the file already exists; it is left unchanged.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file or a folder on the way is a link, something other
+    /// than a regular file has that name, or the path does not end in a name, leads out of the folder or names a
+    /// temporary file. [`Unwritable`](skillfold_core::ErrorKind::Unwritable) on an I/O error. The file does not exist
+    /// then, unless only the final sync of the folder failed.
     pub fn create(&self, file: &Path, bytes: &[u8], access: Access) -> Result<(), Error> {
         let create = || -> WriteResult<()> {
-            let (dir, name) = self.enter_or_make(file, access)?;
-            match regular(&dir, name) {
+            let (dir, name) = self.open_or_create_parent(file, access)?;
+            match stat_regular_file(&dir, name) {
                 Ok(_) => return Err(WriteFault::Exists),
                 Err(fault) if fault.is_missing() => {}
                 Err(fault) => return Err(fault),
             }
-            let rights = match access {
-                Access::Ordinary => Rights::Ordinary,
-                Access::Private => Rights::Private,
+            let mode = match access {
+                Access::Ordinary => FileMode::Ordinary,
+                Access::Private => FileMode::Private,
             };
-            let staged = Staged::write(&dir, bytes, &rights)?;
+            let staged = Staged::write(&dir, bytes, &mode)?;
             staged
-                .take_free_name(name)
+                .persist_new(name)
                 .map_err(|error| match error.kind() {
                     io::ErrorKind::AlreadyExists => WriteFault::Exists,
                     _ => WriteFault::System(error),
                 })?;
             Ok(dir.sync()?)
         };
-        create().map_err(|fault| fault.at(&self.shown(file)))
+        create().map_err(|fault| fault.into_error(&self.full_path(file)))
     }
 
-    /// Replaces a file that is still the one that was read: after a crash at any moment it has the old content or the
-    /// new, never a part.
+    /// Replaces a file if it is still the one that was read. After a crash at any moment it has the old content or the
+    /// new content, never a mix.
     ///
     /// Owner, group and attributes become those of a new file, and other hard links keep the old content.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file is another one, has another content or is gone, if it
-    /// may not be written, and as [`create`](Self::create). What was there is in place then; where several others write
-    /// at that moment, one of them has the name, and the hint says where the other content is. If only the last step of
-    /// bringing the folder to the disk failed, the new content may be in place.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file is a different one, has different content, is gone
+    /// or is read-only, and as for [`create`](Self::create). The existing file stays in place then. If several others
+    /// write at the same moment, one of them keeps the name, and the hint says where the other content is. If only the
+    /// final sync of the folder failed, the new content may be in place.
     pub fn replace(
         &self,
         file: &Path,
@@ -188,22 +189,22 @@ impl WriteRoot {
         access: Access,
     ) -> Result<(), Error> {
         let replace = || -> WriteResult<()> {
-            let (dir, name) = self.enter(file)?;
-            let mut opened = unchanged(&dir, name, old)?;
-            let rights = match access {
-                Access::Ordinary => kept(&opened)?,
-                Access::Private => Rights::Private,
+            let (dir, name) = self.open_parent(file)?;
+            let mut opened = open_unchanged(&dir, name, old)?;
+            let mode = match access {
+                Access::Ordinary => preserved_mode(&opened)?,
+                Access::Private => FileMode::Private,
             };
-            // While it has the temporary name for a moment, no other writer may take it for a leftover.
+            // The lock stops other writers from removing it as a leftover while it briefly has the temporary name.
             _ = opened.try_lock();
-            let staged = Staged::write(&dir, bytes, &rights)?;
-            keep_out_others(&dir);
+            let staged = Staged::write(&dir, bytes, &mode)?;
+            try_lock_folder(&dir);
             match dir.exchange(staged.name(), name) {
-                Ok(()) => return staged.settle(name, &mut opened, &old.bytes),
+                Ok(()) => return staged.finish_exchange(name, &mut opened, &old.bytes),
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                     drop(opened);
-                    unchanged(&dir, name, old)?;
-                    staged.take_name(name)?;
+                    open_unchanged(&dir, name, old)?;
+                    staged.persist(name)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(WriteFault::Refused(CHANGED));
@@ -212,53 +213,57 @@ impl WriteRoot {
             }
             Ok(dir.sync()?)
         };
-        replace().map_err(|fault| gone_is_changed(fault).at(&self.shown(file)))
+        replace().map_err(|fault| missing_to_changed(fault).into_error(&self.full_path(file)))
     }
 
-    /// Removes a file that is still the one that was read.
+    /// Removes a file if it is still the one that was read.
     ///
     /// # Errors
     ///
-    /// As [`replace`](Self::replace).
+    /// As for [`replace`](Self::replace).
     pub fn remove(&self, file: &Path, old: &ReadFile) -> Result<(), Error> {
         let remove = || -> WriteResult<()> {
-            let (dir, name) = self.enter(file)?;
-            let mut opened = unchanged(&dir, name, old)?;
+            let (dir, name) = self.open_parent(file)?;
+            let mut opened = open_unchanged(&dir, name, old)?;
             let aside = temporary_name();
             _ = opened.try_lock();
-            keep_out_others(&dir);
-            // The new name is free: it is random.
+            try_lock_folder(&dir);
+            // The name is random, so nothing is overwritten.
             dir.rename(name, &aside)?;
             remove_aside(&dir, &aside, name, &mut opened, &old.bytes)?;
             Ok(dir.sync()?)
         };
-        remove().map_err(|fault| gone_is_changed(fault).at(&self.shown(file)))
+        remove().map_err(|fault| missing_to_changed(fault).into_error(&self.full_path(file)))
     }
 
-    pub(crate) fn shown(&self, file: &Path) -> PathBuf {
+    pub(crate) fn full_path(&self, file: &Path) -> PathBuf {
         self.path.join(file)
     }
 
-    /// Opens the folder that a file stands in, and returns it with the file's name.
-    fn enter<'f>(&self, file: &'f Path) -> WriteResult<(Dir, &'f OsStr)> {
-        self.walk(file, Dir::enter)
+    /// Opens the parent folder of a file and returns it with the file's name.
+    fn open_parent<'f>(&self, file: &'f Path) -> WriteResult<(Dir, &'f OsStr)> {
+        self.walk(file, Dir::open_subfolder)
     }
 
-    fn enter_or_make<'f>(&self, file: &'f Path, access: Access) -> WriteResult<(Dir, &'f OsStr)> {
+    fn open_or_create_parent<'f>(
+        &self,
+        file: &'f Path,
+        access: Access,
+    ) -> WriteResult<(Dir, &'f OsStr)> {
         let mode = match access {
             Access::Ordinary => 0o755,
             Access::Private => 0o700,
         };
-        self.walk(file, |dir, name| match dir.enter(name) {
+        self.walk(file, |dir, name| match dir.open_subfolder(name) {
             Err(fault) if fault.is_missing() => {
-                match dir.make(name, mode) {
-                    // Another writer may have been quicker.
+                match dir.create_folder(name, mode) {
+                    // Another writer may have created it first.
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(error.into());
                     }
                     _ => dir.sync()?,
                 }
-                dir.enter(name)
+                dir.open_subfolder(name)
             }
             entered => entered,
         })
@@ -287,7 +292,7 @@ impl WriteRoot {
             let rule = "Names that start with `.skillfold-write-` are those of temporary files";
             return Err(WriteFault::Refused(rule));
         }
-        let mut dir = self.dir.enter(OsStr::new("."))?;
+        let mut dir = self.dir.open_subfolder(OsStr::new("."))?;
         for name in names {
             dir = step(&dir, name)?;
         }
@@ -295,51 +300,51 @@ impl WriteRoot {
     }
 }
 
-/// Returns what stands under a name, if it is a regular file.
-fn regular(dir: &Dir, name: &OsStr) -> WriteResult<Identity> {
-    match dir.look(name)? {
+/// Returns the identity of `name` if it is a regular file.
+fn stat_regular_file(dir: &Dir, name: &OsStr) -> WriteResult<Identity> {
+    match dir.stat(name)? {
         None => Err(WriteFault::System(io::ErrorKind::NotFound.into())),
         Some(found) => match found.kind {
             Kind::File => Ok(found.identity),
-            Kind::Link => Err(WriteFault::Refused(LINK)),
-            Kind::Folder | Kind::Other => Err(WriteFault::Refused(NO_FILE)),
+            Kind::Link => Err(WriteFault::Refused(LINK_TARGET)),
+            Kind::Folder | Kind::Other => Err(WriteFault::Refused(NOT_A_FILE)),
         },
     }
 }
 
-/// Opens a file that may be written to and is still the one that was read.
-fn unchanged(dir: &Dir, name: &OsStr, old: &ReadFile) -> WriteResult<File> {
-    let looked_at = regular(dir, name)?;
+/// Opens a writable file that is still the one that was read.
+fn open_unchanged(dir: &Dir, name: &OsStr, old: &ReadFile) -> WriteResult<File> {
+    let found = stat_regular_file(dir, name)?;
     let mut file = dir
-        .open_to_change(name)
+        .open_read_write(name)
         .map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => WriteFault::Refused(READ_ONLY),
             _ => WriteFault::System(error),
         })?;
     let metadata = file.metadata()?;
-    // Who may write everything is asked to say so for what is marked read-only.
+    // Root can write a read-only file, but has to make it writable first.
     if metadata.permissions().readonly() {
         return Err(WriteFault::Refused(READ_ONLY));
     }
     let opened = identity(&metadata);
-    let is_read = old.identity.is_none() || opened.is_none() || opened == old.identity;
-    if opened == looked_at && is_read && has_content(&mut file, &old.bytes)? {
+    let is_same_file = old.identity.is_none() || opened.is_none() || opened == old.identity;
+    if opened == found && is_same_file && has_content(&mut file, &old.bytes)? {
         Ok(file)
     } else {
         Err(WriteFault::Refused(CHANGED))
     }
 }
 
-fn kept(file: &File) -> io::Result<Rights> {
+fn preserved_mode(file: &File) -> io::Result<FileMode> {
     let permissions = file.metadata()?.permissions();
-    // The new file belongs to its writer: whoever runs it must not become the writer.
+    // Drops setuid and setgid: the new file belongs to its writer, and whoever runs it must not become the writer.
     #[cfg(unix)]
     let permissions = Permissions::from_mode(permissions.mode() & 0o777);
-    Ok(Rights::Kept(permissions))
+    Ok(FileMode::Preserved(permissions))
 }
 
-/// A file that was read and is not there has changed.
-fn gone_is_changed(fault: WriteFault) -> WriteFault {
+/// Reports a missing file as changed, since it was read before.
+fn missing_to_changed(fault: WriteFault) -> WriteFault {
     if fault.is_missing() {
         WriteFault::Refused(CHANGED)
     } else {
@@ -347,8 +352,8 @@ fn gone_is_changed(fault: WriteFault) -> WriteFault {
     }
 }
 
-/// Makes a folder and those above it, each with its name on the disk.
-fn make_folder(path: &Path) -> io::Result<()> {
+/// Creates a folder and its parents, syncing each new name to the disk.
+fn create_folder_all(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -360,11 +365,11 @@ fn make_folder(path: &Path) -> io::Result<()> {
     } else {
         above
     };
-    make_folder(above)?;
+    create_folder_all(above)?;
     let above = Dir::open(above)?;
-    match above.make(name, 0o755) {
+    match above.create_folder(name, 0o755) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        // Another writer may have been quicker.
+        // Another writer may have created it first.
         Err(_) if !path.is_dir() => return Err(io::ErrorKind::NotADirectory.into()),
         _ => {}
     }

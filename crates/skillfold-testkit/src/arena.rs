@@ -1,4 +1,4 @@
-//! A skill and a folder outside that want to change places.
+//! A skill and an outside folder to swap in races.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use tempfile::TempDir;
 
 use crate::{Counts, SECRET, Swap, write};
 
-/// A root with a skill `pdf`, a folder outside that has all of its names and some of its own, and a place for what is
-/// swapped in. It is removed when it is dropped.
+/// A root with a skill `pdf`, an outside folder with the same names and some of its own, and a path for what is swapped
+/// in. Removed on drop.
 #[derive(Debug)]
 pub struct Arena {
     folder: TempDir,
 }
 
 impl Arena {
-    /// Lays out `root/pdf` with `SKILL.md`, `file.txt` and `inner/file.txt`, and the same names with [`SECRET`] in
+    /// Creates `root/pdf` with `SKILL.md`, `file.txt` and `inner/file.txt`, and the same names containing [`SECRET`] in
     /// `outside` and `outside/skill`.
     ///
     /// # Panics
@@ -41,23 +41,23 @@ impl Arena {
             folder.path(),
             &files.map(|(path, text)| (path.to_owned(), text.to_owned())),
         );
-        for place in ["outside", "outside/inner", "outside/skill"] {
-            let name = format!("{place}/{SECRET}");
+        for folder_name in ["outside", "outside/inner", "outside/skill"] {
+            let name = format!("{folder_name}/{SECRET}");
             write(folder.path(), &[(name, SECRET.to_owned())]);
         }
         Self { folder }
     }
 
-    /// Returns a path in it.
+    /// Returns a path inside the arena.
     pub fn at(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
 
-    /// Returns a swap of what stands at a path for a link to something outside.
+    /// Returns a swap of a path for a link to something outside.
     ///
     /// # Panics
     ///
-    /// Panics if there was a swap already.
+    /// Panics if `swap` was called before.
     pub fn swap(&self, path: &str, outside: &str) -> Swap {
         let link = self.at("link");
         symlink(self.at(outside), &link).expect("a link can be made");
@@ -65,11 +65,11 @@ impl Arena {
     }
 }
 
-/// Fails if a race gave a secret, or came out one way only.
+/// Asserts that a race returned no secret and had both outcomes.
 ///
 /// # Panics
 ///
-/// Panics if so.
+/// Panics otherwise.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "the counts are the result of a race")]
 pub fn expect_no_leak(name: &str, counts: Counts) {

@@ -1,11 +1,11 @@
-//! Cases that every face must pass: a tree of files, a request, and the answer.
+//! Conformance cases that every frontend must pass: a file tree, a request and the expected answer.
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Where the skills that a case takes from the workspace are laid out: they are the person's.
-const SKILLS: &str = "person/.agents/skills";
+/// Where skills that a case takes from the workspace are copied to: the user's skills folder.
+const USER_SKILLS_PATH: &str = "person/.agents/skills";
 
 /// A case: `input/`, `request.json` and `expected.json` in a folder.
 #[derive(Debug)]
@@ -14,12 +14,12 @@ pub struct Case {
     pub name: String,
     /// The request as JSON.
     pub request: String,
-    /// The answer as JSON, with `INPUT` for the folder that the input was laid out in.
+    /// The expected answer as JSON, with `INPUT` for the folder that the input was copied to.
     pub expected: String,
     folder: PathBuf,
 }
 
-/// Returns the cases below the workspace's `conformance/cases`, by name.
+/// Returns the cases in the workspace's `conformance/cases`, by name.
 ///
 /// # Panics
 ///
@@ -57,23 +57,23 @@ impl Case {
         }
     }
 
-    /// Copies the input into a temporary folder, away from the repository that the cases are in, and beside it the skills
-    /// of the workspace that the request names.
+    /// Copies the input into a temporary folder, outside the repository that contains the cases, together with the
+    /// workspace skills that the request names.
     ///
     /// # Panics
     ///
-    /// Panics if a file cannot be copied, or if the request names a folder that is not there.
+    /// Panics if a file cannot be copied, or the request names a folder that does not exist.
     pub fn lay_out(&self) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        copy(&self.folder.join("input"), folder.path());
+        copy_folder(&self.folder.join("input"), folder.path());
         let request: serde_json::Value = serde_json::from_str(&self.request).unwrap_or_default();
         if let Some(skills) = request["skills"].as_str() {
-            lay_out(skills, &folder.path().join(SKILLS));
+            lay_out(skills, &folder.path().join(USER_SKILLS_PATH));
         }
         folder
     }
 
-    /// Writes the answer into the case, to be read before it is committed.
+    /// Writes the answer into the case, to be reviewed before it is committed.
     ///
     /// # Panics
     ///
@@ -91,25 +91,25 @@ impl Case {
 ///
 /// # Panics
 ///
-/// Panics if it is not there or cannot be copied.
+/// Panics if it does not exist or cannot be copied.
 pub fn lay_out(folder: &str, to: &Path) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(folder);
     assert!(from.is_dir(), "the workspace has no folder `{folder}`");
-    copy(&from, to);
+    copy_folder(&from, to);
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "cases are files of the workspace"
 )]
-fn copy(from: &Path, to: &Path) {
+fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder can be made");
     for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &target);
+            copy_folder(&entry.path(), &target);
         } else {
             std::fs::copy(entry.path(), target).expect("a file can be copied");
         }

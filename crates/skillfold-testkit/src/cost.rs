@@ -1,10 +1,11 @@
-//! What a piece of work costs, on a machine that others use too.
+//! CPU cost of a piece of work on a shared machine.
 
 use std::time::Duration;
 
-/// Returns the CPU time that this thread takes for some work, the least of so many runs: what disturbs a run only adds to it.
+/// Returns the CPU time that this thread takes for `work`: the minimum of `runs` runs, since interference only adds
+/// time.
 ///
-/// Compare two of these in one test; a bound on one of them alone would judge the machine.
+/// Compare two of these in one test; a bound on one alone would measure the machine.
 pub fn least_cost(runs: usize, work: impl Fn()) -> Duration {
     let cost = |_| {
         let start = cpu_time();
@@ -23,7 +24,7 @@ fn cpu_time() -> Duration {
     )
 }
 
-/// There is no clock of a thread that is read without unsafe code.
+/// Reading a thread's clock would need unsafe code here.
 #[cfg(not(unix))]
 fn cpu_time() -> Duration {
     use std::sync::LazyLock;

@@ -1,51 +1,53 @@
-//! Readers of envelopes that know nothing of how they are written: a generous one, who takes for a tag whatever looks
-//! like one, and a strict one, who gets back what was put in.
+//! Independent readers of envelopes: a lenient one that takes anything resembling a tag for a tag, and a strict one
+//! that recovers what was put in.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What a strict reader gets out of an envelope.
+/// What the strict reader recovers from an envelope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Opened {
     /// The id.
     pub id: String,
-    /// The body as it stands, to the end of its last line.
+    /// The body verbatim, including the end of its last line.
     pub body: String,
-    /// The folder, where one is named.
+    /// The folder, if one is named.
     pub base_dir: Option<String>,
-    /// The files that are listed.
+    /// The listed files.
     pub files: Vec<String>,
-    /// The lines about the skill that stand in no tag of their own.
+    /// Lines about the skill that have no tag of their own.
     pub notes: Vec<String>,
 }
 
-/// Returns what is read as a tag of these names, in order; a closing one with `/` before its name.
+/// Returns everything that reads as a tag with one of these names, in order; closing tags with `/` before the name.
 ///
-/// The reader sees compatibility forms as what they stand for, look-alikes as what they look like, and neither white
-/// space nor accents nor what is invisible nor what joins words.
+/// The lenient reader resolves compatibility forms and look-alikes, and ignores white space, accents, invisible
+/// characters and characters that join words.
 pub fn tags(text: &str, names: &[&str]) -> Vec<String> {
-    let bare: Vec<String> = names.iter().map(|name| name.replace('_', "")).collect();
-    let read = as_read(text);
+    let normalized_names: Vec<String> = names.iter().map(|name| name.replace('_', "")).collect();
+    let folded = fold(text);
     let mut found = Vec::new();
-    for piece in read.split('<').skip(1) {
+    for piece in folded.split('<').skip(1) {
         let slash = if piece.starts_with('/') { "/" } else { "" };
-        let letters = letters(piece);
-        let tag = bare.iter().position(|name| letters.starts_with(name));
-        found.extend(tag.map(|place| format!("{slash}{}", names[place])));
+        let letters = tag_name_letters(piece);
+        let tag = normalized_names
+            .iter()
+            .position(|name| letters.starts_with(name));
+        found.extend(tag.map(|index| format!("{slash}{}", names[index])));
     }
     found
 }
 
-/// Returns how many tags of these names a text leaves open: one, if it ends within a name, or none.
+/// Returns how many tags of these names a text leaves open: one if it ends within a name, else none.
 pub fn left_open(text: &str, names: &[&str]) -> usize {
-    let read = as_read(text);
-    let Some((_, piece)) = read.rsplit_once('<') else {
+    let folded = fold(text);
+    let Some((_, piece)) = folded.rsplit_once('<') else {
         return 0;
     };
-    let letters = letters(piece);
+    let letters = tag_name_letters(piece);
     let is_begun = |name: &&str| {
         let name = name.replace('_', "");
         name.len() > letters.len() && name.starts_with(&*letters)
@@ -54,7 +56,7 @@ pub fn left_open(text: &str, names: &[&str]) -> usize {
 }
 
 /// Returns the beginning of a piece without slashes. No name is longer.
-fn letters(piece: &str) -> Cow<'_, str> {
+fn tag_name_letters(piece: &str) -> Cow<'_, str> {
     let piece = piece.trim_start_matches('/');
     if !piece.contains('/') {
         return Cow::Borrowed(piece);
@@ -62,7 +64,7 @@ fn letters(piece: &str) -> Cow<'_, str> {
     Cow::Owned(piece.chars().filter(|c| *c != '/').take(32).collect())
 }
 
-/// Returns how many brackets of a text were replaced by `&lt;`; nothing if anything else differs.
+/// Returns how many brackets of a text were replaced by `&lt;`, or `None` if anything else differs.
 pub fn replaced(text: &str, by: &str) -> Option<usize> {
     let mut rest = by;
     let mut count = 0;
@@ -79,7 +81,7 @@ pub fn replaced(text: &str, by: &str) -> Option<usize> {
     rest.is_empty().then_some(count)
 }
 
-/// Takes a `skill_context` apart.
+/// Parses a `skill_context`.
 pub fn open_skill_context(text: &str) -> Option<Opened> {
     let rest = text.strip_prefix("<skill_context id=\"")?;
     let (id, rest) = rest.split_once("\">\n  <instructions>\n")?;
@@ -98,12 +100,12 @@ pub fn open_skill_context(text: &str) -> Option<Opened> {
     if !resources.is_empty() {
         let resources = resources.strip_prefix("  <active_resources>\n")?;
         let resources = resources.strip_suffix("  </active_resources>\n")?;
-        opened.take_resources(resources)?;
+        opened.parse_resources(resources)?;
     }
     Some(opened)
 }
 
-/// Takes a `skill_content` apart, from its end.
+/// Parses a `skill_content`, from its end.
 pub fn open_skill_content(text: &str) -> Option<Opened> {
     let rest = text.strip_prefix("<skill_content name=\"")?;
     let (id, rest) = rest.split_once("\">\n")?;
@@ -126,16 +128,16 @@ pub fn open_skill_content(text: &str) -> Option<Opened> {
             None => opened.notes.push(line.to_owned()),
         }
     }
-    opened.take_resources(resources)?;
+    opened.parse_resources(resources)?;
     Some(opened)
 }
 
 impl Opened {
-    fn take_resources(&mut self, resources: &str) -> Option<()> {
+    fn parse_resources(&mut self, resources: &str) -> Option<()> {
         for line in resources.lines().map(str::trim_start) {
-            if let Some(file) = inside(line, "<file>", "</file>") {
+            if let Some(file) = strip_tags(line, "<file>", "</file>") {
                 self.files.push(unescaped(file)?);
-            } else if let Some(root) = inside(line, "<skill_root>", "</skill_root>") {
+            } else if let Some(root) = strip_tags(line, "<skill_root>", "</skill_root>") {
                 self.base_dir = Some(unescaped(root)?);
             } else {
                 self.notes.push(line.to_owned());
@@ -145,11 +147,11 @@ impl Opened {
     }
 }
 
-fn inside<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
+fn strip_tags<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
     line.strip_prefix(open)?.strip_suffix(close)
 }
 
-/// Returns a value without its escapes; nothing where a character stands that must have been escaped.
+/// Unescapes a value. Returns `None` if it contains a character that should have been escaped.
 pub fn unescaped(value: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = value;
@@ -180,87 +182,89 @@ pub fn unescaped(value: &str) -> Option<String> {
     Some(text)
 }
 
-/// Returns a character as the generous reader sees it: `<` if it opens a tag, nothing or `/` if it changes no name.
+/// Returns a character as the lenient reader sees it: `<` if it opens a tag, empty or `/` if it changes no name.
 pub fn read_as(c: char) -> String {
-    as_read(c.encode_utf8(&mut [0; 4]))
+    fold(c.encode_utf8(&mut [0; 4]))
 }
 
-/// Returns a text as the generous reader sees it: small letters, `<` for what opens, `/` for slashes, and nothing for
-/// what does not count.
-fn as_read(text: &str) -> String {
-    let mut read = String::with_capacity(text.len());
+/// Returns a text as the lenient reader sees it: lower case, `<` for brackets, `/` for slashes, and without ignored
+/// characters.
+fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            'a'..='z' | '<' | '/' => read.push(c),
+            'a'..='z' | '<' | '/' => folded.push(c),
             '\0'..=' ' | '_' | '-' | '\x7f' => {}
-            '\\' => read.push('/'),
-            '!'..='~' => read.push(c.to_ascii_lowercase()),
-            _ => push_forms(c, &mut read),
+            '\\' => folded.push('/'),
+            '!'..='~' => folded.push(c.to_ascii_lowercase()),
+            _ => push_compatibility_forms(c, &mut folded),
         }
     }
-    read
+    folded
 }
 
-/// Takes a character apart into what it stands for.
-fn push_forms(c: char, read: &mut String) {
-    if FOREIGN.contains(c) {
-        return push_read(c, read);
+/// Decomposes a character into its compatibility forms.
+fn push_compatibility_forms(c: char, out: &mut String) {
+    if LOOK_ALIKES.contains(c) {
+        return push_folded(c, out);
     }
-    // Accents that stand alone are a space and an accent to Unicode, and something to see for a reader.
+    // A standalone accent decomposes into a space and an accent, but is visible to a reader.
     let mut forms = std::iter::once(c).nfkd().enumerate().peekable();
     if forms.peek() == Some(&(0, ' ')) && !c.is_whitespace() {
-        read.push('.');
+        out.push('.');
         return;
     }
     for (_, form) in forms {
-        push_read(form, read);
+        push_folded(form, out);
     }
 }
 
-fn push_read(c: char, read: &mut String) {
-    if UNCOUNTED.contains(c) || c.is_whitespace() || c.is_control() || is_combining_mark(c) {
+fn push_folded(c: char, out: &mut String) {
+    if IGNORED.contains(c) || c.is_whitespace() || c.is_control() || is_combining_mark(c) {
         return;
     }
     let number = u32::from(c);
-    if UNSEEN
+    if INVISIBLE
         .iter()
         .any(|(first, last)| (*first..=*last).contains(&number))
     {
         return;
     }
-    // Mathematics has places for letters that stand elsewhere; some fonts have the letters there too.
-    if let Some(place @ 0..676) = number.checked_sub(0x1_d400) {
-        read.extend(char::from_u32(u32::from('a') + place % 26));
+    // Some letters of the mathematical alphabets are encoded elsewhere; some fonts still draw them at the reserved
+    // positions.
+    if let Some(offset @ 0..676) = number.checked_sub(0x1_d400) {
+        out.extend(char::from_u32(u32::from('a') + offset % 26));
         return;
     }
     for first in [0x1_f150, 0x1_f170, 0x1_f1e6] {
-        if let Some(place @ 0..26) = number.checked_sub(first) {
-            read.extend(char::from_u32(u32::from('a') + place));
+        if let Some(offset @ 0..26) = number.checked_sub(first) {
+            out.extend(char::from_u32(u32::from('a') + offset));
             return;
         }
     }
     if BRACKETS.contains(c) {
-        read.push('<');
+        out.push('<');
     } else if SLASHES.contains(c) {
-        read.push('/');
-    } else if let Some(place) = FOREIGN.chars().position(|foreign| foreign == c) {
-        read.extend(LATIN.chars().nth(place));
+        out.push('/');
+    } else if let Some(index) = LOOK_ALIKES.chars().position(|foreign| foreign == c) {
+        out.extend(LATIN.chars().nth(index));
     } else {
-        read.extend(c.to_lowercase());
+        out.extend(c.to_lowercase());
     }
 }
 
 const BRACKETS: &str = "<˂ᐸᚲ‹≺⋖❬❮❰⟨⦑⧼\u{2329}\u{3008}";
 const SLASHES: &str = "/\\᜵⁁⁄∕∖╱⟋⧵⧸⧹Ⳇ㇓";
-const UNCOUNTED: &str = "_-ˍ˗‐\u{2011}‒–—―‿⁀⁃⁔−︱︲";
+const IGNORED: &str = "_-ˍ˗‐\u{2011}‒–—―‿⁀⁃⁔−︱︲";
 
-/// Foreign letters, each above the Latin one that it looks like.
-const FOREIGN: &str = "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
+/// Look-alike letters, each aligned with the Latin letter in `LATIN` that it resembles.
+const LOOK_ALIKES: &str =
+    "аАαΑɑᴀсСϲϹᴄԁԀᴅеЕΕεҽᴇ℮іІιΙıɩɪкКκΚᴋӏӀʟǀΝոռηƞɴоОοΟօσᴏгГʀѕЅꜱтТτΤᴛυսʋᴜνѵѴᴠхХχΧ×";
 const LATIN: &str = "aaaaaacccccdddeeeeeeeiiiiiiikkkkkllllnnnnnnooooooorrrssstttttuuuuvvvvxxxxx";
 
-/// Characters that nobody sees, from the first to the last: `Default_Ignorable_Code_Point` and the category `Cf` of Unicode
-/// 16.0, a blank, and what stands for something that is no text.
-const UNSEEN: [(u32, u32); 26] = [
+/// Ranges of invisible characters: `Default_Ignorable_Code_Point` and category `Cf` of Unicode 16.0, a blank, and
+/// object placeholders.
+const INVISIBLE: [(u32, u32); 26] = [
     (0xad, 0xad),
     (0x34f, 0x34f),
     (0x600, 0x605),

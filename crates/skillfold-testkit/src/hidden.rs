@@ -1,15 +1,15 @@
-//! Skills that a model may not get, each for another reason, to be compared with their absence.
+//! Skills that a model may not see, each for another reason, to compare with their absence.
 
-/// The id of the skill that is hidden.
+/// The id of the hidden skill.
 pub const HIDDEN: &str = "kestrel";
 
-/// A word that stands in every text of the hidden skill and nowhere else.
+/// A word that is in every text of the hidden skill and nowhere else.
 pub const CANARY: &str = "zyzzyva";
 
 /// The settings under which [`hidden_skills`] are hidden.
 pub const HIDING: [(&str, &str); 1] = [("disable", "kestrel-off")];
 
-/// The skills of the person that a model may get. One of them requires the hidden one.
+/// The user's skills that a model may see. One of them requires the hidden one.
 pub const SHOWN: &str = "
     //- person/app/.git/HEAD
     //- person/.agents/skills/heron/SKILL.md
@@ -30,9 +30,9 @@ pub const SHOWN: &str = "
     Count birds.
 ";
 
-/// Returns the ways in which a skill is hidden from models: a name, and the files that come on top of [`SHOWN`].
+/// Returns the ways in which a skill is hidden from models: a label, and the files to add to [`SHOWN`].
 ///
-/// The skill is one that would be found by its id, its folder's name, its words, its tags and its triggers.
+/// The skill would otherwise be found by its id, folder name, words, tags and triggers.
 pub fn hidden_skills() -> Vec<(&'static str, String)> {
     let skill = |path: &str, name: &str, field: &str| {
         format!(
@@ -65,7 +65,7 @@ pub fn hidden_skills() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Returns words that lead to the hidden skill, or nearly.
+/// Returns queries that lead to the hidden skill, or nearly do.
 pub fn words_for_hidden() -> Vec<String> {
     let words = [
         HIDDEN,

@@ -1,5 +1,5 @@
-//! Text fixtures for tests: a little tree of files written as text, the cases that every face passes, and the attacks and
-//! races that none may lose.
+//! Test fixtures: file trees written as text, the conformance cases that every frontend passes, and attacks and races
+//! that must all fail.
 
 mod attack;
 mod case;
@@ -29,10 +29,9 @@ pub use hidden::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden}
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{Counts, Outcome, Swap, race_time};
 
-/// Takes a tree written as text apart into paths and contents.
+/// Parses a file tree written as text into paths and contents.
 ///
-/// A line `//- path` starts a file; the lines below it, without the indentation of the first one of them, are its
-/// content.
+/// A line `//- path` starts a file; the lines below it, without the indentation of the first one, are its content.
 ///
 /// ```
 /// let files = skillfold_testkit::files("
@@ -58,7 +57,7 @@ pub fn files(text: &str) -> Vec<(String, String)> {
             content.push('\n');
         }
     }
-    // The line that closes the literal is no line of the last file.
+    // The line that closes the literal does not belong to the last file.
     if let Some((_, content)) = files.last_mut()
         && content.ends_with(
             "
@@ -71,11 +70,11 @@ pub fn files(text: &str) -> Vec<(String, String)> {
     files
 }
 
-/// Writes files below a folder, with the folders they need.
+/// Writes files below a folder, creating parent folders.
 ///
 /// # Panics
 ///
-/// Panics if a file cannot be written: a test cannot go on without it.
+/// Panics if a file cannot be written: the test cannot continue without it.
 #[expect(
     clippy::disallowed_methods,
     reason = "fixtures are written where a test says"
@@ -89,11 +88,11 @@ pub fn write(root: &Path, files: &[(String, String)]) {
     }
 }
 
-/// Writes a tree written as text into a temporary folder.
+/// Writes a file tree written as text into a temporary folder.
 ///
 /// # Panics
 ///
-/// Panics if the folder cannot be made.
+/// Panics if the folder cannot be created.
 pub fn folder(text: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write(folder.path(), &files(text));

@@ -1,4 +1,4 @@
-//! Races: one thread swaps two things as fast as it can, the other asks for one of them.
+//! Races: one thread swaps two paths as fast as it can while the other accesses one of them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,43 +9,43 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::holds_secret;
 
-/// Two paths whose things change places. Both are there at every moment.
+/// Two paths that are swapped atomically. Both exist at every moment.
 #[derive(Clone, Debug)]
 pub struct Swap {
     first: PathBuf,
     second: PathBuf,
 }
 
-/// What one call of what is tested gave.
+/// The outcome of one call of the tested code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Content, names, or whatever else may carry a secret.
+    /// Content, names, or anything else that may contain a secret.
     Given(Vec<u8>),
-    /// Nothing: it was refused, was not there, or changed meanwhile.
+    /// Nothing: the call was refused, the file was missing, or it changed meanwhile.
     Refused,
 }
 
 impl Outcome {
-    /// Creates an outcome from a result; what the error is does not matter.
+    /// Creates an outcome from a result; the kind of error does not matter.
     pub fn of<E>(result: Result<impl Into<Vec<u8>>, E>) -> Self {
         result.map_or(Self::Refused, |given| Self::Given(given.into()))
     }
 }
 
-/// How often a race came out how.
+/// Counters of a race.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// How often the two things changed places.
+    /// How often the two paths were swapped.
     pub swaps: u64,
-    /// How often what is tested was called.
+    /// How often the tested code was called.
     pub calls: u64,
-    /// Calls that gave something that is no secret.
+    /// Calls that returned something that is not secret.
     pub given: u64,
-    /// Calls that gave nothing.
+    /// Calls that returned nothing.
     pub refused: u64,
-    /// Calls that gave a secret.
+    /// Calls that returned a secret.
     pub leaked: u64,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Returns how long a race takes: `RACE_SECONDS`, or one second.
+/// Returns how long a race runs: `RACE_SECONDS`, or one second.
 #[expect(
     clippy::disallowed_methods,
     reason = "who runs the tests says how long they may take"
@@ -70,7 +70,7 @@ pub fn race_time() -> Duration {
 }
 
 impl Swap {
-    /// Creates a swap of what stands at two paths of one file system.
+    /// Creates a swap of two paths on one file system.
     pub fn new(first: impl AsRef<Path>, second: impl AsRef<Path>) -> Self {
         Self {
             first: first.as_ref().to_owned(),
@@ -78,17 +78,17 @@ impl Swap {
         }
     }
 
-    /// Calls `call` for [`race_time`] while the two things change places, and longer if it did not yet come out both
-    /// ways, up to a minute.
+    /// Calls `call` for [`race_time`] while the paths are swapped. Continues for up to a minute if it has not had both
+    /// outcomes yet.
     pub fn race(&self, call: impl FnMut() -> Outcome) -> Counts {
         let time = race_time();
-        self.run(call, |counts, passed| {
-            let is_told = counts.leaked > 0 || (counts.given > 0 && counts.refused > 0);
-            passed >= time && is_told
+        self.run(call, |counts, elapsed| {
+            let has_both_outcomes = counts.leaked > 0 || (counts.given > 0 && counts.refused > 0);
+            elapsed >= time && has_both_outcomes
         })
     }
 
-    /// Calls `call` while the two things change places, until it gives a secret, up to a minute.
+    /// Calls `call` while the paths are swapped until it returns a secret, for up to a minute.
     pub fn race_until_leak(&self, call: impl FnMut() -> Outcome) -> Counts {
         self.run(call, |counts, _| counts.leaked > 0)
     }
@@ -108,11 +108,11 @@ impl Swap {
                     }
                 }
             });
-            // Whatever happens in a call, the other thread has to end.
+            // The other thread must end even if a call panics.
             let _stop = StopOnDrop(&stop);
             let start = Instant::now();
             while !is_over(&counts, start.elapsed()) && start.elapsed() < Duration::from_secs(60) {
-                counts.take(&call());
+                counts.record(&call());
             }
         });
         counts.swaps = swaps.into_inner();
@@ -125,7 +125,7 @@ impl Swap {
 }
 
 impl Counts {
-    fn take(&mut self, outcome: &Outcome) {
+    fn record(&mut self, outcome: &Outcome) {
         self.calls += 1;
         match outcome {
             Outcome::Refused => self.refused += 1,

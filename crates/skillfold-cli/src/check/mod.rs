@@ -15,10 +15,10 @@ use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 
 use crate::arguments::{Check, Format, Global, ProfileName};
-use crate::failure::{Failure, WRONG, code};
+use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
 use crate::host;
-use crate::output::{Output, counted};
-use crate::report::say;
+use crate::output::{Output, pluralize};
+use crate::report::say_error;
 
 pub(crate) fn run(
     global: &Global,
@@ -32,39 +32,39 @@ pub(crate) fn run(
         None => skills.report().settings.profile.value,
     };
     let environment = host::environment(global)?;
-    let mut judged = Judged::default();
+    let mut results = CheckResults::default();
     let mut report = Report::start(options, output)?;
-    for (target, reach) in targets(&skills, options, &environment)? {
-        if let Some(checked) = judged.add(&target, &reach, options, profile) {
+    for (target, scope) in targets(&skills, options, &environment)? {
+        if let Some(checked) = results.add(&target, &scope, options, profile) {
             if matches!(report, Report::Human) && !options.fix {
-                judged.fixable += fixable(&checked, profile);
+                results.fixable += count_fixable(&checked, profile);
             }
             report.add(checked, &environment, output)?;
         }
     }
     report.finish(output)?;
     if matches!(report, Report::Human) {
-        output.say(judged.summary(options));
+        output.say(results.summary(options));
     }
-    if judged.untouched > 0 {
-        let skills = counted(judged.untouched, "skill", "skills");
+    if results.out_of_scope > 0 {
+        let skills = pluralize(results.out_of_scope, "skill", "skills");
         output.say(format!(
             "{skills} elsewhere could be corrected, and must be named for that"
         ));
     }
-    for error in &judged.failed {
-        say(output, &error.with_cause(), Some(error.hint()));
+    for error in &results.failed {
+        say_error(output, &error.with_cause(), Some(error.hint()));
     }
-    let counts = &judged.counts;
+    let counts = &results.counts;
     let is_wrong = counts.errors > 0 || (options.strict && counts.warnings > 0);
-    Ok(ExitCode::from(match judged.failed.first() {
-        Some(error) => code(error),
-        None if is_wrong => WRONG,
+    Ok(ExitCode::from(match results.failed.first() {
+        Some(error) => exit_code(error),
+        None if is_wrong => EXIT_PROBLEMS,
         None => 0,
     }))
 }
 
-/// Where findings go while skills are judged. Only the view holds all of them.
+/// Where findings go while skills are checked. Only the JSON view keeps all of them in memory.
 enum Report {
     Human,
     Sarif(sarif::Log),
@@ -86,15 +86,15 @@ impl Report {
         environment: &Environment,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        if let Self::Json(all) = self {
+        if let Self::Json(skills) = self {
             checked.text = String::new();
-            all.push(checked);
+            skills.push(checked);
             return Ok(());
         }
-        // Files are named from the folder that is worked in.
-        let inside = checked.file.strip_prefix(environment.directory());
-        if let Ok(inside) = inside.map(Path::to_owned) {
-            checked.file = inside;
+        // Files are named relative to the working folder.
+        let relative = checked.file.strip_prefix(environment.directory());
+        if let Ok(relative) = relative.map(Path::to_owned) {
+            checked.file = relative;
         }
         match self {
             Self::Sarif(log) => log.add(&checked, output),
@@ -106,65 +106,65 @@ impl Report {
         match self {
             Self::Human => Ok(()),
             Self::Sarif(log) => log.finish(output),
-            Self::Json(all) => output.json(Document::Check(view::Check::new(all))),
+            Self::Json(skills) => output.json(Document::Check(view::Check::new(skills))),
         }
     }
 }
 
-/// What may be done with a skill. Without a name only the project's own are corrected, and below a named folder what lies in
-/// it: a person's skills, a plugin's, and what a link leads to are not changed by the way.
-enum Reach {
-    /// It is corrected, if it lies in this folder when it is written.
-    Corrected(PathBuf),
-    Judged,
+/// Whether a skill may be fixed. Without names only the project's own skills are fixed, and below a named folder only
+/// what is inside it: the user's skills, a plugin's, and link targets are not changed along the way.
+enum FixScope {
+    /// It is fixed if it is inside this folder when it is written.
+    Fixable(PathBuf),
+    CheckOnly,
 }
 
-impl Reach {
+impl FixScope {
     fn within(folder: Option<PathBuf>) -> Self {
-        folder.map_or(Self::Judged, Self::Corrected)
+        folder.map_or(Self::CheckOnly, Self::Fixable)
     }
 }
 
-/// What came of the skills that were to be judged.
+/// The results of checking the skills.
 #[derive(Default)]
-struct Judged {
+struct CheckResults {
     counts: CheckSummary,
     /// Findings that `--fix` would correct.
     fixable: usize,
     /// What could not be read or written.
     failed: Vec<Error>,
-    /// Skills that would be corrected if they were named.
-    untouched: usize,
+    /// Skills that would be fixed if they were named.
+    out_of_scope: usize,
 }
 
-impl Judged {
-    /// Judges a skill, and corrects it if that is wanted and it may be.
+impl CheckResults {
+    /// Checks a skill, and fixes it if requested and allowed.
     fn add(
         &mut self,
         target: &CheckTarget,
-        reach: &Reach,
+        scope: &FixScope,
         options: &Check,
         profile: Profile,
     ) -> Option<CheckedSkill> {
         let limits = Limits::default();
-        let judged = match reach {
-            Reach::Corrected(within) if options.fix => target.fix(within, profile, &limits),
+        let result = match scope {
+            FixScope::Fixable(within) if options.fix => target.fix(within, profile, &limits),
             _ => target.check(profile, &limits),
         };
-        let checked = match judged {
+        let checked = match result {
             Ok(checked) => checked,
             Err(error) => {
                 self.failed.push(error);
-                // What could not be corrected can be judged all the same.
-                if !options.fix || !matches!(reach, Reach::Corrected(_)) {
+                // What could not be fixed can still be checked.
+                if !options.fix || !matches!(scope, FixScope::Fixable(_)) {
                     return None;
                 }
                 target.check(profile, &limits).ok()?
             }
         };
-        let is_out_of_reach = options.fix && matches!(reach, Reach::Judged);
-        if is_out_of_reach && fixable(&checked, profile) > 0 {
-            self.untouched += 1;
+        let is_out_of_scope = options.fix && matches!(scope, FixScope::CheckOnly);
+        if is_out_of_scope && count_fixable(&checked, profile) > 0 {
+            self.out_of_scope += 1;
         }
         self.counts.files += 1;
         self.counts.errors += checked.count(Severity::Error);
@@ -174,7 +174,7 @@ impl Judged {
         Some(checked)
     }
 
-    /// Returns the counts, and what would be corrected.
+    /// Returns the counts, and how many findings `--fix` would correct.
     fn summary(&self, options: &Check) -> String {
         let counts = &self.counts;
         let found: Vec<String> = [
@@ -183,71 +183,71 @@ impl Judged {
             (counts.infos, "remark", "remarks"),
         ]
         .into_iter()
-        .filter(|(number, ..)| *number > 0)
-        .map(|(number, one, many)| counted(number, one, many))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| pluralize(count, one, many))
         .collect();
-        let files = counted(counts.files, "skill", "skills");
-        let judged = match &*found {
+        let files = pluralize(counts.files, "skill", "skills");
+        let text = match &*found {
             [] if counts.files == 0 && self.failed.is_empty() => "No skills to check".to_owned(),
             [] if counts.files == 0 => format!(
                 "{} could not be checked",
-                counted(self.failed.len(), "skill", "skills")
+                pluralize(self.failed.len(), "skill", "skills")
             ),
             [] => format!("{files}, nothing to report"),
             found => format!("{files}: {}", found.join(", ")),
         };
         match self.fixable {
             _ if options.fix && self.failed.is_empty() => {
-                format!("{judged}; {} corrected", counts.fixed)
+                format!("{text}; {} corrected", counts.fixed)
             }
             _ if options.fix => format!(
-                "{judged}; {} corrected; {} could not be corrected",
+                "{text}; {} corrected; {} could not be corrected",
                 counts.fixed,
-                counted(self.failed.len(), "skill", "skills")
+                pluralize(self.failed.len(), "skill", "skills")
             ),
-            0 => judged,
-            fixable => format!("{judged}; `--fix` corrects {fixable}"),
+            0 => text,
+            fixable => format!("{text}; `--fix` corrects {fixable}"),
         }
     }
 }
 
-/// Returns what is to be judged, each file once: what is named, or everything.
+/// Returns the skills to check, each file once: the named ones, or all.
 fn targets(
     skills: &Skills,
     options: &Check,
     environment: &Environment,
-) -> Result<Vec<(CheckTarget, Reach)>, Failure> {
+) -> Result<Vec<(CheckTarget, FixScope)>, Failure> {
     let catalog = skills.catalog();
     let mut targets = Vec::new();
     if options.skills.is_empty() {
         let all = CheckTarget::all_in(&catalog).into_iter();
         targets.extend(all.map(|target| {
-            let reach = Reach::within(target.within_project(environment));
-            (target, reach)
+            let scope = FixScope::within(target.within_project(environment));
+            (target, scope)
         }));
     }
     for named in &options.skills {
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
         let by_id = || CheckTarget::by_id(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
-            let reach = Reach::within(target.within_owner(environment));
-            targets.push((target, reach));
+            let scope = FixScope::within(target.within_owner(environment));
+            targets.push((target, scope));
             continue;
         }
         let path = environment.directory().join(named);
         if path.exists() {
             let links = skills.report().settings.links.value;
-            let found = in_path(&path, named, &catalog.options().read, links)?;
+            let found = targets_in_path(&path, named, &catalog.options().read, links)?;
             targets.extend(found.into_iter().map(|target| {
-                let reach = Reach::within(target.within_root(environment));
-                (target, reach)
+                let scope = FixScope::within(target.within_root(environment));
+                (target, scope)
             }));
         } else {
-            // An id may have a slash, too.
+            // An id may contain a slash too.
             match by_id() {
                 Some(target) => {
-                    let reach = Reach::within(target.within_owner(environment));
-                    targets.push((target, reach));
+                    let scope = FixScope::within(target.within_owner(environment));
+                    targets.push((target, scope));
                 }
                 None => drop(catalog.resolve_or_suggest(named)?),
             }
@@ -258,10 +258,10 @@ fn targets(
     Ok(targets)
 }
 
-fn in_path(
+fn targets_in_path(
     path: &Path,
     named: &str,
-    reading: &ReadOptions,
+    options: &ReadOptions,
     links: LinkPolicy,
 ) -> Result<Vec<CheckTarget>, Failure> {
     let is_skill_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
@@ -272,19 +272,19 @@ fn in_path(
         );
         return Err(Failure::Usage(message));
     }
-    let found = CheckTarget::at_path(path, reading, links)?;
+    let found = CheckTarget::at_path(path, options, links)?;
     if found.is_empty() {
         return Err(Error::not_found(Path::new(named).join(SKILL_FILE).to_string_lossy()).into());
     }
     Ok(found)
 }
 
-/// Bytes of a file up to which it is tried what `--fix` would correct.
-const TRIED_BYTES: usize = 1 << 20;
+/// Maximum bytes of a file for which the fixable findings are counted.
+const MAX_FIX_TRIAL_BYTES: usize = 1 << 20;
 
 /// Returns how many findings `--fix` would correct.
-fn fixable(checked: &CheckedSkill, profile: Profile) -> usize {
-    if checked.findings.is_empty() || checked.text.len() > TRIED_BYTES {
+fn count_fixable(checked: &CheckedSkill, profile: Profile) -> usize {
+    if checked.findings.is_empty() || checked.text.len() > MAX_FIX_TRIAL_BYTES {
         return 0;
     }
     let folder = checked.file.parent().and_then(Path::file_name);

@@ -7,12 +7,12 @@ use skillfold::core::{Code, Diagnostic, Severity};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// A log that is written while files are judged, so that no more than one of them is held.
+/// A log that is written while files are checked, so that only one file is in memory at a time.
 pub(super) struct Log {
-    /// What follows the results.
-    end: String,
-    /// What parts the next result from what is before it.
-    before: &'static str,
+    /// The text after the results.
+    tail: String,
+    /// The text before the next result.
+    separator: &'static str,
 }
 
 impl Log {
@@ -38,26 +38,26 @@ impl Log {
             .expect("the log has a place for results");
         output.json_part(&format!("{start}\"results\": ["))?;
         Ok(Self {
-            end: format!("]{end}"),
-            before: "\n",
+            tail: format!("]{end}"),
+            separator: "\n",
         })
     }
 
-    /// Writes the findings of a file, each on a line.
+    /// Writes the findings of a file, one per line.
     pub(super) fn add(
         &mut self,
         checked: &CheckedSkill,
         output: &mut Output,
     ) -> Result<(), Failure> {
         for finding in &checked.findings {
-            output.json_part(&format!("{}{}", self.before, result(checked, finding)))?;
-            self.before = ",\n";
+            output.json_part(&format!("{}{}", self.separator, result(checked, finding)))?;
+            self.separator = ",\n";
         }
         Ok(())
     }
 
     pub(super) fn finish(&self, output: &mut Output) -> Result<(), Failure> {
-        output.json_part(&self.end)
+        output.json_part(&self.tail)
     }
 }
 
@@ -72,9 +72,9 @@ fn rule(code: Code) -> Value {
 
 fn result(checked: &CheckedSkill, finding: &Diagnostic) -> Value {
     let uri = checked.file.to_string_lossy().replace('\\', "/");
-    let mut place = json!({ "artifactLocation": { "uri": encoded(&uri) } });
+    let mut location = json!({ "artifactLocation": { "uri": file_uri(&uri) } });
     if let Some(span) = finding.span {
-        place["region"] = json!({
+        location["region"] = json!({
             "startLine": span.start.line,
             "startColumn": span.start.column,
             "endLine": span.end.line,
@@ -86,7 +86,7 @@ fn result(checked: &CheckedSkill, finding: &Diagnostic) -> Value {
         "ruleIndex": Code::ALL.iter().position(|code| *code == finding.code),
         "level": level(finding.severity),
         "message": { "text": format!("{}. {}", finding.message, finding.hint()) },
-        "locations": [{ "physicalLocation": place }],
+        "locations": [{ "physicalLocation": location }],
     })
 }
 
@@ -98,8 +98,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns a path as a reference: what a URI may not have is written with percent signs, and a whole path names its scheme.
-fn encoded(path: &str) -> String {
+/// Returns a path as a URI reference: percent-encoded, and with the `file` scheme if absolute.
+fn file_uri(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded = path.bytes().map(|byte| {
         if is_plain(byte) {
@@ -111,7 +111,7 @@ fn encoded(path: &str) -> String {
     let encoded = encoded.collect::<Vec<_>>().concat();
     match path {
         path if path.starts_with('/') => format!("file://{encoded}"),
-        // A drive of Windows.
+        // A Windows drive.
         path if path.get(1..2) == Some(":") => format!("file:///{encoded}"),
         _ => encoded,
     }

@@ -60,7 +60,7 @@ fn ids(answers: &[serde_json::Value]) -> Vec<&str> {
 }
 
 #[test]
-fn stdout_is_the_protocols_and_skills_of_a_project_are_held_back() {
+fn stdout_is_the_protocols_and_skills_of_a_project_are_withheld() {
     let (answers, heard) = serve(&world(), &["--log", "debug"], INITIALIZE);
     assert_eq!(ids(&answers), ["pdf"]);
     assert!(answers.iter().all(|answer| answer["jsonrpc"] == "2.0"));

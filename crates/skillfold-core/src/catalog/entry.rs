@@ -154,9 +154,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         match self.status() {
             Status::Active | Status::Shadowed => None,
-            Status::Disabled => {
-                Some("The skill is disabled; add it to `enable` in the settings")
-            }
+            Status::Disabled => Some("The skill is disabled; add it to `enable` in the settings"),
             Status::Untrusted => Some(UNTRUSTED_REASON),
         }
     }

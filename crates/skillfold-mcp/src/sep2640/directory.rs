@@ -1,4 +1,4 @@
-//! `resources/directory/read`: what a folder of a skill holds.
+//! `resources/directory/read`: the contents of a skill's folder.
 
 use std::collections::BTreeMap;
 
@@ -10,43 +10,43 @@ use crate::answer::object;
 use crate::client_view::ServerState;
 use crate::media;
 use crate::page::page;
-use crate::resources::published;
-use crate::sep2640::unserved;
+use crate::resources::published_entry;
+use crate::sep2640::not_served;
 use crate::uri;
 
-/// Returns a page of the files and folders that a folder of a skill holds directly.
+/// Returns a page of the files and folders directly inside a skill's folder.
 pub(super) fn read(
     shared: &ServerState,
-    asked: &str,
+    requested: &str,
     cursor: Option<&str>,
 ) -> Result<Map<String, Value>, ErrorData> {
-    let folder = uri::parse(asked).ok_or_else(|| unserved(asked))?;
+    let folder = uri::parse(requested).ok_or_else(|| not_served(requested))?;
     let catalog = shared.skills.catalog();
-    let entry = published(&catalog, &folder).ok_or_else(|| unserved(asked))?;
+    let entry = published_entry(&catalog, &folder).ok_or_else(|| not_served(requested))?;
     let files = shared.skills.published_files(entry.id()).map_err(|error| {
         tracing::warn!(why = error.with_cause(), "a folder could not be listed");
-        unserved(asked)
+        not_served(requested)
     })?;
     let mut children = BTreeMap::new();
     for file in &files {
         let path = file.path.as_str();
-        let Some(inside) = below(path, &folder.path) else {
+        let Some(rest) = strip_folder(path, &folder.path) else {
             continue;
         };
-        let (name, resource) = if let Some((name, _)) = inside.split_once('/') {
-            let path = &path[..path.len() - inside.len() + name.len()];
-            let resource = Resource::new(uri::of(entry.id(), path), name);
+        let (name, resource) = if let Some((name, _)) = rest.split_once('/') {
+            let path = &path[..path.len() - rest.len() + name.len()];
+            let resource = Resource::new(uri::build(entry.id(), path), name);
             (name, resource.with_mime_type(media::FOLDER))
         } else {
-            let resource = Resource::new(uri::of(entry.id(), path), inside);
-            let media = media::of(path, file.kind);
-            (inside, resource.with_mime_type(media).with_size(file.size))
+            let resource = Resource::new(uri::build(entry.id(), path), rest);
+            let media = media::media_type(path, file.kind);
+            (rest, resource.with_mime_type(media).with_size(file.size))
         };
         children.entry(name).or_insert(resource);
     }
-    // Folders without files are not there.
+    // Folders without files do not exist.
     if children.is_empty() {
-        return Err(unserved(asked));
+        return Err(not_served(requested));
     }
     let found = page(children, |(name, _)| name, cursor);
     let resources = found.items.into_iter().map(|(_, resource)| resource);
@@ -57,8 +57,8 @@ pub(super) fn read(
     Ok(result)
 }
 
-/// Returns the rest of a path below a folder; the empty one is the skill's own.
-fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+/// Returns the rest of a path below a folder. The empty folder is the skill's own.
+fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     if folder.is_empty() {
         return Some(path);
     }

@@ -8,11 +8,11 @@ use skillfold::view::Any;
 use crate::answer::{object, value};
 use crate::client_view::ServerState;
 use crate::page::page;
-use crate::resources::published;
-use crate::sep2640::unserved;
+use crate::resources::published_entry;
+use crate::sep2640::not_served;
 use crate::uri;
 
-/// Returns a page of the skills that go out this way. What turns out not to be able to is left out, and logged.
+/// Returns a page of the published skills. One that cannot be published after all is left out and logged.
 pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {
     let catalog = shared.skills.catalog();
     let published = catalog
@@ -23,7 +23,7 @@ pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Va
         .items
         .iter()
         .filter_map(|entry| match shared.skills.publish(entry.id()) {
-            Ok(publication) => Some(shape(entry.id(), &publication)),
+            Ok(publication) => Some(skill_json(entry.id(), &publication)),
             Err(error) => {
                 let (id, why) = (visible(entry.id()), error.with_cause());
                 tracing::warn!(
@@ -44,32 +44,34 @@ pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Va
 }
 
 /// Returns one skill by the URI of its `SKILL.md`.
-pub(super) fn get(shared: &ServerState, asked: &str) -> Result<Map<String, Value>, ErrorData> {
-    let parsed = uri::parse(asked).filter(|uri| uri.path == SKILL_FILE);
-    let uri = parsed.ok_or_else(|| unserved(asked))?;
+pub(super) fn get(shared: &ServerState, requested: &str) -> Result<Map<String, Value>, ErrorData> {
+    let parsed = uri::parse(requested).filter(|uri| uri.path == SKILL_FILE);
+    let uri = parsed.ok_or_else(|| not_served(requested))?;
     let catalog = shared.skills.catalog();
-    let entry = published(&catalog, &uri).ok_or_else(|| unserved(asked))?;
+    let entry = published_entry(&catalog, &uri).ok_or_else(|| not_served(requested))?;
     let publication = shared.skills.publish(entry.id()).map_err(|error| {
         tracing::warn!(
             why = error.with_cause(),
             hint = error.hint(),
             "a skill does not go out"
         );
-        unserved(asked)
+        not_served(requested)
     })?;
-    Ok(object(json!({ "skill": shape(entry.id(), &publication) })))
+    Ok(object(
+        json!({ "skill": skill_json(entry.id(), &publication) }),
+    ))
 }
 
-fn shape(name: &str, publication: &Publication) -> Value {
+fn skill_json(name: &str, publication: &Publication) -> Value {
     let resources = publication.files.iter().map(|file| {
         json!({
-            "uri": uri::of(name, file.path.as_str()),
+            "uri": uri::build(name, file.path.as_str()),
             "digest": file.digest.to_string(),
             "size": file.size,
         })
     });
     json!({
-        "uri": uri::of(name, SKILL_FILE),
+        "uri": uri::build(name, SKILL_FILE),
         "frontmatter": value(&Any::from_fields(&publication.frontmatter)),
         "resources": resources.collect::<Vec<_>>(),
     })

@@ -1,5 +1,5 @@
-//! Skills over MCP, by the extension `io.modelcontextprotocol/skills` (SEP-2640): entries with the frontmatter as it stands
-//! and every file with its digest, and folders as resources.
+//! The `io.modelcontextprotocol/skills` extension (SEP-2640): skills with their frontmatter verbatim and a digest of
+//! every file, and folders as resources.
 
 mod directory;
 mod entry;
@@ -11,17 +11,17 @@ use serde_json::{Map, Value, json};
 use crate::answer::object;
 use crate::client_view::ServerState;
 use crate::page::{TTL_MS, is_cursor};
-use crate::resources::unknown;
+use crate::resources::not_found;
 
-const ID: &str = "io.modelcontextprotocol/skills";
+const EXTENSION_ID: &str = "io.modelcontextprotocol/skills";
 
-/// Returns what the server says about the extension.
+/// Returns the server's capability entry for the extension.
 pub(crate) fn capability() -> ExtensionCapabilities {
     let settings = object(json!({ "directoryRead": true }));
-    ExtensionCapabilities::from([(ID.to_owned(), settings)])
+    ExtensionCapabilities::from([(EXTENSION_ID.to_owned(), settings)])
 }
 
-/// Answers a request of the extension, in the form of a version of the protocol.
+/// Answers a request of the extension, in the form of the given protocol version.
 pub(crate) fn answer(
     shared: &ServerState,
     request: &CustomRequest,
@@ -29,9 +29,11 @@ pub(crate) fn answer(
 ) -> Result<CustomResult, ErrorData> {
     let params = request.params.as_ref();
     let mut result = match &*request.method {
-        "skills/list" => cacheable(entry::list(shared, cursor(params)?)),
-        "skills/get" => cacheable(entry::get(shared, uri_of(params)?)?),
-        "resources/directory/read" => directory::read(shared, uri_of(params)?, cursor(params)?)?,
+        "skills/list" => with_cache_fields(entry::list(shared, cursor_param(params)?)),
+        "skills/get" => with_cache_fields(entry::get(shared, uri_param(params)?)?),
+        "resources/directory/read" => {
+            directory::read(shared, uri_param(params)?, cursor_param(params)?)?
+        }
         method => {
             let method = method.to_owned();
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
@@ -42,32 +44,33 @@ pub(crate) fn answer(
     if is_new {
         result.insert("resultType".to_owned(), json!("complete"));
     } else {
-        // Earlier versions have no such words.
+        // Earlier versions do not have these fields.
         result.remove("ttlMs");
         result.remove("cacheScope");
     }
     Ok(CustomResult::new(Value::Object(result)))
 }
 
-/// Creates the error for a URI that leads to nothing that is served. Why is not said: it may not be for the client to know.
-fn unserved(uri: &str) -> ErrorData {
-    let unknown = unknown(uri);
+/// Returns the error for a URI that leads to nothing published. It does not say why: the client may not be allowed to
+/// know.
+fn not_served(uri: &str) -> ErrorData {
+    let unknown = not_found(uri);
     ErrorData::invalid_params(unknown.message, unknown.data)
 }
 
-fn cacheable(mut result: Map<String, Value>) -> Map<String, Value> {
+fn with_cache_fields(mut result: Map<String, Value>) -> Map<String, Value> {
     result.insert("ttlMs".to_owned(), json!(TTL_MS));
     result.insert("cacheScope".to_owned(), json!("private"));
     result
 }
 
-fn uri_of(params: Option<&Value>) -> Result<&str, ErrorData> {
+fn uri_param(params: Option<&Value>) -> Result<&str, ErrorData> {
     let uri = params.and_then(|params| params.get("uri"));
     uri.and_then(Value::as_str)
         .ok_or_else(|| ErrorData::invalid_params("`uri` is not a text", None))
 }
 
-fn cursor(params: Option<&Value>) -> Result<Option<&str>, ErrorData> {
+fn cursor_param(params: Option<&Value>) -> Result<Option<&str>, ErrorData> {
     match params.and_then(|params| params.get("cursor")) {
         None => Ok(None),
         Some(Value::String(cursor)) if is_cursor(cursor) => Ok(Some(cursor)),

@@ -1,4 +1,4 @@
-//! An open folder, and what is done in it by name.
+//! An open folder and operations on the names in it.
 
 #[cfg(not(unix))]
 mod portable;
@@ -10,12 +10,12 @@ pub(crate) use portable::{Dir, identity};
 #[cfg(unix)]
 pub(crate) use unix::{Dir, identity};
 
-/// Device and inode: what tells a file from another one; nothing where the system does not say.
+/// Device and inode, or `None` where the system does not report them.
 pub(crate) type Identity = Option<(u64, u64)>;
 
-/// What stands under a name.
+/// Kind and identity of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileIdentity {
+pub(crate) struct EntryStat {
     pub(crate) kind: Kind,
     pub(crate) identity: Identity,
 }
@@ -28,5 +28,6 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Why a path that leads over a link is not written.
-pub(crate) const LINK_ON_THE_WAY: &str = "A parent folder is a symbolic link; replace the link with a folder, or name the file by its real path";
+/// Hint for a path that passes through a link.
+pub(crate) const LINK_IN_PATH: &str = "A folder on the way to it is a symbolic link, which may lead anywhere; \
+     put a folder in its place, or change the file that it leads to by its own path";

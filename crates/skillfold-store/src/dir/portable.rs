@@ -1,13 +1,13 @@
-//! By paths, where the standard library has no handles of folders: a link is refused where it is seen, and somebody who
-//! swaps one in at that moment can win.
+//! Path-based implementation for systems where the standard library has no directory handles. A link is refused when it
+//! is found, but an attacker who swaps one in between check and use can win the race.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::dir::{Found, Identity, Kind, LINK_ON_THE_WAY};
-use crate::fault::{Fault, Tried};
+use crate::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
+use crate::fault::{WriteFault, WriteResult};
 
 #[derive(Debug)]
 pub(crate) struct Dir {
@@ -15,7 +15,7 @@ pub(crate) struct Dir {
 }
 
 impl Dir {
-    /// Names a folder; links on the way are followed.
+    /// Opens a folder, following links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         if fs::metadata(path)?.is_dir() {
             let path = path.to_owned();
@@ -25,24 +25,24 @@ impl Dir {
         }
     }
 
-    /// Names a folder in this one, if it is no link.
-    pub(crate) fn enter(&self, name: &OsStr) -> Tried<Self> {
-        match self.look(name)?.map(|found| found.kind) {
+    /// Opens a direct subfolder. Refuses a link.
+    pub(crate) fn open_subfolder(&self, name: &OsStr) -> WriteResult<Self> {
+        match self.stat(name)?.map(|found| found.kind) {
             Some(Kind::Folder) => Ok(Self {
                 path: self.path.join(name),
             }),
-            Some(Kind::Link) => Err(Fault::Refused(LINK_ON_THE_WAY)),
-            Some(_) => Err(Fault::System(io::ErrorKind::NotADirectory.into())),
-            None => Err(Fault::System(io::ErrorKind::NotFound.into())),
+            Some(Kind::Link) => Err(WriteFault::Refused(LINK_IN_PATH)),
+            Some(_) => Err(WriteFault::System(io::ErrorKind::NotADirectory.into())),
+            None => Err(WriteFault::System(io::ErrorKind::NotFound.into())),
         }
     }
 
-    pub(crate) fn make(&self, name: &OsStr, _mode: u32) -> io::Result<()> {
+    pub(crate) fn create_folder(&self, name: &OsStr, _mode: u32) -> io::Result<()> {
         fs::create_dir(self.path.join(name))
     }
 
-    /// Returns what stands under a name; a link itself, and not where it leads.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<Found>> {
+    /// Returns the kind and identity of `name`, or `None` if it does not exist. Links are not followed.
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Option<EntryStat>> {
         let metadata = match self.path.join(name).symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             metadata => metadata?,
@@ -53,30 +53,30 @@ impl Dir {
             kind if kind.is_dir() => Kind::Folder,
             _ => Kind::Other,
         };
-        Ok(Some(Found {
+        Ok(Some(EntryStat {
             kind,
             identity: None,
         }))
     }
 
-    pub(crate) fn open_to_read(&self, name: &OsStr) -> io::Result<File> {
+    pub(crate) fn open_read(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OpenOptions::new().read(true))
     }
 
-    /// Opens a file that may be written to; nothing is.
-    pub(crate) fn open_to_change(&self, name: &OsStr) -> io::Result<File> {
+    /// Opens an existing file for reading and writing.
+    pub(crate) fn open_read_write(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OpenOptions::new().read(true).write(true))
     }
 
-    /// Opens a file, and makes it where it is not there.
-    pub(crate) fn open_or_make(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
+    /// Opens a file for reading and writing, creating it if missing.
+    pub(crate) fn open_or_create(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         self.open_file(name, &options)
     }
 
-    /// Makes a file that is not there.
-    pub(crate) fn make_file(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
+    /// Creates a file. Fails if it exists.
+    pub(crate) fn create_file(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
         let mut options = OpenOptions::new();
         self.open_file(name, options.read(true).write(true).create_new(true))
     }
@@ -89,13 +89,13 @@ impl Dir {
         fs::rename(self.path.join(from), self.path.join(to))
     }
 
-    /// Renames, and never overwrites.
-    pub(crate) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    /// Renames without overwriting.
+    pub(crate) fn rename_no_replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         fs::hard_link(self.path.join(from), self.path.join(to))?;
         self.remove(from)
     }
 
-    /// Says that two names cannot change places here.
+    /// Always fails with `Unsupported`.
     #[expect(clippy::unused_self, reason = "the same call as elsewhere")]
     pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
@@ -105,9 +105,9 @@ impl Dir {
         fs::remove_file(self.path.join(name))
     }
 
-    /// Returns the names that start in a certain way.
+    /// Returns the names that start with `prefix`.
     #[expect(clippy::disallowed_methods, reason = "only the store writes")]
-    pub(crate) fn names(&self, prefix: &str) -> io::Result<Vec<OsString>> {
+    pub(crate) fn names_with_prefix(&self, prefix: &str) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let name = entry?.file_name();
@@ -118,7 +118,7 @@ impl Dir {
         Ok(names)
     }
 
-    /// Leaves the rights to the folder above.
+    /// Does nothing: permissions are inherited from the parent folder.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -128,13 +128,13 @@ impl Dir {
         Ok(())
     }
 
-    /// Returns what can be locked: nothing.
+    /// Returns `None`: there is no handle to lock.
     #[expect(clippy::unused_self, reason = "the same call as elsewhere")]
     pub(crate) fn handle(&self) -> Option<&File> {
         None
     }
 
-    /// Leaves it to the system when names come to the disk.
+    /// Does nothing: the system decides when names reach the disk.
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,

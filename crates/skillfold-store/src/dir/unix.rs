@@ -1,4 +1,4 @@
-//! By handles: no step of a path is looked up twice.
+//! Implementation on directory handles: no path component is resolved twice.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, Permissions};
@@ -13,15 +13,16 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::dir::{FileIdentity, Identity, Kind, LINK_ON_THE_WAY};
+use crate::dir::{EntryStat, Identity, Kind, LINK_IN_PATH};
 use crate::fault::{WriteFault, WriteResult};
 
-const FOLDER: OFlags = OFlags::RDONLY
+const FOLDER_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// A pipe does not wait for its other end, a terminal does not become the process's own, a link is not followed.
-const FILE: OFlags = OFlags::NOFOLLOW
+/// Opening a pipe does not wait for its other end, a terminal does not become the controlling one, and a link is not
+/// followed.
+const FILE_FLAGS: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY)
     .union(OFlags::CLOEXEC);
@@ -32,36 +33,39 @@ pub(crate) struct Dir {
 }
 
 impl Dir {
-    /// Opens a folder; links on the way are followed.
+    /// Opens a folder, following links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let handle = openat(CWD, path, FOLDER, Mode::empty())?.into();
+        let handle = openat(CWD, path, FOLDER_FLAGS, Mode::empty())?.into();
         Ok(Self { handle })
     }
 
-    /// Opens a folder in this one, if it is no link.
-    pub(crate) fn enter(&self, name: &OsStr) -> WriteResult<Self> {
-        match openat(&self.handle, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+    /// Opens a direct subfolder. Refuses a link.
+    pub(crate) fn open_subfolder(&self, name: &OsStr) -> WriteResult<Self> {
+        match openat(
+            &self.handle,
+            name,
+            FOLDER_FLAGS | OFlags::NOFOLLOW,
+            Mode::empty(),
+        ) {
             Ok(handle) => Ok(Self {
                 handle: handle.into(),
             }),
-            // Asked for a folder, Linux calls a link no folder.
-            Err(error @ (Errno::LOOP | Errno::NOTDIR)) => match self.look(name)? {
-                Some(found) if found.kind == Kind::Link => {
-                    Err(WriteFault::Refused(LINK_ON_THE_WAY))
-                }
+            // With `O_DIRECTORY`, Linux reports `ENOTDIR` for a link.
+            Err(error @ (Errno::LOOP | Errno::NOTDIR)) => match self.stat(name)? {
+                Some(found) if found.kind == Kind::Link => Err(WriteFault::Refused(LINK_IN_PATH)),
                 _ => Err(WriteFault::System(error.into())),
             },
             Err(error) => Err(WriteFault::System(error.into())),
         }
     }
 
-    /// Makes a folder with the rights of `mode`, less the umask.
-    pub(crate) fn make(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        Ok(mkdirat(&self.handle, name, permissions(mode))?)
+    /// Creates a folder with permissions `mode`, less the umask.
+    pub(crate) fn create_folder(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        Ok(mkdirat(&self.handle, name, raw_mode(mode))?)
     }
 
-    /// Returns what stands under a name; a link itself, and not where it leads.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Option<FileIdentity>> {
+    /// Returns the kind and identity of `name`, or `None` if it does not exist. Links are not followed.
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<Option<EntryStat>> {
         let stat = match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(None),
             stat => stat?,
@@ -79,39 +83,39 @@ impl Dir {
             reason = "the fields' types differ between systems"
         )]
         let identity = Some((stat.st_dev as u64, stat.st_ino as u64));
-        Ok(Some(FileIdentity { kind, identity }))
+        Ok(Some(EntryStat { kind, identity }))
     }
 
-    pub(crate) fn open_to_read(&self, name: &OsStr) -> io::Result<File> {
-        self.open_file(name, FILE | OFlags::RDONLY, 0)
+    pub(crate) fn open_read(&self, name: &OsStr) -> io::Result<File> {
+        self.open_file(name, FILE_FLAGS | OFlags::RDONLY, 0)
     }
 
-    /// Opens a file that may be written to; nothing is.
-    pub(crate) fn open_to_change(&self, name: &OsStr) -> io::Result<File> {
-        self.open_file(name, FILE | OFlags::RDWR, 0)
+    /// Opens an existing file for reading and writing.
+    pub(crate) fn open_read_write(&self, name: &OsStr) -> io::Result<File> {
+        self.open_file(name, FILE_FLAGS | OFlags::RDWR, 0)
     }
 
-    /// Opens a file, and makes it where it is not there.
-    pub(crate) fn open_or_make(&self, name: &OsStr, mode: u32) -> io::Result<File> {
-        self.open_file(name, FILE | OFlags::RDWR | OFlags::CREATE, mode)
+    /// Opens a file for reading and writing, creating it if missing.
+    pub(crate) fn open_or_create(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        self.open_file(name, FILE_FLAGS | OFlags::RDWR | OFlags::CREATE, mode)
     }
 
-    /// Makes a file that is not there.
-    pub(crate) fn make_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
-        let flags = FILE | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+    /// Creates a file. Fails if it exists.
+    pub(crate) fn create_file(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags = FILE_FLAGS | OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         self.open_file(name, flags, mode)
     }
 
     fn open_file(&self, name: &OsStr, flags: OFlags, mode: u32) -> io::Result<File> {
-        Ok(openat(&self.handle, name, flags, permissions(mode))?.into())
+        Ok(openat(&self.handle, name, flags, raw_mode(mode))?.into())
     }
 
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Renames, and never overwrites.
-    pub(crate) fn rename_to_free(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    /// Renames without overwriting.
+    pub(crate) fn rename_no_replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.rename_with(from, to, RenameMode::NoReplace) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
                 linkat(&self.handle, from, &self.handle, to, AtFlags::empty())?;
@@ -121,7 +125,7 @@ impl Dir {
         }
     }
 
-    /// Lets two names change places; `Unsupported` where the system cannot.
+    /// Swaps two names atomically. Fails with `Unsupported` where the system cannot.
     pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
         match self.rename_with(one, other, RenameMode::Exchange) {
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
@@ -132,10 +136,10 @@ impl Dir {
     }
 
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    fn rename_with(&self, from: &OsStr, to: &OsStr, how: RenameMode) -> Result<(), Errno> {
+    fn rename_with(&self, from: &OsStr, to: &OsStr, mode: RenameMode) -> Result<(), Errno> {
         use rustix::fs::{RenameFlags, renameat_with};
 
-        let flags = match how {
+        let flags = match mode {
             RenameMode::NoReplace => RenameFlags::NOREPLACE,
             RenameMode::Exchange => RenameFlags::EXCHANGE,
         };
@@ -151,8 +155,8 @@ impl Dir {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// Returns the names that start in a certain way.
-    pub(crate) fn names(&self, prefix: &str) -> io::Result<Vec<OsString>> {
+    /// Returns the names that start with `prefix`.
+    pub(crate) fn names_with_prefix(&self, prefix: &str) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.handle)? {
             let entry = entry?;
@@ -171,16 +175,16 @@ impl Dir {
         self.handle.set_permissions(Permissions::from_mode(mode))
     }
 
-    /// Returns what can be locked.
+    /// Returns the handle that can be locked.
     #[expect(clippy::unnecessary_wraps, reason = "not every system has it")]
     pub(crate) fn handle(&self) -> Option<&File> {
         Some(&self.handle)
     }
 
-    /// Brings the names in the folder to the disk.
+    /// Flushes the folder's entries to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match self.handle.sync_all() {
-            // Some network file systems have no such call for folders.
+            // Some network file systems do not support fsync on folders.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -210,6 +214,6 @@ pub(crate) fn identity(metadata: &Metadata) -> Identity {
     clippy::cast_possible_truncation,
     reason = "a mode has sixteen bits on some systems"
 )]
-fn permissions(mode: u32) -> Mode {
+fn raw_mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode as RawMode)
 }

@@ -1,9 +1,9 @@
-//! Paths that become `..` only when somebody decodes, folds or cleans them.
+//! Paths that turn into `..` only when some layer decodes, folds or cleans them.
 
-use crate::attack::paths::of;
+use crate::attack::paths::attacks_of;
 use crate::attack::{AttackClass, AttackPath, Verdict};
 
-/// `..` and `/` in percent signs, once and twice, in overlong UTF-8, and as other notations write them.
+/// `..` and `/` percent-encoded once and twice, in overlong UTF-8, and in other notations.
 pub(super) fn encoded() -> Vec<AttackPath> {
     let dots = [
         "%2e",
@@ -53,16 +53,16 @@ pub(super) fn encoded() -> Vec<AttackPath> {
         texts.push(format!("{slash}etc{slash}passwd"));
         texts.push(format!("references{slash}..{slash}..{slash}secret.txt"));
     }
-    let mut attacks = of(AttackClass::Encoded, Verdict::NotFound, texts);
-    // What ends with a dot is refused whatever comes before it.
+    let mut attacks = attacks_of(AttackClass::Encoded, Verdict::NotFound, texts);
+    // A name that ends with a dot is refused whatever comes before it.
     let half = dots.map(|dot| format!("{dot}./other/secret.txt"));
-    attacks.extend(of(AttackClass::Encoded, Verdict::Refused, half));
+    attacks.extend(attacks_of(AttackClass::Encoded, Verdict::Refused, half));
     let escapes = [
         "\\u002e\\u002e/secret.txt",
         "\\x2e\\x2e\\x2fsecret.txt",
         "\\056\\056/x",
     ];
-    attacks.extend(of(AttackClass::Encoded, Verdict::Refused, escapes));
+    attacks.extend(attacks_of(AttackClass::Encoded, Verdict::Refused, escapes));
     attacks
 }
 
@@ -98,10 +98,10 @@ pub(super) fn look_alike() -> Vec<AttackPath> {
         }
     }
     texts.extend(slashes.map(|slash| format!("{slash}etc{slash}passwd")));
-    of(AttackClass::LookAlike, Verdict::NotFound, texts)
+    attacks_of(AttackClass::LookAlike, Verdict::NotFound, texts)
 }
 
-/// Characters that are not seen, between dots and beside them.
+/// Invisible characters between dots and next to them.
 pub(super) fn invisible() -> Vec<AttackPath> {
     let characters = [
         '\u{ad}',
@@ -130,17 +130,25 @@ pub(super) fn invisible() -> Vec<AttackPath> {
             format!(".{character}./other/secret.txt"),
             format!("{character}../other/secret.txt"),
         ];
-        attacks.extend(of(AttackClass::Invisible, Verdict::Refused, between));
+        attacks.extend(attacks_of(
+            AttackClass::Invisible,
+            Verdict::Refused,
+            between,
+        ));
         let beside = [
             format!("..{character}/other/secret.txt"),
             format!("SKILL{character}.md"),
         ];
-        attacks.extend(of(AttackClass::Invisible, Verdict::NotFound, beside));
+        attacks.extend(attacks_of(
+            AttackClass::Invisible,
+            Verdict::NotFound,
+            beside,
+        ));
     }
     attacks
 }
 
-/// NUL, and all other control characters.
+/// NUL and all other control characters.
 pub(super) fn control() -> Vec<AttackPath> {
     let controls = (0..0x20_u8).chain(0x7f..=0x9f).map(char::from);
     let mut texts: Vec<String> = controls
@@ -160,5 +168,5 @@ pub(super) fn control() -> Vec<AttackPath> {
         ]
         .map(String::from),
     );
-    of(AttackClass::Control, Verdict::Refused, texts)
+    attacks_of(AttackClass::Control, Verdict::Refused, texts)
 }

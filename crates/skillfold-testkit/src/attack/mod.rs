@@ -9,53 +9,53 @@ pub use paths::attack_paths;
 #[cfg(unix)]
 pub use tree::{HostileTree, hostile_tree};
 
-/// What stands in every file that no path of the skill may lead to. It can be a file's name as well.
+/// The content of every file that no path of the skill may lead to. Also used as a file name.
 pub const SECRET: &str = "skillfold-secret-7c1d9e";
 
-/// What stands in a file outside the root that has a second name, a hard link, inside the skill. By the default policy it
-/// is a file of the skill; where links are strict, it is refused.
+/// The content of a file outside the root that has a hard link inside the skill. Under the default policy it is a file
+/// of the skill; with strict links it is refused.
 pub const SHARED: &str = "skillfold-shared-2b40aa";
 
-/// The folder of the skill that is attacked, in the root of a hostile tree.
+/// The folder of the attacked skill, in the root of a hostile tree.
 pub const ATTACKED: &str = "pdf";
 
-/// A path that somebody asks the skill for.
+/// A path requested from the skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AttackPath {
-    /// The path as it is asked for.
+    /// The requested path.
     pub text: String,
-    /// What it tries.
+    /// What it attempts.
     pub class: AttackClass,
-    /// What may come of it.
+    /// Which outcomes are acceptable.
     pub verdict: Verdict,
 }
 
-/// What an attack tries.
+/// What an attack attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AttackClass {
-    /// A path from the root of the file system.
+    /// An absolute path.
     Absolute,
-    /// `..` as it is, or with backslashes, dots and spaces around it.
+    /// `..` as is, or with backslashes, dots and spaces around it.
     Traversal,
-    /// `..` or `/` in an encoding that some layer may undo.
+    /// `..` or `/` in an encoding that some layer may decode.
     Encoded,
     /// Characters that look like dots and slashes, or that some layer folds into them.
     LookAlike,
-    /// Characters that are not seen.
+    /// Invisible characters.
     Invisible,
     /// NUL and control characters.
     Control,
-    /// Drives, shares and device paths of Windows.
+    /// Windows drives, shares and device paths.
     Drive,
-    /// Names that Windows takes for a device.
+    /// Names that Windows treats as devices.
     Device,
     /// Alternate data streams.
     Stream,
-    /// Other names that a file system may know a file by: short names, another case, another normal form.
+    /// Other names that a file system may accept for a file: short names, another case, another normal form.
     OtherName,
-    /// What a shell or a client would expand, and addresses.
+    /// What a shell or a client would expand, and URLs.
     Expansion,
     /// Empty, too long, too deep.
     Shape,
@@ -65,11 +65,11 @@ pub enum AttackClass {
     Link,
     /// A hard link inside the skill.
     HardLink,
-    /// What is no regular file, and a file without end.
+    /// Files that are not regular, and a file of practically infinite size.
     Special,
 }
 
-/// What may come of an attack. In no case may it give a byte of [`SECRET`] or wait.
+/// The acceptable outcomes of an attack. None may return a byte of [`SECRET`] or block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -77,11 +77,11 @@ pub enum Verdict {
     Refused,
     /// It is refused, or there is no such file.
     NotFound,
-    /// It may also lead to something of the skill itself.
+    /// It may also lead to a file of the skill itself.
     Inside,
 }
 
-/// Returns whether bytes hold a [`SECRET`].
+/// Returns whether bytes contain a [`SECRET`].
 pub fn holds_secret(bytes: &[u8]) -> bool {
     let secret = SECRET.as_bytes();
     bytes.windows(secret.len()).any(|window| window == secret)

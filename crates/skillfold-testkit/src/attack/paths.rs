@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::attack::{AttackClass, AttackPath, Verdict, disguise};
 
-/// The links in `links/` of the attacked skill, and where each leads; `OUTSIDE` is the folder beside the root.
+/// The links in `links/` of the attacked skill and their targets; `OUTSIDE` is the folder beside the root.
 pub(super) const LINKS: [(&str, &str); 24] = [
     ("file", "../../../outside/secret.txt"),
     ("file-absolute", "OUTSIDE/secret.txt"),
@@ -32,7 +32,7 @@ pub(super) const LINKS: [(&str, &str); 24] = [
     ("slash", "/"),
 ];
 
-/// What is wanted: a sibling's file, one of a folder whose name starts like the skill's, one of the root, one outside.
+/// The files to reach: of a sibling, of a folder whose name starts like the skill's, of the root, and outside.
 const TARGETS: [&str; 4] = [
     "other/secret.txt",
     "pdf-secret/secret.txt",
@@ -40,8 +40,8 @@ const TARGETS: [&str; 4] = [
     "../outside/secret.txt",
 ];
 
-/// Returns attacks of one class.
-pub(super) fn of(
+/// Builds attacks of one class.
+pub(super) fn attacks_of(
     class: AttackClass,
     verdict: Verdict,
     texts: impl IntoIterator<Item = impl Into<String>>,
@@ -56,9 +56,9 @@ pub(super) fn of(
         .collect()
 }
 
-/// Returns the table of attacks: each text once, several hundred of them.
+/// Returns several hundred different attacks.
 ///
-/// They are meant for the skill `pdf` of a hostile tree. Asked of any other skill they are as hostile, and lead nowhere.
+/// They target the skill `pdf` of a hostile tree. Against any other skill they are just as hostile, but lead nowhere.
 pub fn attack_paths() -> Vec<AttackPath> {
     let parts = [
         absolute(),
@@ -83,7 +83,7 @@ pub fn attack_paths() -> Vec<AttackPath> {
 }
 
 fn absolute() -> Vec<AttackPath> {
-    // A path through `root` would be taken for that of somebody's machine; it is put together here.
+    // Written out, a path through `root` would look like one of somebody's machine, so it is assembled here.
     let through_root = |text: &str| text.replace("ROOT", "root");
     let texts = [
         "/",
@@ -109,7 +109,7 @@ fn absolute() -> Vec<AttackPath> {
         "/SKILL.md",
         "/references/forms.md",
     ];
-    let mut attacks = of(
+    let mut attacks = attacks_of(
         AttackClass::Absolute,
         Verdict::Refused,
         texts.map(through_root),
@@ -120,7 +120,7 @@ fn absolute() -> Vec<AttackPath> {
         "etc/passwd",
         "dev/zero",
     ];
-    attacks.extend(of(
+    attacks.extend(attacks_of(
         AttackClass::Absolute,
         Verdict::NotFound,
         relative.map(through_root),
@@ -170,13 +170,17 @@ fn traversal() -> Vec<AttackPath> {
     let up = |steps: usize| format!("{}etc/passwd", "../".repeat(steps));
     texts.extend((1..=20).map(up));
     texts.push("../pdf/SKILL.md".to_owned());
-    let mut attacks = of(AttackClass::Traversal, Verdict::Refused, texts);
+    let mut attacks = attacks_of(AttackClass::Traversal, Verdict::Refused, texts);
     let harmless = [
         "..;/other/secret.txt",
         "..a/other/secret.txt",
         "-secret/secret.txt",
     ];
-    attacks.extend(of(AttackClass::Traversal, Verdict::NotFound, harmless));
+    attacks.extend(attacks_of(
+        AttackClass::Traversal,
+        Verdict::NotFound,
+        harmless,
+    ));
     let sibling = [
         "other/secret.txt",
         "other/SKILL.md",
@@ -185,7 +189,7 @@ fn traversal() -> Vec<AttackPath> {
         "secret.txt",
         "outside/secret.txt",
     ];
-    attacks.extend(of(AttackClass::Sibling, Verdict::NotFound, sibling));
+    attacks.extend(attacks_of(AttackClass::Sibling, Verdict::NotFound, sibling));
     attacks
 }
 
@@ -216,7 +220,7 @@ fn drives() -> Vec<AttackPath> {
         "\\",
         "references\\forms.md",
     ];
-    let mut attacks = of(AttackClass::Drive, Verdict::Refused, texts);
+    let mut attacks = attacks_of(AttackClass::Drive, Verdict::Refused, texts);
     let streams = [
         ":",
         "a:b",
@@ -228,7 +232,7 @@ fn drives() -> Vec<AttackPath> {
         "references:$I30:$INDEX_ALLOCATION/forms.md",
         ":secret",
     ];
-    attacks.extend(of(AttackClass::Stream, Verdict::Refused, streams));
+    attacks.extend(attacks_of(AttackClass::Stream, Verdict::Refused, streams));
     attacks
 }
 
@@ -249,10 +253,10 @@ fn devices() -> Vec<AttackPath> {
             format!("{name}/secret.txt"),
         ]
     });
-    of(AttackClass::Device, Verdict::Refused, texts)
+    attacks_of(AttackClass::Device, Verdict::Refused, texts)
 }
 
-/// Names that some file systems take for that of another file.
+/// Names that some file systems resolve to another file.
 fn names() -> Vec<AttackPath> {
     let texts = [
         "SKILL~1.MD",
@@ -280,7 +284,7 @@ fn names() -> Vec<AttackPath> {
         ".git/config",
         ".g\u{200c}it/config",
     ];
-    of(AttackClass::OtherName, Verdict::Inside, texts)
+    attacks_of(AttackClass::OtherName, Verdict::Inside, texts)
 }
 
 fn expansion() -> Vec<AttackPath> {
@@ -312,7 +316,7 @@ fn expansion() -> Vec<AttackPath> {
         "SKILL.md?raw=1",
         "SKILL.md#L1",
     ];
-    let mut attacks = of(AttackClass::Expansion, Verdict::NotFound, plain);
+    let mut attacks = attacks_of(AttackClass::Expansion, Verdict::NotFound, plain);
     let addresses = [
         "file:///etc/passwd",
         "file:secret.txt",
@@ -325,7 +329,11 @@ fn expansion() -> Vec<AttackPath> {
         "vscode://file/etc/passwd",
         "jar:file:/x!/y",
     ];
-    attacks.extend(of(AttackClass::Expansion, Verdict::Refused, addresses));
+    attacks.extend(attacks_of(
+        AttackClass::Expansion,
+        Verdict::Refused,
+        addresses,
+    ));
     attacks
 }
 
@@ -355,7 +363,7 @@ fn shape() -> Vec<AttackPath> {
         "deep/".repeat(20) + "file.md",
         "x".repeat(1 << 20),
     ]);
-    let mut attacks = of(AttackClass::Shape, Verdict::Refused, refused);
+    let mut attacks = attacks_of(AttackClass::Shape, Verdict::Refused, refused);
     let nothing = [
         "x".repeat(255),
         "a/".repeat(15) + "a",
@@ -364,14 +372,14 @@ fn shape() -> Vec<AttackPath> {
         " SKILL.md".to_owned(),
         "references/forms.md/x".to_owned(),
     ];
-    attacks.extend(of(AttackClass::Shape, Verdict::NotFound, nothing));
+    attacks.extend(attacks_of(AttackClass::Shape, Verdict::NotFound, nothing));
     let own = [
         "references",
         "folder.md",
         "folder.md/inner.md",
         "deep/deep/deep",
     ];
-    attacks.extend(of(AttackClass::Shape, Verdict::Inside, own));
+    attacks.extend(attacks_of(AttackClass::Shape, Verdict::Inside, own));
     attacks
 }
 
@@ -391,23 +399,27 @@ fn links() -> Vec<AttackPath> {
             texts.push(format!("links/{name}/{below}"));
         }
     }
-    let mut attacks = of(AttackClass::Link, Verdict::Refused, texts);
-    attacks.extend(of(AttackClass::HardLink, Verdict::Inside, ["shared.txt"]));
+    let mut attacks = attacks_of(AttackClass::Link, Verdict::Refused, texts);
+    attacks.extend(attacks_of(
+        AttackClass::HardLink,
+        Verdict::Inside,
+        ["shared.txt"],
+    ));
     attacks
 }
 
 fn special() -> Vec<AttackPath> {
-    let mut attacks = of(AttackClass::Special, Verdict::Refused, ["special/socket"]);
-    // The tree says where it could not lay these.
+    let mut attacks = attacks_of(AttackClass::Special, Verdict::Refused, ["special/socket"]);
+    // The tree reports which of these could not be created.
     let nodes = ["special/fifo", "special/device"];
-    attacks.extend(of(AttackClass::Special, Verdict::NotFound, nodes));
-    attacks.extend(of(
+    attacks.extend(attacks_of(AttackClass::Special, Verdict::NotFound, nodes));
+    attacks.extend(attacks_of(
         AttackClass::Special,
         Verdict::Inside,
         ["special/sparse"],
     ));
     let below = ["special/fifo/x", "special/socket/x", "special/device/x"];
-    attacks.extend(of(AttackClass::Special, Verdict::NotFound, below));
+    attacks.extend(attacks_of(AttackClass::Special, Verdict::NotFound, below));
     attacks
 }
 

@@ -1,4 +1,4 @@
-//! A tree in which a careless reader would be led out of the skill.
+//! A tree that would lead a careless reader out of the skill.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::attack::paths::{LINKS, of};
+use crate::attack::paths::{LINKS, attacks_of};
 use crate::attack::{ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths};
 
-/// A root with a skill that is full of traps, a sibling and secrets around it. It is removed when it is dropped.
+/// A root with a skill full of traps, a sibling, and secrets around it. Removed on drop.
 #[derive(Debug)]
 pub struct HostileTree {
     folder: TempDir,
@@ -23,17 +23,17 @@ impl HostileTree {
         self.folder.path().join("skills")
     }
 
-    /// Returns the folder beside the root, in which all is secret.
+    /// Returns the folder beside the root, in which everything is secret.
     pub fn outside(&self) -> PathBuf {
         self.folder.path().join("outside")
     }
 
-    /// Returns the traps that this system does not let us lay.
+    /// Returns the traps that could not be created on this system.
     pub fn skipped(&self) -> &[&'static str] {
         &self.skipped
     }
 
-    /// Returns all attacks, with those that name secrets of this tree by their own paths.
+    /// Returns all attacks, including those that name secrets of this tree by absolute path.
     pub fn attacks(&self) -> Vec<AttackPath> {
         let mut attacks = attack_paths();
         let secrets = [
@@ -44,26 +44,26 @@ impl HostileTree {
             let path = secret.to_string_lossy();
             let up = "../".repeat(8);
             let texts = [path.to_string(), format!("/{path}"), format!("{up}{path}")];
-            attacks.extend(of(AttackClass::Absolute, Verdict::Refused, texts));
+            attacks.extend(attacks_of(AttackClass::Absolute, Verdict::Refused, texts));
             let magic = format!("links/proc-root{path}");
-            attacks.extend(of(AttackClass::Link, Verdict::Refused, [magic]));
+            attacks.extend(attacks_of(AttackClass::Link, Verdict::Refused, [magic]));
         }
         attacks
     }
 }
 
-/// Lays out a hostile tree in a temporary folder.
+/// Creates a hostile tree in a temporary folder.
 ///
 /// # Panics
 ///
-/// Panics if a trap cannot be laid that every system allows.
+/// Panics if a trap that every system allows cannot be created.
 pub fn hostile_tree() -> HostileTree {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let base = folder.path();
-    lay_files(base);
+    write_files(base);
     let skill = base.join("skills").join(ATTACKED);
-    lay_links(base, &skill);
-    let skipped = lay_special(&skill);
+    create_links(base, &skill);
+    let skipped = create_special_files(&skill);
     HostileTree { folder, skipped }
 }
 
@@ -71,7 +71,7 @@ pub fn hostile_tree() -> HostileTree {
     clippy::disallowed_methods,
     reason = "fixtures are written where a test says"
 )]
-fn lay_files(base: &Path) {
+fn write_files(base: &Path) {
     let manifest = |name: &str, body: &str| {
         format!("---\nname: {name}\ndescription: Fills in forms\n---\n{body}\n")
     };
@@ -106,8 +106,8 @@ fn lay_files(base: &Path) {
     fs::write(deep.join("file.md"), "Deep\n").expect("a deep file can be written");
 }
 
-/// Lays links of all kinds: to files and folders, absolute and relative, chains, loops, and into `/proc` and `/dev`.
-fn lay_links(base: &Path, skill: &Path) {
+/// Creates links of all kinds: to files and folders, absolute and relative, chains, loops, and into `/proc` and `/dev`.
+fn create_links(base: &Path, skill: &Path) {
     fs::create_dir(skill.join("links")).expect("a folder can be made");
     let outside = base.join("outside");
     for (name, target) in LINKS {
@@ -121,12 +121,12 @@ fn lay_links(base: &Path, skill: &Path) {
         .expect("a hard link can be made");
 }
 
-/// Lays what is no regular file, and a file of one tebibyte; returns what the system does not allow.
-fn lay_special(skill: &Path) -> Vec<&'static str> {
+/// Creates files that are not regular, and a file of one tebibyte. Returns what the system does not allow.
+fn create_special_files(skill: &Path) -> Vec<&'static str> {
     let special = skill.join("special");
     fs::create_dir(&special).expect("a folder can be made");
     drop(UnixListener::bind(special.join("socket")).expect("a socket can be made"));
-    let mut skipped = lay_nodes(&special);
+    let mut skipped = create_nodes(&special);
     let sparse = fs::File::create(special.join("sparse")).expect("a file can be made");
     if sparse.set_len(1 << 40).is_err() {
         skipped.push("a file of one tebibyte is too large for this file system");
@@ -135,7 +135,7 @@ fn lay_special(skill: &Path) -> Vec<&'static str> {
 }
 
 #[cfg(not(target_vendor = "apple"))]
-fn lay_nodes(special: &Path) -> Vec<&'static str> {
+fn create_nodes(special: &Path) -> Vec<&'static str> {
     use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 
     let mode = Mode::RUSR | Mode::WUSR;
@@ -148,6 +148,6 @@ fn lay_nodes(special: &Path) -> Vec<&'static str> {
 }
 
 #[cfg(target_vendor = "apple")]
-fn lay_nodes(_: &Path) -> Vec<&'static str> {
+fn create_nodes(_: &Path) -> Vec<&'static str> {
     vec!["pipes and devices cannot be made without unsafe code here"]
 }
