@@ -1,4 +1,4 @@
-//! The skills of a host as one agent has them.
+//! A host's skills, restricted to what one agent may see.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use skillfold_core::{
     Agent, AgentView, ComposedInstructions, ContextLifetime, Cursor, Entry, Envelope, Error,
     FileContent, FileList, Instructions, LoadedText, Loader, MissingSkill, Policy,
-    Session as Remembered, compose_instructions,
+    Session as SessionState, compose_instructions,
 };
 
 use crate::session::Session;
 use crate::skills::Skills;
 
-/// The skills of a host as one agent has them, live. What the agent does not see is not there.
+/// A live view of a host's skills, restricted to one agent. Skills that the agent may not see do not exist in it.
 ///
 /// ```
 /// # use skillfold::{Environment, Host, core::MemorySource};
@@ -29,75 +29,76 @@ use crate::skills::Skills;
 #[derive(Clone, Debug)]
 pub struct AgentSkills {
     skills: Skills,
-    /// The agents that this one was started by, and itself last.
-    line: Vec<Agent>,
+    /// The chain of agents that started this one, outermost first, ending with this agent.
+    lineage: Vec<Agent>,
 }
 
 impl Skills {
-    /// Returns the skills as an agent has them. Each call looks at the snapshot of its time.
+    /// Returns the skills as one agent sees them. Each call uses the snapshot that is current at that moment.
     pub fn bind(&self, agent: Agent) -> AgentSkills {
         AgentSkills {
             skills: self.clone(),
-            line: vec![agent],
+            lineage: vec![agent],
         }
     }
 }
 
 impl AgentSkills {
-    /// Returns the skills as another agent has them that this one starts: it sees what both see.
+    /// Returns the skills for a sub-agent that this agent starts. It sees only what both may see.
     #[must_use]
     pub fn narrow(&self, agent: Agent) -> Self {
         let mut narrower = self.clone();
-        narrower.line.push(agent);
+        narrower.lineage.push(agent);
         narrower
     }
 
-    /// Looks at the skills that the agent sees.
-    pub fn with_view<T>(&self, look: impl FnOnce(&AgentView<'_>) -> T) -> T {
-        self.with(|seen, _| look(seen))
+    /// Calls `f` with the skills that the agent sees.
+    pub fn with_view<T>(&self, f: impl FnOnce(&AgentView<'_>) -> T) -> T {
+        self.with_view_and_loader(|view, _| f(view))
     }
 
-    /// Returns the skills that the agent names as used and does not have, each with the reason. It is for the host: a model
-    /// is told of none of them.
+    /// Returns the skills that the agent is configured to use but does not have, each with the reason. This is for the
+    /// host; models are told about none of them.
     pub fn missing(&self) -> Vec<MissingSkill> {
-        self.with(|seen, _| seen.missing())
+        self.with_view_and_loader(|view, _| view.missing())
     }
 
-    /// Returns the text that the agent begins with: the prompt, the skills that it uses, its own instructions, in this
-    /// order. What the agent cannot have is left out and named in [`missing`](ComposedInstructions::missing). Nothing is given if one
-    /// of the others cannot be loaded.
+    /// Returns the text that the agent starts with: the prompt, the skills that it uses, then its own instructions.
+    /// Skills that the agent does not have are left out and listed in [`missing`](ComposedInstructions::missing).
+    ///
+    /// Fails if any of the other skills cannot be loaded.
     pub fn compose(&self, prompt: &str, inline: &str) -> Result<ComposedInstructions, Error> {
-        self.with(|seen, loader| {
-            let contents = seen.contents(loader)?;
+        self.with_view_and_loader(|view, loader| {
+            let contents = view.contents(loader)?;
             let mut composed = compose_instructions(prompt, &contents, inline);
-            composed.missing = seen.missing();
+            composed.missing = view.missing();
             Ok(composed)
         })
     }
 
-    /// Begins a conversation of the agent; see [`Skills::session`]. An agent that sees all is told of skills that come
-    /// later, another one only of those that it sees now.
+    /// Starts a conversation for the agent; see [`Skills::session`]. An agent that sees all skills is told about skills
+    /// that are added later; any other agent only about those that it sees now.
     ///
-    /// The skills that it uses are taken to stand in the text that it [begins with](Self::compose), and are not given
-    /// again while their files are the same.
-    pub fn session(&self, policy: Policy, lives: ContextLifetime) -> Session {
-        let remembered = self.with_view(|seen| Remembered::for_agent(lives, seen));
-        self.skills.resume(policy, remembered)
+    /// The skills that it uses are assumed to be in the text that it [starts with](Self::compose), and are not given
+    /// again while their files are unchanged.
+    pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
+        let state = self.with_view(|view| SessionState::for_agent(lifetime, view));
+        self.skills.resume(policy, state)
     }
 
     /// Returns the instructions of a skill; see [`Skills::load`].
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        self.of(id, |entry, loader| loader.load(entry, arguments))
+        self.with_skill(id, |entry, loader| loader.load(entry, arguments))
     }
 
-    /// Returns a skill as a model gets it; see [`Skills::render`].
+    /// Returns a skill rendered for a model; see [`Skills::render`].
     pub fn render(
         &self,
         id: &str,
         arguments: &str,
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
-        self.of(id, |entry, loader| {
+        self.with_skill(id, |entry, loader| {
             loader.render(entry, arguments, envelope)
         })
     }
@@ -109,7 +110,7 @@ impl AgentSkills {
         cursor: Option<&Cursor>,
         limit: usize,
     ) -> Result<FileList, Error> {
-        self.of(id, |entry, loader| loader.files(entry, cursor, limit))
+        self.with_skill(id, |entry, loader| loader.files(entry, cursor, limit))
     }
 
     /// Returns a file of a skill; see [`Skills::read`].
@@ -124,26 +125,26 @@ impl AgentSkills {
         path: &str,
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
-        self.of(id, |entry, loader| loader.read(entry, path, range))
+        self.with_skill(id, |entry, loader| loader.read(entry, path, range))
     }
 
-    fn of<T>(
+    fn with_skill<T>(
         &self,
         id: &str,
-        act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
+        f: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.skills
-            .noted(self.with(|seen, loader| act(&seen.resolve(id)?, loader)))
+            .count_refusal(self.with_view_and_loader(|view, loader| f(&view.resolve(id)?, loader)))
     }
 
-    fn with<T>(&self, act: impl FnOnce(&AgentView<'_>, &Loader) -> T) -> T {
-        self.skills.with_now(|catalog, loader| {
-            // An agent without a word sees all, and all others are inside of that.
-            let mut seen = catalog.view_for(&Agent::new(""));
-            for agent in &self.line {
-                seen = seen.narrow(agent);
+    fn with_view_and_loader<T>(&self, f: impl FnOnce(&AgentView<'_>, &Loader) -> T) -> T {
+        self.skills.with_snapshot(|catalog, loader| {
+            // An agent without settings sees everything; each agent of the chain narrows that.
+            let mut view = catalog.view_for(&Agent::new(""));
+            for agent in &self.lineage {
+                view = view.narrow(agent);
             }
-            act(&seen, loader)
+            f(&view, loader)
         })
     }
 }

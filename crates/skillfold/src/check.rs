@@ -1,4 +1,4 @@
-//! Judges skills, and corrects what can be corrected safely.
+//! Lints skills and applies fixes that are safe.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ use skillfold_core::{
     discover, lint_skill, parse,
 };
 
-use crate::environment::{Environment, resolved};
+use crate::environment::{Environment, real_path};
 
-/// A `SKILL.md` that was judged.
+/// A `SKILL.md` that was checked.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckedSkill {
-    /// The file, as the person names it.
+    /// The file, as the user names it.
     pub file: PathBuf,
-    /// The text that the places in the findings are of.
+    /// The text that the spans of the findings refer to.
     pub text: String,
-    /// What was found.
+    /// The problems that remain.
     pub findings: Vec<Diagnostic>,
-    /// What was corrected, with places in the file as it was.
+    /// The problems that were fixed. Their spans refer to the file before the fix.
     pub fixed: Vec<Diagnostic>,
 }
 
 impl CheckedSkill {
-    /// Returns how many findings are this bad.
+    /// Returns the number of findings with this severity.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
         findings
@@ -36,7 +36,7 @@ impl CheckedSkill {
     }
 }
 
-/// What is to be judged: a `SKILL.md` of a root.
+/// A `SKILL.md` below a root, to be checked.
 #[derive(Clone, Debug)]
 pub struct CheckTarget {
     root: Root,
@@ -44,7 +44,7 @@ pub struct CheckTarget {
 }
 
 impl CheckTarget {
-    /// Returns all skills of a catalog and all folders that were refused, ordered by root and folder.
+    /// Returns all skills of a catalog and all refused folders, ordered by root and folder.
     pub fn all_in(catalog: &Catalog) -> Vec<Self> {
         let skills = catalog
             .entries()
@@ -53,36 +53,36 @@ impl CheckTarget {
             .refused()
             .iter()
             .map(|refused| (refused.source, &refused.folder));
-        let mut places: Vec<_> = skills.chain(refused).collect();
-        places.sort();
-        let places = places.into_iter();
-        places
-            .map(|(source, folder)| Self::of(catalog, source, folder))
+        let mut folders: Vec<_> = skills.chain(refused).collect();
+        folders.sort();
+        let folders = folders.into_iter();
+        folders
+            .map(|(source, folder)| Self::in_catalog(catalog, source, folder))
             .collect()
     }
 
-    fn of(catalog: &Catalog, source: usize, folder: &Folder) -> Self {
+    fn in_catalog(catalog: &Catalog, source: usize, folder: &Folder) -> Self {
         Self {
             root: catalog.roots()[source].clone(),
             folder: folder.clone(),
         }
     }
 
-    /// Returns what an id, a name or a folder's name of a catalog leads to.
+    /// Returns the skill or refused folder with an id, a name or a folder name.
     pub fn by_id(catalog: &Catalog, id: &str) -> Option<Self> {
         let (source, folder) = match catalog.resolve(id) {
             Lookup::Skill(entry) => (entry.skill().source, &entry.skill().folder),
             Lookup::Refused(refused) => (refused.source, &refused.folder),
             _ => return None,
         };
-        Some(Self::of(catalog, source, folder))
+        Some(Self::in_catalog(catalog, source, folder))
     }
 
-    /// Returns the skills at a path: a `SKILL.md`, the folder of a skill, or a folder of skills. None where there is no
-    /// skill. Folders that start with a dot are searched: who names a folder means all of it.
+    /// Returns the skills at a path: a `SKILL.md`, the folder of a skill, or a folder of skills. Returns an empty list
+    /// if there is no skill. Folders that start with a dot are searched too: whoever names a folder means all of it.
     pub fn at_path(
         path: &Path,
-        reading: &ReadOptions,
+        options: &ReadOptions,
         links: LinkPolicy,
     ) -> Result<Vec<Self>, Error> {
         let is_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
@@ -91,9 +91,9 @@ impl CheckTarget {
             _ => path,
         };
         let source = FsSource::open_with(folder, links)?;
-        let mut reading = reading.clone();
-        reading.walk.hidden = HiddenPolicy::Search;
-        let found = discover(&[&source as &dyn Source], &reading);
+        let mut options = options.clone();
+        options.walk.hidden = HiddenPolicy::Search;
+        let found = discover(&[&source as &dyn Source], &options);
         let skills = found.skills.iter().map(|skill| &skill.folder);
         let refused = found.refused.iter().map(|refused| &refused.folder);
         let mut folders: Vec<Folder> = skills.chain(refused).cloned().collect();
@@ -106,42 +106,42 @@ impl CheckTarget {
         Ok(folders.into_iter().map(target).collect())
     }
 
-    /// Returns the project's folder, if the file belongs to the project that is worked on and lies in it, through links
-    /// too.
+    /// Returns the project's folder if the file belongs to the current project and is inside it after links are
+    /// resolved.
     pub fn within_project(&self, environment: &Environment) -> Option<PathBuf> {
         let project = environment.project();
-        let is_inside = self.root.scope() == Scope::Project && self.lies_in(project);
+        let is_inside = self.root.scope() == Scope::Project && self.is_inside(project);
         is_inside.then(|| project.to_owned())
     }
 
-    /// Returns the root's folder, if the file lies in it, through links too; or the project's, where the root is named as
-    /// a folder in it.
+    /// Returns the root's folder if the file is inside it after links are resolved, or the project's folder if the root
+    /// is a folder of the project.
     pub fn within_root(&self, environment: &Environment) -> Option<PathBuf> {
         let root = self.root.source().location()?;
-        let bounds = match environment.below_project(root) {
+        let bounds = match environment.relative_to_project(root) {
             Some(_) => environment.project(),
             None => root,
         };
-        self.lies_in(root).then(|| bounds.to_owned())
+        self.is_inside(root).then(|| bounds.to_owned())
     }
 
-    /// Returns the folder that the file may be corrected in when the skill is named by its id: the project for a project's
-    /// skill; else its root, or the skill's own folder where a link of the person leads out of that.
+    /// Returns the folder that bounds a fix of a skill named by its id: the project for a project's skill, otherwise
+    /// the skill's root, or the skill's own folder if a link of the user leads out of that root.
     pub fn within_owner(&self, environment: &Environment) -> Option<PathBuf> {
         if self.root.scope() == Scope::Project {
             return Some(environment.project().to_owned());
         }
         self.within_root(environment)
-            .or_else(|| Some(resolved(&self.file())?.parent()?.to_owned()))
+            .or_else(|| Some(real_path(&self.file())?.parent()?.to_owned()))
     }
 
-    fn lies_in(&self, folder: &Path) -> bool {
-        let (file, folder) = (resolved(&self.file()), resolved(folder));
+    fn is_inside(&self, folder: &Path) -> bool {
+        let (file, folder) = (real_path(&self.file()), real_path(folder));
         file.zip(folder)
             .is_some_and(|(file, folder)| file.starts_with(folder))
     }
 
-    /// Judges the file.
+    /// Lints the file and its triggers.
     pub fn check(&self, profile: Profile, limits: &Limits) -> Result<CheckedSkill, Error> {
         let content = self.read(limits)?;
         let mut findings = lint_skill(self.root.source(), &self.folder, profile, limits)?;
@@ -157,11 +157,11 @@ impl CheckTarget {
         })
     }
 
-    /// Corrects what can be corrected without changing what the skill says, writes the file if anything was, and judges
-    /// it then.
+    /// Applies the fixes that do not change what the skill says, writes the file if there were any, and checks the
+    /// result.
     ///
-    /// The file must lie in the folder `within`, through links too. One that does not, that could not be read whole, that
-    /// changes meanwhile or that may not be written is refused.
+    /// After links are resolved, the file must be inside the folder `within`. A file that is not, that could not be
+    /// read in full, that changes in the meantime or that may not be written is refused.
     #[cfg(feature = "store")]
     pub fn fix(
         &self,
@@ -181,9 +181,9 @@ impl CheckTarget {
         Ok(checked)
     }
 
-    /// Writes a file in the place of what was read of it.
+    /// Replaces the file if it still has the content that was read.
     ///
-    /// Where the file really is, is only looked up to name it: the store opens that path without following a link.
+    /// Links are resolved only to get the file's real path; the store opens that path without following a link.
     #[cfg(feature = "store")]
     fn write(&self, within: &Path, read: FileBytes, bytes: &[u8]) -> Result<(), Error> {
         let file = self.file();
@@ -197,10 +197,10 @@ impl CheckTarget {
         if read.state.stability != Stability::Stable {
             return refused("The file changes while it is corrected; try again");
         }
-        let (Some(place), Some(within)) = (resolved(&file), resolved(within)) else {
+        let (Some(path), Some(within)) = (real_path(&file), real_path(within)) else {
             return Err(Error::not_found(file.to_string_lossy()));
         };
-        let Ok(inside) = place.strip_prefix(&within) else {
+        let Ok(inside) = path.strip_prefix(&within) else {
             return refused(
                 "A link leaves the folder that may be fixed; name the link's target instead",
             );
@@ -210,7 +210,7 @@ impl CheckTarget {
         base.replace(inside, &read.into(), bytes, access)
     }
 
-    /// Returns the file, as it is shown.
+    /// Returns the path of the file for display.
     pub fn file(&self) -> PathBuf {
         let folder = self.root.path_of(&self.folder);
         let folder =

@@ -1,4 +1,4 @@
-//! What was done since the skills were found, in numbers.
+//! Activity counters of a live handle.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,41 +6,41 @@ use skillfold_core::{
     CacheStats, Decision, Error, ErrorKind, Feedback, MatchStats, Outcome, Signal, Turn,
 };
 
-/// What was done since the skills were found.
+/// Counters of what was done since the skills were first discovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Times that the skills were looked for again.
+    /// Refreshes of the catalog.
     pub refreshes: u64,
     /// Requests.
     pub turns: u64,
-    /// Requests that at least one skill matched.
+    /// Requests that matched at least one skill.
     pub matched_turns: u64,
-    /// Skills that matched, in all requests.
+    /// Matched skills, summed over all requests.
     pub matched: u64,
-    /// Skills whose instructions were given for a request, or again.
+    /// Skills whose instructions were given for a request or after a compaction.
     pub given: u64,
     /// Skills that matched and did not fit the budget.
     pub no_room: u64,
     /// Skills that matched and could not be loaded.
     pub failed: u64,
-    /// Tokens that requests added, and that were given again.
+    /// Tokens added by requests and after compactions.
     pub tokens: u64,
     /// Refused loads and reads.
     pub refused: u64,
-    /// Skills that the host said were used.
+    /// Skills that the host reported as used.
     pub used: u64,
-    /// Skills that the host said were given for nothing.
+    /// Skills that the host reported as given but unused.
     pub unused: u64,
-    /// Skills that the host said were missed.
+    /// Skills that the host reported as missed.
     pub missed: u64,
-    /// How the cache of loaded instructions does.
+    /// Counters for the instruction cache.
     pub cache: CacheStats,
-    /// How the memory of matched requests does.
+    /// Counters for the match cache.
     pub matches: MatchStats,
 }
 
-/// Numbers that many threads add to.
+/// [`Counters`] that many threads add to.
 #[derive(Debug, Default)]
 pub(crate) struct AtomicCounters {
     refreshes: AtomicU64,
@@ -58,28 +58,28 @@ pub(crate) struct AtomicCounters {
 }
 
 impl AtomicCounters {
-    pub(crate) fn refreshed(&self) {
+    pub(crate) fn count_refresh(&self) {
         add(&self.refreshes, 1);
     }
 
     /// Counts a request.
-    pub(crate) fn turn(&self, turn: &Turn) {
+    pub(crate) fn count_turn(&self, turn: &Turn) {
         add(&self.turns, 1);
         add(&self.tokens, turn.tokens);
-        let is_asked = |decision: &&Decision| decision.signal != Signal::Earlier;
-        let asked = turn.decisions.iter().filter(is_asked).count();
-        add(&self.matched_turns, u64::from(asked > 0));
-        add(&self.matched, asked as u64);
-        self.outcomes(turn);
+        let is_matched = |decision: &&Decision| decision.signal != Signal::Earlier;
+        let matched = turn.decisions.iter().filter(is_matched).count();
+        add(&self.matched_turns, u64::from(matched > 0));
+        add(&self.matched, matched as u64);
+        self.count_outcomes(turn);
     }
 
-    /// Counts what is given again after a conversation was cut short.
-    pub(crate) fn again(&self, turn: &Turn) {
+    /// Counts the skills that were given again after a compaction.
+    pub(crate) fn count_compaction(&self, turn: &Turn) {
         add(&self.tokens, turn.tokens);
-        self.outcomes(turn);
+        self.count_outcomes(turn);
     }
 
-    fn outcomes(&self, turn: &Turn) {
+    fn count_outcomes(&self, turn: &Turn) {
         for decision in &turn.decisions {
             match decision.outcome {
                 Outcome::Given(..) => add(&self.given, 1),
@@ -90,9 +90,9 @@ impl AtomicCounters {
         }
     }
 
-    /// Counts what became of a skill.
-    pub(crate) fn verdict(&self, verdict: Feedback) {
-        match verdict {
+    /// Counts the host's feedback on a skill.
+    pub(crate) fn count_feedback(&self, feedback: Feedback) {
+        match feedback {
             Feedback::Used => add(&self.used, 1),
             Feedback::Unused => add(&self.unused, 1),
             Feedback::Missed => add(&self.missed, 1),
@@ -100,15 +100,15 @@ impl AtomicCounters {
         }
     }
 
-    /// Counts what could not be done because a rule forbids it.
-    pub(crate) fn error(&self, error: &Error) {
+    /// Counts an error if it is a refusal.
+    pub(crate) fn count_refusal(&self, error: &Error) {
         if error.kind() == ErrorKind::Refused {
             add(&self.refused, 1);
         }
     }
 
-    /// Returns the numbers of now.
-    pub(crate) fn now(&self, cache: CacheStats, matches: MatchStats) -> Counters {
+    /// Returns the current values.
+    pub(crate) fn snapshot(&self, cache: CacheStats, matches: MatchStats) -> Counters {
         Counters {
             refreshes: get(&self.refreshes),
             turns: get(&self.turns),

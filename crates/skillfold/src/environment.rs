@@ -1,4 +1,4 @@
-//! What surrounds a host: folders, home, variables and the clock. The one place that asks the system for them.
+//! The host's environment: folders, home, variables and the clock. The only module that reads them from the system.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use std::path::{Component, Path, PathBuf};
 
 use skillfold_core::Error;
 
-/// The prefix of the variables that are settings.
-pub(crate) const PREFIX: &str = "SKILLFOLD_";
+/// The prefix of environment variables that are settings.
+pub(crate) const SETTING_PREFIX: &str = "SKILLFOLD_";
 
-/// Names of variables that hosts know already, and the settings that they make.
-const OTHER_NAMES: [(&str, &str); 3] = [
+/// Variables with names of other programs, each with the setting that it sets.
+const SETTING_ALIASES: [(&str, &str); 3] = [
     ("SKILL_MATCHING_MODE", "matching"),
     ("SKILL_MAX_PER_REQUEST", "max_per_request"),
     ("SKILL_FALLBACK_MODE", "fallback"),
 ];
 
-/// Names of variables that say where the system keeps what is the person's.
-const FOLDER_NAMES: [&str; 7] = [
+/// Variables that name the user's folders for configuration, state and caches.
+const FOLDER_VARIABLES: [&str; 7] = [
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
     "XDG_CACHE_HOME",
@@ -28,25 +28,25 @@ const FOLDER_NAMES: [&str; 7] = [
     "CLAUDE_CONFIG_DIR",
 ];
 
-/// The variable that names the person's settings file.
+/// The variable that names the user's settings file.
 pub(crate) const SETTINGS_VARIABLE: &str = "SKILLFOLD_CONFIG";
 
-/// The variable that has the token of an HTTP server. It is no setting: settings are shown.
+/// The variable that holds the token of an HTTP server. It is not a setting, because settings are printed.
 pub(crate) const TOKEN_VARIABLE: &str = "SKILLFOLD_HTTP_TOKEN";
 
-/// The variable that forbids to ask the system for the home where `HOME` is not set.
-pub(crate) const HOME_VARIABLE: &str = "SKILLFOLD_NO_HOME_LOOKUP";
+/// The variable that forbids asking the system for the home directory if `HOME` is not set.
+pub(crate) const NO_HOME_LOOKUP_VARIABLE: &str = "SKILLFOLD_NO_HOME_LOOKUP";
 
-/// Bytes of a settings file that are read at most.
-pub(crate) const SETTINGS_BYTES: u64 = 1024 * 1024;
+/// Maximum size of a settings file.
+pub(crate) const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
-/// Bytes of another program's configuration that are read at most: some keep more than settings in it.
+/// Maximum size of another program's configuration file. Some programs keep more than settings in it.
 #[cfg(feature = "setup")]
-pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What surrounds a host: the folder it works in, the person's home, and variables.
+/// The environment of a host: its working folder, the user's home, and environment variables.
 ///
-/// [`Environment::from_process`] asks the system. A server of many projects, and a test, say it themselves:
+/// [`Environment::from_process`] reads it from the process. Servers of many projects, and tests, build their own:
 ///
 /// ```
 /// use skillfold::Environment;
@@ -57,174 +57,178 @@ pub(crate) const CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 pub struct Environment {
     directory: PathBuf,
     home: Option<PathBuf>,
-    is_home_looked_up: bool,
+    is_home_from_system: bool,
     variables: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// Creates surroundings with a working folder, without a home and without variables.
+    /// Creates an environment with a working folder, no home and no variables.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
             home: None,
-            is_home_looked_up: false,
+            is_home_from_system: false,
             variables: BTreeMap::new(),
         }
     }
 
-    /// Asks the system for the home, the variables, and for the whole path of a folder that is relative to the one that
-    /// the process works in.
+    /// Reads the home and the variables of the process. A relative `directory` starts at the working directory of the
+    /// process.
     ///
-    /// The home is in `HOME`, on Windows in `USERPROFILE`. Where that is not set it is what the system knows of the user,
-    /// unless `SKILLFOLD_NO_HOME_LOOKUP` is set.
+    /// The home is `HOME`, or `USERPROFILE` on Windows. If that is not set, the system's user database is asked, unless
+    /// `SKILLFOLD_NO_HOME_LOOKUP` is set.
     pub fn from_process(directory: impl AsRef<Path>) -> Result<Self, Error> {
         let directory = directory.as_ref();
         let absolute = std::path::absolute(directory)
             .map_err(|error| Error::read(directory.to_string_lossy(), error))?;
-        let variables = variables();
+        let variables = process_variables();
         let named = home_variable();
         let is_forbidden = |value: &String| !value.is_empty();
-        let may_look_up = !variables.get(HOME_VARIABLE).is_some_and(is_forbidden);
+        let may_look_up = !variables
+            .get(NO_HOME_LOOKUP_VARIABLE)
+            .is_some_and(is_forbidden);
         let home = match named {
-            None if may_look_up => home(),
+            None if may_look_up => system_home(),
             ref named => named.clone(),
         };
         let home = home.filter(|home| home.is_absolute());
         Ok(Self {
-            directory: through_links(absolute),
-            is_home_looked_up: named.is_none() && home.is_some(),
-            home: home.map(through_links),
+            directory: follow_links(absolute),
+            is_home_from_system: named.is_none() && home.is_some(),
+            home: home.map(follow_links),
             variables,
         })
     }
 
-    /// Says where the person's home is.
+    /// Sets the user's home.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
-        self.is_home_looked_up = false;
+        self.is_home_from_system = false;
         self
     }
 
-    /// Says a variable, such as `SKILLFOLD_PRECEDENCE`.
+    /// Sets an environment variable, such as `SKILLFOLD_PRECEDENCE`.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// Returns the folder that is worked in.
+    /// Returns the working folder.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Returns the person's home.
+    /// Returns the user's home.
     pub fn home_dir(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// Returns the person's home where no variable says it, and the system does.
-    pub(crate) fn looked_up_home(&self) -> Option<&Path> {
-        self.home_dir().filter(|_| self.is_home_looked_up)
+    /// Returns the user's home if it came from the system and not from a variable.
+    pub(crate) fn home_from_system(&self) -> Option<&Path> {
+        self.home_dir().filter(|_| self.is_home_from_system)
     }
 
-    /// Returns the variables that are settings, each with its key. Names that others gave come first: our own win.
-    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, String, &str)> {
-        let others = OTHER_NAMES.iter().filter_map(|(name, key)| {
+    /// Returns the variables that are settings as (variable, key, value). Aliases come first, so that our own names
+    /// override them.
+    pub(crate) fn setting_variables(&self) -> impl Iterator<Item = (&str, String, &str)> {
+        let aliases = SETTING_ALIASES.iter().filter_map(|(name, key)| {
             let value = self.variables.get(*name)?;
             Some((*name, (*key).to_owned(), value.as_str()))
         });
         let own = self.variables.iter().filter_map(|(name, value)| {
-            let key = name.strip_prefix(PREFIX)?.to_ascii_lowercase();
+            let key = name.strip_prefix(SETTING_PREFIX)?.to_ascii_lowercase();
             Some((name.as_str(), key, value.as_str()))
         });
-        others.chain(own)
+        aliases.chain(own)
     }
 
-    /// Returns where the person's settings are: `SKILLFOLD_CONFIG`, or the system's folder for settings.
+    /// Returns the path of the user's settings file: `SKILLFOLD_CONFIG`, or a file in the system's configuration
+    /// folder.
     pub fn user_settings(&self) -> Option<PathBuf> {
-        if let Some(written) = self.named_settings() {
-            return Some(self.path(written, &self.directory));
+        if let Some(path) = self.settings_variable() {
+            return Some(self.expand_path(path, &self.directory));
         }
         let folder = if cfg!(windows) {
-            self.folder_in("APPDATA")
+            self.folder_variable("APPDATA")
         } else {
-            self.folder_in("XDG_CONFIG_HOME")
+            self.folder_variable("XDG_CONFIG_HOME")
         };
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".config")))?;
         Some(folder.join("skillfold").join("config.toml"))
     }
 
-    fn named_settings(&self) -> Option<&str> {
-        let written = self.variables.get(SETTINGS_VARIABLE)?.trim();
-        (!written.is_empty()).then_some(written)
+    fn settings_variable(&self) -> Option<&str> {
+        let path = self.variables.get(SETTINGS_VARIABLE)?.trim();
+        (!path.is_empty()).then_some(path)
     }
 
-    /// Returns the token that clients of an HTTP server have to show, where `SKILLFOLD_HTTP_TOKEN` has one.
+    /// Returns the token that clients of an HTTP server must present, from `SKILLFOLD_HTTP_TOKEN`.
     pub fn http_token(&self) -> Option<&str> {
         let token = self.variables.get(TOKEN_VARIABLE)?;
         (!token.is_empty()).then_some(token)
     }
 
-    /// Returns whether a variable says where the person's settings are.
-    pub(crate) fn names_settings(&self) -> bool {
-        self.named_settings().is_some()
+    /// Returns whether a variable names the user's settings file.
+    pub(crate) fn has_settings_variable(&self) -> bool {
+        self.settings_variable().is_some()
     }
 
-    /// Returns where the person's list of trusted folders is: in the system's folder for state.
+    /// Returns the path of the user's trust list, in the system's state folder.
     pub fn trusted_folders(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("trusted.toml"))
+        Some(self.state_folder()?.join("trusted.toml"))
     }
 
-    /// Returns the folder for what the program remembers for the person.
-    pub(crate) fn state(&self) -> Option<PathBuf> {
+    /// Returns the folder for the program's own state of this user.
+    pub(crate) fn state_folder(&self) -> Option<PathBuf> {
         let folder = if cfg!(windows) {
-            self.folder_in("LOCALAPPDATA")
+            self.folder_variable("LOCALAPPDATA")
         } else {
-            self.folder_in("XDG_STATE_HOME")
+            self.folder_variable("XDG_STATE_HOME")
         };
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".local").join("state")))?;
         Some(folder.join("skillfold"))
     }
 
-    /// Returns the person's folder for what can be made again: in the system's folder for caches. A host that wants it
-    /// used says so by `Host::cache`.
+    /// Returns the user's cache folder, in the system's folder for caches. It is used only if the host passes it to
+    /// `Host::cache`.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         if cfg!(windows) {
             return Some(
-                self.folder_in("LOCALAPPDATA")?
+                self.folder_variable("LOCALAPPDATA")?
                     .join("skillfold")
                     .join("cache"),
             );
         }
-        let folder = self.folder_in("XDG_CACHE_HOME");
+        let folder = self.folder_variable("XDG_CACHE_HOME");
         let folder = folder.or_else(|| Some(self.home.as_ref()?.join(".cache")))?;
         Some(folder.join("skillfold"))
     }
 
-    /// Returns where the project's settings are.
+    /// Returns the path of the project's settings file.
     pub fn project_settings(&self) -> PathBuf {
         self.project().join(".skillfold").join("config.toml")
     }
 
-    /// Returns the project's folder: the nearest one from the working folder up that holds `.git`, or else the working
+    /// Returns the project's folder: the nearest ancestor of the working folder that contains `.git`, or the working
     /// folder itself.
     pub fn project(&self) -> &Path {
         let mut folders = self.directory.ancestors();
         folders
-            .find(|folder| is_there(&folder.join(".git")))
+            .find(|folder| exists(&folder.join(".git")))
             .unwrap_or(&self.directory)
     }
 
-    /// Returns the path from the project's folder to what a path names in it, if it does so without `..`.
-    pub(crate) fn below_project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+    /// Returns a path relative to the project's folder, if it is inside it and has no `..`.
+    pub(crate) fn relative_to_project<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let inside = path.strip_prefix(self.project()).ok()?;
         let is_name = |component| matches!(component, Component::Normal(_));
         inside.components().all(is_name).then_some(inside)
     }
 
-    /// Returns the folders from the working one up to the project's, without the person's home: what is there is the
-    /// person's and not the project's.
+    /// Returns the folders from the working folder up to the project's, without the user's home: what is there belongs
+    /// to the user and not to the project.
     pub(crate) fn project_folders(&self) -> Vec<&Path> {
         let project = self.project();
         let folders = self.directory.ancestors();
@@ -234,21 +238,21 @@ impl Environment {
             .collect()
     }
 
-    /// Returns a path that a person wrote: `~` is their home, and a relative one starts at `base`.
-    pub(crate) fn path(&self, written: &str, base: &Path) -> PathBuf {
-        let from_home = written
+    /// Expands a path from user input: `~` is the home, and a relative path starts at `base`.
+    pub(crate) fn expand_path(&self, text: &str, base: &Path) -> PathBuf {
+        let from_home = text
             .strip_prefix('~')
             .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']));
         match (from_home, &self.home) {
             (Some(rest), Some(home)) => home.join(rest.trim_start_matches(['/', '\\'])),
-            // Components, so that `.` is gone.
-            _ => base.join(written).components().collect(),
+            // Collecting the components drops `.`.
+            _ => base.join(text).components().collect(),
         }
     }
 
-    /// Returns a path as it is shown to the person: from the project or from home, whichever is nearer, or whole.
-    pub(crate) fn shown(&self, path: &Path) -> String {
-        let inside = |base: &Path| Some(slashes(path.strip_prefix(base).ok()?));
+    /// Returns a path for display: relative to the project or to the home, whichever is nearer, otherwise absolute.
+    pub(crate) fn display_path(&self, path: &Path) -> String {
+        let inside = |base: &Path| Some(with_slashes(path.strip_prefix(base).ok()?));
         let home = self.home.as_deref().filter(|home| path.starts_with(home));
         let project = Some(self.project()).filter(|project| path.starts_with(project));
         match (home, project) {
@@ -259,23 +263,23 @@ impl Environment {
                 format!("~/{inside}").trim_end_matches('/').to_owned()
             }
             (_, Some(project)) if path != project => match inside(project).unwrap_or_default() {
-                // A folder of the project must not read as one of the person's.
+                // A project folder named `~` must not look like the user's home.
                 inside if inside.starts_with('~') => format!("./{inside}"),
                 inside => inside,
             },
-            _ => slashes(path),
+            _ => with_slashes(path),
         }
     }
 
-    /// Returns the folder that a variable names.
-    pub(crate) fn folder_in(&self, variable: &str) -> Option<PathBuf> {
+    /// Returns the folder that a variable names, if the path is absolute.
+    pub(crate) fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
         path.is_absolute().then_some(path)
     }
 }
 
-/// Returns a path with `/`, as ids and labels have it.
-fn slashes(path: &Path) -> String {
+/// Returns a path with `/` as its separator, as in ids and labels.
+fn with_slashes(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) {
         text.replace('\\', "/")
@@ -288,15 +292,15 @@ fn slashes(path: &Path) -> String {
     clippy::disallowed_methods,
     reason = "this is the file that reads the environment"
 )]
-fn variables() -> BTreeMap<String, String> {
+fn process_variables() -> BTreeMap<String, String> {
     std::env::vars_os()
         .filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
-            let is_wanted = name.starts_with(PREFIX)
-                || OTHER_NAMES.iter().any(|(other, _)| name == *other)
-                || FOLDER_NAMES.contains(&&*name);
-            // A value that is no text is passed on as well as it can be, so that it is reported and not ignored.
-            is_wanted.then(|| (name, value.to_string_lossy().into_owned()))
+            let is_known = name.starts_with(SETTING_PREFIX)
+                || SETTING_ALIASES.iter().any(|(other, _)| name == *other)
+                || FOLDER_VARIABLES.contains(&&*name);
+            // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
+            is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })
         .collect()
 }
@@ -305,7 +309,7 @@ fn variables() -> BTreeMap<String, String> {
     clippy::disallowed_methods,
     reason = "this is the file that reads the home"
 )]
-fn home() -> Option<PathBuf> {
+fn system_home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
@@ -319,8 +323,8 @@ fn home_variable() -> Option<PathBuf> {
     Some(home.into())
 }
 
-/// Returns the path of the program that runs, as a person would start it: where the search for programs finds it, if that is
-/// the same file. Such a path outlives an update that puts a new version beside the old one.
+/// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.
+/// Such a path survives an update that installs a new version next to the old one.
 #[cfg(feature = "setup")]
 #[expect(
     clippy::disallowed_methods,
@@ -328,24 +332,24 @@ fn home_variable() -> Option<PathBuf> {
 )]
 pub fn program() -> Result<PathBuf, Error> {
     let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
-    let real = resolved(&running);
+    let real = real_path(&running);
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(running.file_name().unwrap_or_default()))
         .find(|path| path.is_file());
     Ok(found
-        .filter(|found| resolved(found) == real)
+        .filter(|found| real_path(found) == real)
         .unwrap_or(running))
 }
 
-/// Returns where a folder really is, so that a project and a home are told apart however they were reached. Windows
-/// writes such paths in a form that other programs do not take.
-fn through_links(path: PathBuf) -> PathBuf {
+/// Resolves links, so that project and home can be compared however they were reached. Not on Windows, where resolved
+/// paths have a form that other programs do not accept.
+fn follow_links(path: PathBuf) -> PathBuf {
     if cfg!(windows) {
         return path;
     }
-    resolved(&path).unwrap_or(path)
+    real_path(&path).unwrap_or(path)
 }
 
 /// Returns the time in nanoseconds since 1970.
@@ -361,40 +365,41 @@ pub(crate) fn now_ns() -> i64 {
 }
 
 thread_local! {
-    /// What could not be looked at just now, since somebody asked.
+    /// The last transient I/O error on this thread since [`capture_fault`] began.
     static FAULT: RefCell<Option<Error>> = const { RefCell::new(None) };
 }
 
-/// Does something that looks around, and returns what could not be looked at meanwhile for a reason that may pass. Each
-/// look takes what it cannot see for absent; whoever would lose something by that has to know.
-pub(crate) fn noting_faults<T>(act: impl FnOnce() -> T) -> (T, Option<Error>) {
+/// Calls `f`, and also returns the last transient I/O error in it. The functions below treat what they cannot read as
+/// absent; a caller that would lose something by that must know.
+pub(crate) fn capture_fault<T>(f: impl FnOnce() -> T) -> (T, Option<Error>) {
     FAULT.take();
-    let done = act();
-    (done, FAULT.take())
+    let value = f();
+    (value, FAULT.take())
 }
 
-/// Notes what could not be looked at, if the reason may pass.
-fn noted<T>(path: &Path, looked: io::Result<T>) -> io::Result<T> {
-    looked.inspect_err(|error| {
-        let again = match error.raw_os_error() {
+/// Records an error for [`capture_fault`] if it is transient, and passes the result through.
+fn record_fault<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
+    result.inspect_err(|error| {
+        // `io::Error` is not `Clone`.
+        let copy = match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => error.kind().into(),
         };
-        let fault = Error::read(path.to_string_lossy(), again);
+        let fault = Error::read(path.to_string_lossy(), copy);
         if fault.is_transient() {
             FAULT.replace(Some(fault));
         }
     })
 }
 
-/// Returns whether something is at a path.
-pub(crate) fn is_there(path: &Path) -> bool {
-    noted(path, path.try_exists()).unwrap_or(false)
+/// Returns whether a path exists.
+pub(crate) fn exists(path: &Path) -> bool {
+    record_fault(path, path.try_exists()).unwrap_or(false)
 }
 
-/// Returns the text of a settings file, if it is there.
+/// Returns the text of a settings file, or `None` if it does not exist.
 pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
-    noted(path, read_text(path))
+    record_fault(path, read_text(path))
 }
 
 #[expect(
@@ -413,14 +418,15 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if size > SETTINGS_BYTES {
-        let message = format!("larger than {} MiB", SETTINGS_BYTES / 1024 / 1024);
+    if size > MAX_SETTINGS_BYTES {
+        let message = format!("larger than {} MiB", MAX_SETTINGS_BYTES / 1024 / 1024);
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     std::fs::read_to_string(path).map(Some)
 }
 
-/// Returns who else than the person may write a file of theirs, or the folder that it is in. An administrator may.
+/// Returns why a file of the user is unsafe: another user owns it or its folder, or others may write to them. Root may
+/// own either.
 #[cfg(unix)]
 pub(crate) fn other_writer(file: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -443,27 +449,27 @@ pub(crate) fn other_writer(file: &Path) -> Option<String> {
     None
 }
 
-/// Returns nothing: other systems keep what is the person's for the person.
+/// Returns `None`: other systems restrict the user's folders to the user.
 #[cfg(not(unix))]
 pub(crate) fn other_writer(_: &Path) -> Option<String> {
     None
 }
 
-/// Returns where a path leads, through links, if it is there.
+/// Returns a path with all links resolved.
 #[expect(
     clippy::disallowed_methods,
     reason = "two paths are compared to say whose they are; nothing is opened by the answer"
 )]
-pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
-    noted(path, std::fs::canonicalize(path))
+pub(crate) fn try_real_path(path: &Path) -> io::Result<PathBuf> {
+    record_fault(path, std::fs::canonicalize(path))
 }
 
-/// The same, where it does not matter why it leads nowhere.
-pub(crate) fn resolved(path: &Path) -> Option<PathBuf> {
-    resolve(path).ok()
+/// Returns a path with all links resolved, or `None` if that fails for whatever reason.
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
+    try_real_path(path).ok()
 }
 
-/// What tells a folder from another one that is put in its place later.
+/// Identifies a folder, to notice if another one replaces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderIdentity {
     pub(crate) inode: Option<i64>,
@@ -471,18 +477,18 @@ pub(crate) struct FolderIdentity {
 }
 
 impl FolderIdentity {
-    /// Returns whether two are those of one folder, as far as both are known.
-    pub(crate) fn agrees(self, other: Self) -> bool {
-        let agrees = |one: Option<i64>, other: Option<i64>| {
+    /// Returns whether two identities belong to the same folder. A value that either lacks is ignored.
+    pub(crate) fn matches(self, other: Self) -> bool {
+        let matches = |one: Option<i64>, other: Option<i64>| {
             one.zip(other).is_none_or(|(one, other)| one == other)
         };
-        agrees(self.inode, other.inode) && agrees(self.created_ns, other.created_ns)
+        matches(self.inode, other.inode) && matches(self.created_ns, other.created_ns)
     }
 }
 
-/// Returns what tells a folder from others, if there is a folder.
-pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
-    let metadata = noted(folder, std::fs::metadata(folder)).ok()?;
+/// Returns the identity of a folder, or `None` if there is no folder at that path.
+pub(crate) fn folder_identity(folder: &Path) -> Option<FolderIdentity> {
+    let metadata = record_fault(folder, std::fs::metadata(folder)).ok()?;
     if !metadata.is_dir() {
         return None;
     }
@@ -496,8 +502,8 @@ pub(crate) fn identity(folder: &Path) -> Option<FolderIdentity> {
     Some(FolderIdentity { inode, created_ns })
 }
 
-/// Returns the names of the folders in a folder, and whether each is a link, which may lead to one. What vanishes meanwhile
-/// is left out.
+/// Returns the names of the subfolders and links in a folder, each with whether it is a link. Links may lead to a
+/// folder or not. Entries that vanish meanwhile are left out.
 #[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,

@@ -1,11 +1,11 @@
-//! What a host adds to what is found.
+//! Builder for discovering a host's skills.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source, Trust};
 
-use crate::environment::{Environment, noting_faults, now_ns};
+use crate::environment::{Environment, capture_fault, now_ns};
 #[cfg(feature = "index")]
 use crate::root_cache;
 use crate::roots;
@@ -14,7 +14,7 @@ use crate::skills::{DiscoveryReport, Skills};
 use crate::snapshot_index::SearchResources;
 use crate::trust::{TrustRule, TrustedFolders};
 
-/// What a host adds to what is found: settings, roots, bundled skills.
+/// Discovers skills, with what the host adds: settings, roots, bundled skills.
 ///
 /// ```
 /// use skillfold::{Environment, Host};
@@ -32,12 +32,12 @@ pub struct Host {
     arguments: Vec<(String, String)>,
     roots: Vec<Root>,
     #[cfg(feature = "index")]
-    cache: Option<std::path::PathBuf>,
+    cache_folder: Option<std::path::PathBuf>,
     embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Host {
-    /// Creates a host in some surroundings.
+    /// Creates a host in an environment.
     pub fn new(environment: Environment) -> Self {
         Self {
             environment,
@@ -45,46 +45,47 @@ impl Host {
             arguments: Vec::new(),
             roots: Vec::new(),
             #[cfg(feature = "index")]
-            cache: None,
+            cache_folder: None,
             embedder: None,
         }
     }
 
-    /// Names a folder for what can be made again: what was read of roots with many skills is kept there, so that the next
-    /// start reads only what changed, and so are the words that a search among many skills looks for. Without it nothing is written. The setting `index` switches it off.
+    /// Sets the cache folder. Metadata of roots with many skills is stored there, so that the next start reads only
+    /// what changed, and so is the search index of large catalogs. Without a cache folder nothing is written. The
+    /// setting `index` turns the cache off.
     ///
-    /// [`Environment::cache_folder`] is the person's. Others must not be able to write to it.
+    /// [`Environment::cache_folder`] returns the user's. Other users must not be able to write to the folder.
     #[cfg(feature = "index")]
     #[must_use]
     pub fn cache(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
-        self.cache = Some(folder.into());
+        self.cache_folder = Some(folder.into());
         self
     }
 
-    /// Lets searches compare requests with skills by their meaning too. It wins over the setting `model`; nothing is compared
-    /// so without either.
+    /// Sets the embedder that searches use to compare requests with skills by meaning. It takes precedence over the
+    /// setting `model`; without either, searches use words alone.
     #[must_use]
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
     }
 
-    /// Makes a setting that wins over files and variables. The keys are those of a settings file; lists are written as in
-    /// a variable.
+    /// Sets a setting, overriding files and variables. The keys are those of a settings file; lists are written as in a
+    /// variable.
     #[must_use]
     pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.arguments.push((key.into(), value.into()));
         self
     }
 
-    /// Adds one entry to a setting that is a list, as it stands: a path with a colon in it is one path.
+    /// Adds one entry to a list setting without splitting it: a path that contains a colon stays one path.
     #[must_use]
     pub fn add(mut self, key: impl Into<String>, entry: impl Into<String>) -> Self {
         self.entries.push((key.into(), entry.into()));
         self
     }
 
-    /// Adds a root, which wins over those that are found in the same scope.
+    /// Adds a root. It takes precedence over discovered roots of the same scope.
     #[must_use]
     pub fn root(mut self, root: Root) -> Self {
         self.roots.push(root);
@@ -97,36 +98,39 @@ impl Host {
         self.root(Root::new(Scope::Bundled, label, source))
     }
 
-    /// Finds all skills.
+    /// Discovers all skills.
     ///
-    /// A setting that cannot be followed is an error: what the person switched off must not come on by a slip.
+    /// An invalid setting is an error: a typo must not turn on what the user turned off.
     pub fn discover(self) -> Result<Skills, Error> {
         let now_ns = now_ns();
-        let DiscoveredRoots { roots, report, .. } = self.look(&[])?;
-        Ok(self.skills(roots, report, now_ns))
+        let DiscoveredRoots { roots, report, .. } = self.find_roots(&[])?;
+        Ok(self.into_skills(roots, report, now_ns))
     }
 
-    /// Finds all skills whatever is wrong with the settings; what is wrong is left out, and in the report.
+    /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
     pub fn discover_anyway(self) -> Skills {
         let now_ns = now_ns();
-        let DiscoveredRoots { roots, report, .. } = self.look_anyway(&[]);
-        self.skills(roots, report, now_ns)
+        let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
+        self.into_skills(roots, report, now_ns)
     }
 
-    fn skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
-        let catalog = self.find(roots, &mut report, now_ns);
+    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
+        let catalog = self.build_catalog(roots, &mut report, now_ns);
         report.settings.check_patterns(&catalog);
-        Skills::found(self, catalog, report)
+        Skills::from_catalog(self, catalog, report)
     }
 
-    /// Returns what searches may use.
-    pub(crate) fn means(&self, report: &DiscoveryReport) -> Arc<SearchResources> {
+    /// Returns the cache folder and embedder that searches may use.
+    pub(crate) fn search_resources(&self, report: &DiscoveryReport) -> Arc<SearchResources> {
         Arc::new(SearchResources {
             #[cfg(feature = "index")]
-            cache: self.cache.clone().filter(|_| report.settings.index.value),
-            given: self.embedder.clone(),
-            model: report.settings.model.value.clone(),
-            opened: OnceLock::new(),
+            cache_folder: self
+                .cache_folder
+                .clone()
+                .filter(|_| report.settings.index.value),
+            host_embedder: self.embedder.clone(),
+            model_folder: report.settings.model.value.clone(),
+            opened_model: OnceLock::new(),
         })
     }
 
@@ -136,59 +140,70 @@ impl Host {
         clippy::needless_pass_by_ref_mut,
         reason = "with the feature `index` both are used"
     )]
-    fn find(&self, roots: Vec<Root>, report: &mut DiscoveryReport, now_ns: i64) -> Catalog {
-        Catalog::discover(roots, report.settings.rules(), now_ns)
+    fn build_catalog(
+        &self,
+        roots: Vec<Root>,
+        report: &mut DiscoveryReport,
+        now_ns: i64,
+    ) -> Catalog {
+        Catalog::discover(roots, report.settings.catalog_options(), now_ns)
     }
 
-    /// Finds all skills, from what is remembered of them where the host has a place for it.
+    /// Discovers all skills, using the cache if the host has one.
     #[cfg(feature = "index")]
-    fn find(&self, roots: Vec<Root>, report: &mut DiscoveryReport, now_ns: i64) -> Catalog {
-        let rules = report.settings.catalog_options();
-        match &self.cache {
+    fn build_catalog(
+        &self,
+        roots: Vec<Root>,
+        report: &mut DiscoveryReport,
+        now_ns: i64,
+    ) -> Catalog {
+        let options = report.settings.catalog_options();
+        match &self.cache_folder {
             Some(folder) if report.settings.index.value => {
-                let (catalog, memory) = root_cache::discover(folder, roots, rules, now_ns);
-                report.memory = memory;
+                let (catalog, caches) = root_cache::discover(folder, roots, options, now_ns);
+                report.memory = caches;
                 catalog
             }
-            _ => Catalog::discover(roots, rules, now_ns),
+            _ => Catalog::discover(roots, options, now_ns),
         }
     }
 
-    /// Looks for the roots; also returns what could not be looked at just now, and counts as absent.
-    pub(crate) fn look(&self, before: &[Root]) -> Result<DiscoveredRoots, Error> {
-        let looked = self.look_anyway(before);
-        let mut findings = looked.report.settings.findings.iter();
-        match (findings.find(|finding| finding.is_fatal()), looked.fault) {
-            // It may pass, and is then no fault of the settings.
+    /// Reads the settings and finds the roots. Fails on invalid settings. What cannot be read just now counts as
+    /// absent, and the result carries the fault.
+    pub(crate) fn find_roots(&self, before: &[Root]) -> Result<DiscoveredRoots, Error> {
+        let found = self.find_roots_anyway(before);
+        let mut findings = found.report.settings.findings.iter();
+        match (findings.find(|finding| finding.is_fatal()), found.fault) {
+            // The file cannot be read right now. That is a temporary fault, and not invalid settings.
             (Some(fatal), Some(fault)) if fatal.diagnostic.code == Code::Unavailable => Err(fault),
             (Some(fatal), _) => Err(Error::setting(
                 fatal.origin.to_string(),
                 fatal.diagnostic.message.clone(),
             )),
-            (None, fault) => Ok(DiscoveredRoots { fault, ..looked }),
+            (None, fault) => Ok(DiscoveredRoots { fault, ..found }),
         }
     }
 
-    fn look_anyway(&self, before: &[Root]) -> DiscoveredRoots {
-        let (settings, fault) = noting_faults(|| {
+    fn find_roots_anyway(&self, before: &[Root]) -> DiscoveredRoots {
+        let (settings, fault) = capture_fault(|| {
             Settings::load_with(&self.environment, &self.entries, &self.arguments)
         });
-        let looked = self.look_by(settings, before);
+        let found = self.find_roots_with(settings, before);
         DiscoveredRoots {
-            fault: fault.or(looked.fault),
-            ..looked
+            fault: fault.or(found.fault),
+            ..found
         }
     }
 
-    /// Finds the roots by settings that were read before; the list of trusted folders is read now.
-    pub(crate) fn look_by(&self, settings: Settings, before: &[Root]) -> DiscoveredRoots {
-        let ((mut trusted, rule), trust_fault) = noting_faults(|| {
+    /// Finds the roots with settings that were read before. The trust list is read now.
+    pub(crate) fn find_roots_with(&self, settings: Settings, before: &[Root]) -> DiscoveredRoots {
+        let ((mut trusted, rule), trust_fault) = capture_fault(|| {
             let mut trusted = TrustedFolders::load(&self.environment);
-            let rule = TrustRule::of(&self.environment, &settings, &mut trusted);
+            let rule = TrustRule::find(&self.environment, &settings, &mut trusted);
             (trusted, rule)
         });
         let ((found, searched), fault) =
-            noting_faults(|| roots::find(&self.environment, &settings, rule.as_ref(), before));
+            capture_fault(|| roots::find(&self.environment, &settings, rule.as_ref(), before));
         for fault in trust_fault.iter().chain(&fault) {
             trusted.findings.push(SettingFinding {
                 origin: Origin::Default,
@@ -213,39 +228,41 @@ impl Host {
     }
 }
 
-/// The roots, and what they were found by.
+/// The roots, with the report of how they were found.
 pub(crate) struct DiscoveredRoots {
     pub(crate) roots: Vec<Root>,
     pub(crate) report: DiscoveryReport,
-    /// What could not be looked at just now of settings and roots, and counts as absent.
+    /// A temporary failure to read settings or roots. What could not be read counts as absent.
     pub(crate) fault: Option<Error>,
-    /// What could not be looked at just now of the person's trust, and counts as none.
+    /// A temporary failure to read the user's trust. What could not be read counts as untrusted.
     pub(crate) trust_fault: Option<Error>,
 }
 
 impl DiscoveredRoots {
-    /// Returns the fault by which a root would be lost.
-    pub(crate) fn takes_root(&mut self, before: &[Root]) -> Option<Error> {
-        let is_there = |was: &Root| self.roots.iter().any(|root| is_same(was, root));
-        self.fault.take_if(|_| !before.iter().all(is_there))
+    /// Takes the fault if it would make a root of `before` disappear.
+    pub(crate) fn take_root_fault(&mut self, before: &[Root]) -> Option<Error> {
+        let is_present = |old: &Root| self.roots.iter().any(|root| is_same_root(old, root));
+        self.fault.take_if(|_| !before.iter().all(is_present))
     }
 
-    /// Returns the fault by which trust would be lost. Trust that is known to be taken back is no fault, whatever else cannot
-    /// be looked at.
-    pub(crate) fn takes_trust(&mut self, before: &[Root]) -> Option<Error> {
-        let is_less = |was: &Root, root: &Root| {
-            is_same(was, root) && was.trust() != root.trust() && root.trust() != Trust::Trusted
+    /// Takes the trust fault if it would make a root of `before` untrusted. Trust that is known to be revoked is not a
+    /// fault, whatever else cannot be read.
+    pub(crate) fn take_trust_fault(&mut self, before: &[Root]) -> Option<Error> {
+        let loses_trust = |old: &Root, root: &Root| {
+            is_same_root(old, root) && old.trust() != root.trust() && root.trust() != Trust::Trusted
         };
-        let is_trusted = |was: &Root| !self.roots.iter().any(|root| is_less(was, root));
-        self.trust_fault.take_if(|_| !before.iter().all(is_trusted))
+        let keeps_trust = |old: &Root| !self.roots.iter().any(|root| loses_trust(old, root));
+        self.trust_fault
+            .take_if(|_| !before.iter().all(keeps_trust))
     }
 }
 
-/// Returns whether two roots are of one place. Labels do not tell: a catalog numbers those that are alike.
-fn is_same(was: &Root, root: &Root) -> bool {
-    was.source().location() == root.source().location()
-        && was.scope() == root.scope()
-        && was.plugin_name() == root.plugin_name()
+/// Returns whether two roots are the same folder in the same role. Labels cannot be compared: a catalog numbers
+/// duplicate labels.
+fn is_same_root(one: &Root, other: &Root) -> bool {
+    one.source().location() == other.source().location()
+        && one.scope() == other.scope()
+        && one.plugin_name() == other.plugin_name()
 }
 
 impl fmt::Debug for Host {
@@ -266,37 +283,37 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is found where the project was trusted before and is not now.
+    /// Returns the roots of a project that was trusted before and is not now.
     fn revoked() -> (Vec<Root>, DiscoveredRoots) {
         let root = |trust| {
             let source = MemorySource::new([("a/SKILL.md", "")]);
             Root::new(Scope::Project, "app", source).with_trust(trust)
         };
-        let mut looked = Host::new(Environment::new("/nowhere")).look_anyway(&[]);
-        looked.roots = vec![root(Trust::Untrusted)];
-        (vec![root(Trust::Trusted)], looked)
+        let mut found = Host::new(Environment::new("/nowhere")).find_roots_anyway(&[]);
+        found.roots = vec![root(Trust::Untrusted)];
+        (vec![root(Trust::Trusted)], found)
     }
 
     #[test]
     fn trust_that_is_taken_back_ends_whatever_else_cannot_be_looked_at() {
-        let (before, mut looked) = revoked();
-        looked.fault = Some(Error::not_found("a root of a disk that is gone"));
-        assert!(looked.takes_trust(&before).is_none());
-        assert!(looked.takes_root(&before).is_none());
+        let (before, mut found) = revoked();
+        found.fault = Some(Error::not_found("a root of a disk that is gone"));
+        assert!(found.take_trust_fault(&before).is_none());
+        assert!(found.take_root_fault(&before).is_none());
     }
 
     #[test]
     fn trust_that_cannot_be_looked_at_just_now_stays() {
-        let (before, mut looked) = revoked();
-        looked.trust_fault = Some(Error::not_found("the list"));
-        assert!(looked.takes_trust(&before).is_some());
+        let (before, mut found) = revoked();
+        found.trust_fault = Some(Error::not_found("the list"));
+        assert!(found.take_trust_fault(&before).is_some());
     }
 
     #[test]
     fn root_that_cannot_be_looked_at_just_now_is_not_lost() {
-        let (before, mut looked) = revoked();
-        looked.fault = Some(Error::not_found("the root"));
-        looked.roots.clear();
-        assert!(looked.takes_root(&before).is_some());
+        let (before, mut found) = revoked();
+        found.fault = Some(Error::not_found("the root"));
+        found.roots.clear();
+        assert!(found.take_root_fault(&before).is_some());
     }
 }

@@ -1,7 +1,7 @@
-//! The skills engine for AI agents: what a host adds to its program.
+//! The skills engine for AI agents: the crate that a host program depends on.
 //!
-//! This crate assembles the engine, [`core`], with the world: it finds the roots of skills, reads settings, and holds the
-//! live catalog. It is the only part that looks at the environment, the home and the clock.
+//! It connects the engine, [`core`], to the outside world: it finds the skill roots, reads settings, and holds the live
+//! catalog. It is the only crate that reads the environment, the home directory and the clock.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -17,10 +17,10 @@
 mod environment;
 
 #[cfg(feature = "exact-tokens")]
-mod exact;
+mod o200k;
 
 #[cfg(feature = "store")]
-mod writable;
+mod write_target;
 
 mod settings;
 
@@ -69,9 +69,9 @@ pub use evaluate::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
     QueryMatch, StartsBy,
 };
-#[cfg(feature = "exact-tokens")]
-pub use exact::O200k;
 pub use host::Host;
+#[cfg(feature = "exact-tokens")]
+pub use o200k::O200k;
 #[cfg(feature = "index")]
 pub use root_cache::RootCache;
 pub use roots::{FOLDERS, RootStatus, SearchedRoot};
@@ -97,27 +97,27 @@ pub use trust::{distrust_folder, trust_folder, trustable_folder};
 #[cfg(feature = "watch")]
 pub use watch::{WatchStatus, Watcher};
 
-/// Runs the examples of the README as they are printed.
+/// Runs the README's examples as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// Runs those of the page about disclosure.
+/// Runs the examples of the disclosure page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/disclosure.md")]
 struct DisclosurePage;
 
-/// Runs those of the page about search.
+/// Runs the examples of the search page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/search.md")]
 struct SearchPage;
 
-/// Runs those of the page about injection.
+/// Runs the examples of the injection page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/injection.md")]
 struct InjectionPage;
 
-/// Runs those of the page about following what happens.
+/// Runs the examples of the observability page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/observability.md")]
 struct ObservabilityPage;

@@ -1,4 +1,4 @@
-//! What was read of many skills, kept on disk for the next start.
+//! On-disk cache of skill metadata, so that the next start reads only what changed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,78 +7,78 @@ use skillfold_core::{
 };
 use skillfold_index::{BlobCache, CachedBlob};
 
-/// Folders of a root from which on it is remembered: fewer are read in the time that a person does not notice.
-const MANY: usize = 1_000;
+/// Minimum folders of a root before it is cached. Fewer are read faster than a user notices.
+const MIN_CACHED_FOLDERS: usize = 1_000;
 
-/// One in so many folders has to be another before all is written anew. Reading a few files costs less than that.
-const STALE: usize = 50;
+/// The file is rewritten once more than 1/50 of the folders changed. Below that, reading the changed ones is cheaper.
+const REWRITE_DIVISOR: usize = 50;
 
-/// The folder of these files among other caches.
-const FOLDER: &str = "metadata";
+/// The subfolder of the cache folder for these files.
+const CACHE_FOLDER: &str = "metadata";
 
-/// What was remembered of a root when a host started, and what became of it.
+/// How a root's cache file was used when the host started.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RootCache {
-    /// What people see of the root.
+    /// The root's label.
     pub label: String,
-    /// The file that it is kept in.
+    /// The cache file.
     pub file: PathBuf,
-    /// Folders whose `SKILL.md` was as it was remembered, and was not read.
+    /// Folders whose `SKILL.md` was unchanged and was not read.
     pub kept: usize,
     /// Folders whose `SKILL.md` was read.
     pub read: usize,
-    /// Whether the file was written anew.
+    /// Whether the cache file was rewritten.
     pub is_written: bool,
-    /// Why the file was not used, or could not be written. The skills are complete all the same.
+    /// Why the cache file was not used or could not be written. The skills are complete all the same.
     pub problem: Option<String>,
 }
 
-/// What a file had of a root.
+/// The content of a root's cache file.
 struct CachedRootFile {
     name: String,
-    kept: Result<Option<CachedBlob>, Error>,
+    blob: Result<Option<CachedBlob>, Error>,
 }
 
-/// Finds all skills of some roots from what is kept below a folder, and keeps what is new.
+/// Discovers the skills of some roots with the caches in `folder`, and updates those.
 pub(crate) fn discover(
     folder: &Path,
     roots: Vec<Root>,
-    rules: CatalogOptions,
+    options: CatalogOptions,
     now_ns: i64,
 ) -> (Catalog, Vec<RootCache>) {
-    let cache = BlobCache::new(folder.join(FOLDER));
-    let reading = rules.read.clone();
-    let mark = CachedScan::options_key(&reading);
+    let cache = BlobCache::new(folder.join(CACHE_FOLDER));
+    let read_options = options.read.clone();
+    let options_key = CachedScan::options_key(&read_options);
     let names = roots.iter().filter_map(|root| root.source().lasting_name());
-    let asked = names.map(|name| CachedRootFile {
+    let files = names.map(|name| CachedRootFile {
         name: name.to_owned(),
-        kept: cache.read(name, &mark),
+        blob: cache.read(name, &options_key),
     });
-    let asked: Vec<CachedRootFile> = asked.collect();
-    let kept = asked
+    let files: Vec<CachedRootFile> = files.collect();
+    let blobs = files
         .iter()
-        .filter_map(|asked| asked.kept.as_ref().ok()?.as_ref());
-    let remembered = kept.filter_map(|kept| CachedScan::new(kept.bytes(), &reading));
-    let remembered: Vec<CachedScan<'_>> = remembered.collect();
+        .filter_map(|file| file.blob.as_ref().ok()?.as_ref());
+    let scans = blobs.filter_map(|blob| CachedScan::new(blob.bytes(), &read_options));
+    let scans: Vec<CachedScan<'_>> = scans.collect();
     let CachedDiscovery { catalog, roots, .. } =
-        Catalog::discover_cached(roots, rules, now_ns, &remembered);
-    let memory = roots.iter().enumerate().filter_map(|(at, recall)| {
-        let name = catalog.roots()[at].source().lasting_name()?;
-        let asked = asked.iter().find(|asked| asked.name == name)?;
-        write(&cache, &mark, asked, (&catalog, at), *recall)
+        Catalog::discover_cached(roots, options, now_ns, &scans);
+    let caches = roots.iter().enumerate().filter_map(|(root, report)| {
+        let name = catalog.roots()[root].source().lasting_name()?;
+        let file = files.iter().find(|file| file.name == name)?;
+        update_file(&cache, &options_key, file, (&catalog, root), *report)
     });
-    let memory = memory.collect();
-    (catalog, memory)
+    let caches = caches.collect();
+    (catalog, caches)
 }
 
-/// Keeps what was found in a root, if it is much and much of it is new; returns nothing where the root has little.
-fn write(
+/// Rewrites the cache file of a root if the root is large and enough of it changed. Returns `None` for a small root.
+fn update_file(
     cache: &BlobCache,
-    mark: &str,
-    asked: &CachedRootFile,
-    (catalog, at): (&Catalog, usize),
-    recall: CacheReport,
+    options_key: &str,
+    cached: &CachedRootFile,
+    (catalog, root): (&Catalog, usize),
+    report: CacheReport,
 ) -> Option<RootCache> {
     let CacheReport {
         kept,
@@ -86,25 +86,26 @@ fn write(
         new,
         gone,
         ..
-    } = recall;
-    let unread = asked.kept.as_ref().err();
-    if kept + read < MANY && unread.is_none() && kept == 0 {
+    } = report;
+    let read_error = cached.blob.as_ref().err();
+    if kept + read < MIN_CACHED_FOLDERS && read_error.is_none() && kept == 0 {
         return None;
     }
-    let mut problem = unread.map(Error::with_cause);
-    // What cannot be read right now is not gone.
-    let is_whole = !catalog.is_stale(at);
-    let is_old = kept + read >= MANY && (new + gone) * STALE > kept + read;
-    let bytes = (is_old && is_whole)
-        .then(|| catalog.to_scan_bytes(at))
+    let mut problem = read_error.map(Error::with_cause);
+    // A stale root is incomplete: folders that cannot be read right now are not gone.
+    let is_complete = !catalog.is_stale(root);
+    let is_outdated =
+        kept + read >= MIN_CACHED_FOLDERS && (new + gone) * REWRITE_DIVISOR > kept + read;
+    let bytes = (is_outdated && is_complete)
+        .then(|| catalog.to_scan_bytes(root))
         .flatten();
-    let written = bytes.map(|bytes| cache.write(&asked.name, mark, &bytes));
+    let written = bytes.map(|bytes| cache.write(&cached.name, options_key, &bytes));
     if let Some(Err(error)) = &written {
         problem = Some(error.with_cause());
     }
     Some(RootCache {
-        label: catalog.roots()[at].label().to_owned(),
-        file: cache.path_of(&asked.name, mark),
+        label: catalog.roots()[root].label().to_owned(),
+        file: cache.path_of(&cached.name, options_key),
         kept,
         read,
         is_written: matches!(written, Some(Ok(()))),

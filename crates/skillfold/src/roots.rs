@@ -1,4 +1,4 @@
-//! Which folders are searched, and what became of each.
+//! Finds and opens the skill roots, and reports the status of each.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use skillfold_core::{
     UntrustedBudget,
 };
 
-use crate::environment::{Environment, resolved};
+use crate::environment::{Environment, real_path};
 use crate::settings::{Origin, Settings};
 use crate::trust::TrustRule;
 
-/// Folders of skills inside a project or a home, the first of which wins a name.
+/// Skill folders inside a project or a home, in order of precedence.
 pub const FOLDERS: [&str; 4] = [
     ".agents/skills",
     ".claude/skills",
@@ -23,42 +23,42 @@ pub const FOLDERS: [&str; 4] = [
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SearchedRoot {
-    /// Its path.
+    /// The path of the folder.
     pub path: PathBuf,
-    /// What people see of the path.
+    /// The path as it is shown to people.
     pub label: String,
-    /// Where its skills belong.
+    /// The scope of its skills.
     pub scope: Scope,
-    /// The plugin that it is of.
+    /// The plugin that it belongs to.
     pub plugin: Option<PluginName>,
-    /// Whether what it holds may be given to a model.
+    /// Whether its skills may be given to a model.
     pub trust: Trust,
-    /// What of the person's makes the project's skills trusted, where it is a root of the project.
+    /// The rule by which the user trusts the project, if this is a root of the project.
     pub trusted_by: Option<TrustRule>,
-    /// Who named it.
+    /// Where it was configured.
     pub origin: Origin,
-    /// What became of it.
+    /// Whether it was searched.
     pub outcome: RootStatus,
 }
 
-/// What became of a folder that was looked for.
+/// The status of a folder that was looked for.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RootStatus {
     /// It was searched.
     Searched,
-    /// It is not there, and need not be.
+    /// It does not exist; it is a default folder that need not.
     Absent,
-    /// It is not there or could not be read, and should be.
+    /// It should exist, but is missing or unreadable.
     Missing(Diagnostic),
-    /// It cannot be opened right now: what was known of it stays, and it is tried again.
+    /// It could not be opened at the moment. Its previous content is kept, and opening it is retried.
     Stale(Diagnostic),
-    /// It is another root by another path.
+    /// It is the same folder as another root, reached by another path. The value is that root's label.
     Same(String),
 }
 
-/// Finds the roots that settings and surroundings name, in the order in which they win names inside a scope. `rule` is
-/// what trusts the project. One that cannot be opened just now stays as it is among those of before.
+/// Finds the roots of the settings and the environment, in order of name precedence inside a scope. `rule` is what
+/// makes the project trusted. A root that cannot be opened at the moment is taken over from `before`.
 pub(crate) fn find(
     environment: &Environment,
     settings: &Settings,
@@ -69,16 +69,17 @@ pub(crate) fn find(
     let mut searched: Vec<SearchedRoot> = Vec::new();
     let mut known: Vec<(PathBuf, String)> = Vec::new();
     let mut candidates = candidates(environment, settings, rule);
-    let untrusted = Untrusted::of(environment, settings);
-    // Trusted ones first: a root that is reached twice belongs to the first, and a project must not claim the person's.
+    let untrusted = UntrustedOpener::new(environment, settings);
+    // Trusted roots first: a folder that is reached twice belongs to the first, and a project must not claim the
+    // user's.
     candidates.sort_by_key(|root| root.trust == Trust::Untrusted);
     for mut root in candidates {
-        let real = resolved(&root.path);
+        let real = real_path(&root.path);
         let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
         if let Some((_, label)) = same {
             root.outcome = RootStatus::Same(label.clone());
         } else if root.trust == Trust::Untrusted && untrusted.is_outside(real.as_deref()) {
-            root.outcome = leads_out(&root);
+            root.outcome = outside_project(&root);
         } else {
             let opened = match root.trust {
                 Trust::Untrusted => untrusted.open(&root.path),
@@ -86,13 +87,13 @@ pub(crate) fn find(
             };
             match opened {
                 Ok(source) => {
-                    roots.push(root.open(source));
+                    roots.push(root.to_root(source));
                     known.extend(real.map(|path| (path, root.label.clone())));
                 }
                 Err(error) => {
-                    root.outcome = outcome(&root, &error);
+                    root.outcome = failure_status(&root, &error);
                     if matches!(root.outcome, RootStatus::Stale(_)) {
-                        let known = before.iter().find(|known| root.is_of(known));
+                        let known = before.iter().find(|known| root.is_root(known));
                         roots.extend(known.map(|known| known.clone().with_trust(root.trust)));
                     }
                 }
@@ -103,19 +104,18 @@ pub(crate) fn find(
     (roots, searched)
 }
 
-/// How folders are opened that nobody trusted: links in them are not followed, and all of them together are searched within
-/// one small budget.
-struct Untrusted {
-    /// The project's folder, through links.
+/// Opens untrusted roots: links in them are not followed, and all of them together share one small budget.
+struct UntrustedOpener {
+    /// The project's folder with links resolved.
     project: Option<PathBuf>,
     links: LinkPolicy,
     budget: UntrustedBudget,
 }
 
-impl Untrusted {
-    fn of(environment: &Environment, settings: &Settings) -> Self {
+impl UntrustedOpener {
+    fn new(environment: &Environment, settings: &Settings) -> Self {
         Self {
-            project: resolved(environment.project()),
+            project: real_path(environment.project()),
             links: match settings.links.value {
                 LinkPolicy::Follow => LinkPolicy::Refuse,
                 strict => strict,
@@ -124,7 +124,7 @@ impl Untrusted {
         }
     }
 
-    /// Returns whether a folder is there and not in the project.
+    /// Returns whether a folder exists outside the project.
     fn is_outside(&self, real: Option<&Path>) -> bool {
         let project = self.project.as_deref();
         real.zip(project)
@@ -136,7 +136,7 @@ impl Untrusted {
     }
 }
 
-fn leads_out(root: &SearchedRoot) -> RootStatus {
+fn outside_project(root: &SearchedRoot) -> RootStatus {
     let message = format!(
         "Root leads out of the project, which is not trusted: `{}`",
         root.label
@@ -145,14 +145,14 @@ fn leads_out(root: &SearchedRoot) -> RootStatus {
 }
 
 impl SearchedRoot {
-    /// Returns whether a root was opened for this one.
-    pub(crate) fn is_of(&self, root: &Root) -> bool {
+    /// Returns whether `root` was opened from this folder.
+    pub(crate) fn is_root(&self, root: &Root) -> bool {
         root.source().location() == Some(&self.path)
             && root.scope() == self.scope
             && root.plugin_name() == self.plugin.as_ref()
     }
 
-    fn open(&self, source: FsSource) -> Root {
+    fn to_root(&self, source: FsSource) -> Root {
         let root = match &self.plugin {
             Some(plugin) => Root::plugin(plugin.clone(), &*self.label, source),
             None => Root::new(self.scope, &*self.label, source),
@@ -161,7 +161,7 @@ impl SearchedRoot {
     }
 }
 
-fn outcome(root: &SearchedRoot, error: &Error) -> RootStatus {
+fn failure_status(root: &SearchedRoot, error: &Error) -> RootStatus {
     if error.kind() == ErrorKind::NotFound && root.origin == Origin::Default {
         return RootStatus::Absent;
     }
@@ -180,14 +180,14 @@ fn outcome(root: &SearchedRoot, error: &Error) -> RootStatus {
     RootStatus::Missing(Diagnostic::new(Code::RootMissing, None, message))
 }
 
-/// Returns the folders to look for: configured ones, then default ones, the nearest first.
+/// Returns the folders to look for: configured ones first, then the default ones, nearest first.
 fn candidates(
     environment: &Environment,
     settings: &Settings,
     rule: Option<&TrustRule>,
 ) -> Vec<SearchedRoot> {
     let root = |path: PathBuf, scope: Scope, origin: Origin| SearchedRoot {
-        label: environment.shown(&path),
+        label: environment.display_path(&path),
         trust: if scope == Scope::Project && rule.is_none() {
             Trust::Untrusted
         } else {
@@ -204,7 +204,7 @@ fn candidates(
         let value = &setting.value;
         let mut root = root(value.path.clone(), value.scope, setting.origin.clone());
         root.plugin.clone_from(&value.plugin);
-        // A root that the person names is theirs, wherever it is; one that a project names is the project's.
+        // A root named by the user is trusted, wherever it is; one named by a project is as trusted as the project.
         if !matches!(setting.origin, Origin::Project(..)) {
             root.trust = Trust::Trusted;
             root.trusted_by = None;

@@ -1,4 +1,4 @@
-//! A new skill that meets the specification.
+//! Creates new skills that conform to the specification.
 
 use std::path::{Path, PathBuf};
 
@@ -9,29 +9,30 @@ use skillfold_store::{Access, WriteRoot};
 use crate::environment::Environment;
 use crate::roots::FOLDERS;
 
-/// Where a new skill is put.
+/// Where a new skill is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillLocation {
-    /// The project's folder for skills.
+    /// The project's skill folder.
     Project,
-    /// The person's folder for skills.
+    /// The user's skill folder.
     User,
-    /// A folder of skills.
+    /// Any other skill folder.
     Folder(PathBuf),
 }
 
-/// Makes a new skill that meets the specification, and returns its `SKILL.md`. What is there already stays as it is.
+/// Creates a new skill that conforms to the specification, and returns the path of its `SKILL.md`. Existing files are
+/// never overwritten.
 ///
-/// A name or description that would not pass is an error, with the nearest name that would. Below the project's folder a link
-/// on the way is refused.
+/// An invalid name or description is an error that suggests the nearest valid name. Inside the project's folder, links
+/// on the way are refused.
 pub fn scaffold(
     environment: &Environment,
-    home: &SkillLocation,
+    location: &SkillLocation,
     name: &str,
     description: &str,
 ) -> Result<PathBuf, Error> {
-    let root = match home {
+    let root = match location {
         SkillLocation::Project => environment.project().join(FOLDERS[0]),
         SkillLocation::User => environment
             .home_dir()
@@ -39,13 +40,13 @@ pub fn scaffold(
             .join(FOLDERS[0]),
         SkillLocation::Folder(path) => environment.directory().join(path),
     };
-    let text = text(name, description);
-    if let Some(why) = wrong(name, &text) {
+    let text = skill_text(name, description);
+    if let Some(why) = find_problem(name, &text) {
         return Err(Error::invalid(name, why));
     }
     let path = root.join(name).join(SKILL_FILE);
-    let (base, file) = match environment.below_project(&path) {
-        Some(inside) if *home != SkillLocation::User => {
+    let (base, file) = match environment.relative_to_project(&path) {
+        Some(inside) if *location != SkillLocation::User => {
             (WriteRoot::open(environment.project())?, inside.to_owned())
         }
         _ => (
@@ -57,8 +58,8 @@ pub fn scaffold(
     Ok(path)
 }
 
-/// Returns what is wrong with a new skill, and the name that would do.
-fn wrong(name: &str, text: &str) -> Option<String> {
+/// Returns what is wrong with a new skill, with the nearest valid name.
+fn find_problem(name: &str, text: &str) -> Option<String> {
     let findings = lint(text.as_bytes(), name, Profile::Spec);
     let mut errors = findings
         .iter()
@@ -66,42 +67,42 @@ fn wrong(name: &str, text: &str) -> Option<String> {
     let why = match (name.parse::<ResourcePath>(), errors.next()) {
         _ if name.contains(['/', '\\']) => "Name has a slash".to_owned(),
         (_, Some(finding)) => finding.message.to_string(),
-        // What no file can be called everywhere is no name of a folder.
+        // Names that some system does not allow for files are not allowed either.
         (Err(error), None) => error.to_string(),
         (Ok(_), None) => return None,
     };
-    let meant = meant(name);
-    Some(if meant.is_empty() || meant == name {
+    let suggestion = suggest_name(name);
+    Some(if suggestion.is_empty() || suggestion == name {
         why
     } else {
-        format!("{why}; `{meant}` would do")
+        format!("{why}; `{suggestion}` would do")
     })
 }
 
-/// Returns the nearest name that the specification allows: lower case, and single hyphens between words.
-fn meant(name: &str) -> String {
+/// Returns the nearest valid name: lower case, with single hyphens between words.
+fn suggest_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<String> = words
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_lowercase)
         .collect();
-    let meant = words.join("-");
-    start_of(&meant, 64).trim_end_matches('-').to_owned()
+    let name = words.join("-");
+    start_of(&name, 64).trim_end_matches('-').to_owned()
 }
 
-fn text(name: &str, description: &str) -> String {
+fn skill_text(name: &str, description: &str) -> String {
     let title = name.replace('-', " ");
     format!(
         "---\nname: {name}\ndescription: {}\n---\n\n# {title}\n\n{BODY_PLACEHOLDER} {}",
-        quoted(description.trim()),
+        yaml_scalar(description.trim()),
         "It reads this only when it uses the skill.\n\n\
          1. First step\n2. Second step\n\n\
          Put long material into files beside this one, such as `references/details.md`, and say when to read them.\n"
     )
 }
 
-/// Returns a description as YAML: plain where it can be, else in quotes.
-fn quoted(description: &str) -> String {
+/// Returns a description as a YAML scalar, quoted unless it can be plain.
+fn yaml_scalar(description: &str) -> String {
     let line = description.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_plain = line
         .chars()
@@ -116,7 +117,7 @@ fn quoted(description: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{meant, quoted, text, wrong};
+    use super::{find_problem, skill_text, suggest_name, yaml_scalar};
     use skillfold_core::{Code, Profile, lint};
 
     #[test]
@@ -130,7 +131,7 @@ mod tests {
             "@x",
             "[a",
         ] {
-            let text = text("hello", description);
+            let text = skill_text("hello", description);
             let findings = lint(text.as_bytes(), "hello", Profile::Spec);
             let codes: Vec<_> = findings.iter().map(|finding| finding.code).collect();
             assert_eq!(codes, [Code::Placeholder], "{description}");
@@ -139,16 +140,19 @@ mod tests {
 
     #[test]
     fn name_that_would_not_pass_gets_the_nearest_that_would() {
-        assert_eq!(meant("My Great_Skill!"), "my-great-skill");
-        assert_eq!(meant("--"), "");
-        let why = wrong("My Skill", &text("My Skill", "Does things"));
+        assert_eq!(suggest_name("My Great_Skill!"), "my-great-skill");
+        assert_eq!(suggest_name("--"), "");
+        let why = find_problem("My Skill", &skill_text("My Skill", "Does things"));
         assert_eq!(
             why.unwrap(),
             "Name has upper-case letters: `My Skill`; `my-skill` would do"
         );
         for name in ["../x", "a/b", "a\\b", "", "con", "nul"] {
-            assert!(wrong(name, &text(name, "Does things")).is_some(), "{name}");
+            assert!(
+                find_problem(name, &skill_text(name, "Does things")).is_some(),
+                "{name}"
+            );
         }
-        assert_eq!(quoted("It's: so"), "'It''s: so'");
+        assert_eq!(yaml_scalar("It's: so"), "'It''s: so'");
     }
 }

@@ -1,4 +1,4 @@
-//! Skills by the words of a request.
+//! Search for skills that answer a request.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,43 +7,44 @@ use skillfold_core::{Catalog, Entry, Query, SearchCoverage, Snippet, read_body};
 
 use crate::skills::Skills;
 
-/// What was found for a request, in one snapshot.
+/// The results of a search in one snapshot.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SearchResults {
-    /// The skills, the best first.
+    /// The skills, best first.
     pub hits: Vec<Hit>,
-    /// What of the skills was looked at.
+    /// Which parts of the skills were searched.
     pub coverage: SearchCoverage,
-    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    /// The byte range in the middle of the request that was skipped because the request is too long.
     pub unread: Option<Range<usize>>,
     /// How many skills were searched.
     pub searched: usize,
-    /// Why less was looked at, or in another way, than there is a place for. What was found is right all the same.
+    /// Why the search was less complete than configured, for example without the model or the disk index. The hits are
+    /// valid all the same.
     pub problem: Option<String>,
-    /// Whether the index turned out to be damaged and is being made again: the metadata alone was searched in its place, and
-    /// the same search may find more soon.
+    /// Whether the index was damaged and is being rebuilt. Only the metadata was searched instead, and the same search
+    /// may find more soon.
     pub is_stopgap: bool,
     catalog: Arc<Catalog>,
     query: Query,
 }
 
-/// A skill that was found.
+/// A search hit.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Hit {
     /// The skill's id.
     pub id: Box<str>,
-    /// How well it answers, in no unit: scores of one request can be compared, those of two cannot.
+    /// The relevance score, without a unit. Scores are comparable only within one request.
     pub score: f32,
-    /// How likely it is what was meant, from 0 to 1.
+    /// The estimated probability that this is the right skill, from 0 to 1.
     pub confidence: f32,
 }
 
 impl Skills {
-    /// Returns the skills that answer a request best, at most so many, of those that a model may see.
+    /// Returns the `limit` skills that answer a request best, among those that a model may see.
     ///
-    /// The first search reads the start of each skill's instructions; later ones read what changed.
+    /// The first search reads the start of each skill's instructions; later ones read only what changed.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::MemorySource};
@@ -62,28 +63,28 @@ impl Skills {
         self.search_among(request, limit, |entry| entry.is_visible())
     }
 
-    /// Returns the skills that answer a request best, of those that may be seen.
+    /// Returns the `limit` skills that answer a request best, among those that `may_see` accepts.
     pub fn search_among(
         &self,
         request: &str,
         limit: usize,
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults {
-        let searching = self.searching();
-        let query = searching.query(request);
-        let found = searching.search(&query, limit, &may_see);
-        let hits = found.best.into_iter().map(|(id, score, confidence)| Hit {
+        let index = self.index();
+        let query = index.query(request);
+        let found = index.search(&query, limit, &may_see);
+        let hits = found.ranked.into_iter().map(|(id, score, confidence)| Hit {
             id,
             score,
             confidence,
         });
-        let catalog = Arc::clone(searching.catalog());
+        let catalog = Arc::clone(index.catalog());
         SearchResults {
             hits: hits.collect(),
-            coverage: found.covers,
+            coverage: found.coverage,
             unread: query.unread(),
             searched: catalog.entries().filter(|entry| may_see(entry)).count(),
-            is_stopgap: found.is_stopgap,
+            is_stopgap: found.is_fallback,
             problem: (found.problem.as_deref().or(query.problem())).map(str::to_owned),
             catalog,
             query,
@@ -97,32 +98,33 @@ impl SearchResults {
         &self.catalog
     }
 
-    /// Returns the skill of a hit.
+    /// Returns the catalog entry of a hit.
     pub fn entry(&self, hit: &Hit) -> Option<Entry<'_>> {
         self.catalog.get(&hit.id)
     }
 
-    /// Returns the stretch of a skill that has the most words of the request: of its description, or of its instructions
-    /// where they have more, which are read now. Nothing, if neither has one.
+    /// Returns the passage of a skill, of at most `bytes` bytes, that contains the most words of the request. It is
+    /// from the description, or from the instructions if those contain more; the instructions are read now. Returns
+    /// `None` if neither contains a word of the request.
     pub fn snippet(&self, hit: &Hit, bytes: usize) -> Option<Snippet> {
         let entry = self.entry(hit)?;
-        let described = self.query.snippet(entry.manifest().description(), bytes);
-        let instructed = match self.coverage {
+        let from_description = self.query.snippet(entry.manifest().description(), bytes);
+        let from_body = match self.coverage {
             SearchCoverage::Bodies => {
-                body(&entry).and_then(|body| self.query.snippet(&body, bytes))
+                read_body_text(&entry).and_then(|body| self.query.snippet(&body, bytes))
             }
             _ => None,
         };
         let terms = |snippet: &Option<Snippet>| snippet.as_ref().map_or(0, |one| one.terms);
-        if terms(&instructed) > terms(&described) {
-            instructed
+        if terms(&from_body) > terms(&from_description) {
+            from_body
         } else {
-            described
+            from_description
         }
     }
 }
 
-fn body(entry: &Entry<'_>) -> Option<String> {
+fn read_body_text(entry: &Entry<'_>) -> Option<String> {
     let limits = &entry.catalog().options().read.walk.limits;
     let content = read_body(entry.root().source(), entry.skill(), limits).ok()?;
     Some(String::from_utf8_lossy(&content.bytes).into_owned())

@@ -1,80 +1,81 @@
-//! One conversation of a host.
+//! A conversation with a model.
 
 use std::sync::Arc;
 
 use skillfold_core::{
     Budget, Catalog, Envelope, Error, Explanation, Feedback, Instructions, Listing, LoadedText,
-    Loader, Memory as _, Policy, Session as Remembered, Turn,
+    Loader, Memory as _, Policy, Session as SessionState, Turn,
 };
 
 use crate::skills::Skills;
 
-/// One conversation: what a model is told of skills, turn by turn. Each turn is of one snapshot, the newest.
+/// One conversation: what a model is told about skills, turn by turn. Each turn uses the newest snapshot.
 #[derive(Clone, Debug)]
 pub struct Session {
     skills: Skills,
     policy: Policy,
-    remembered: Remembered,
+    state: SessionState,
 }
 
 impl Session {
-    pub(crate) fn new(skills: Skills, policy: Policy, remembered: Remembered) -> Self {
+    pub(crate) fn new(skills: Skills, policy: Policy, state: SessionState) -> Self {
         Self {
             skills,
             policy,
-            remembered,
+            state,
         }
     }
 
-    /// Begins a conversation inside this one, which may see only some of what this one may see. An id that leads to
-    /// nothing here is an error.
+    /// Starts a child conversation that sees only the skills in `ids`, at most those that this one sees. An id that
+    /// this conversation cannot resolve is an error.
     pub fn child<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Error> {
-        let remembered = |catalog: &Catalog, _: &Loader| self.remembered.child(catalog, ids);
+        let child = |catalog: &Catalog, _: &Loader| self.state.child(catalog, ids);
         Ok(Self {
-            remembered: self.skills.with_now(remembered)?,
+            state: self.skills.with_snapshot(child)?,
             skills: self.skills.clone(),
             policy: self.policy.clone(),
         })
     }
 
-    /// Returns the listing: a line for each skill, the same bytes while the skills are the same. Where they change
-    /// later, turns tell the difference to it.
+    /// Returns the listing, one line per skill. It is byte-identical while the skills are unchanged; later changes are
+    /// announced in turns.
     pub fn listing(&mut self) -> Listing {
-        let (policy, remembered) = (&self.policy, &mut self.remembered);
+        let (policy, state) = (&self.policy, &mut self.state);
         self.skills
-            .with_now(|catalog, _| remembered.listing(catalog, policy))
+            .with_snapshot(|catalog, _| state.listing(catalog, policy))
     }
 
-    /// Decides what the latest message of the user adds to what the model was told.
+    /// Decides what to tell the model for the user's latest message.
     pub fn turn(&mut self, message: &str) -> Turn {
-        let (policy, remembered) = (&self.policy, &mut self.remembered);
+        let (policy, state) = (&self.policy, &mut self.state);
         let turn = self
             .skills
-            .with_matcher(|matcher, loader| remembered.turn(matcher, loader, policy, message));
-        self.skills.counted(&turn);
+            .with_matcher(|matcher, loader| state.turn(matcher, loader, policy, message));
+        self.skills.count_turn(&turn);
         turn
     }
 
-    /// Explains what a message would add, and why the skills that `ids` lead to would not be chosen. Nothing is
-    /// remembered. The answer is for people: it speaks of skills that the conversation may not see.
+    /// Explains what a message would add, and why the skills in `ids` would not be chosen. The conversation does not
+    /// change. Show the result to people only: it mentions skills that the conversation may not see.
     pub fn why(&self, message: &str, ids: &[&str]) -> Result<Explanation, Error> {
         self.skills.with_matcher(|matcher, loader| {
-            let remembered = &self.remembered;
-            remembered.why(matcher, loader, &self.policy, message, ids)
+            let state = &self.state;
+            state.why(matcher, loader, &self.policy, message, ids)
         })
     }
 
-    /// Loads a skill that the model asked for: always the whole of it.
+    /// Loads a skill that the model asked for, always in full.
     pub fn load(&mut self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        let (policy, remembered) = (&self.policy, &mut self.remembered);
+        let (policy, state) = (&self.policy, &mut self.state);
         let loaded = self
             .skills
-            .with_now(|catalog, loader| remembered.load(catalog, loader, policy, id, arguments));
-        self.skills.noted(loaded)
+            .with_snapshot(|catalog, loader| state.load(catalog, loader, policy, id, arguments));
+        self.skills.count_refusal(loaded)
     }
 
-    /// Says what became of a skill: an event, and a number of [`Counters`](crate::Counters). `skillfold stats` reads the
-    /// events as `TraceLines` writes them, and says how well skills are chosen over time.
+    /// Records whether a skill was used, unused or missed: logs an event and updates [`Counters`](crate::Counters).
+    /// `skillfold stats` reads these events from what `TraceLines` writes, and reports how well skills are chosen over
+    /// time.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy, Feedback}};
@@ -88,67 +89,67 @@ impl Session {
     /// assert_eq!(skills.counters().used, 1);
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn record_feedback(&self, id: &str, verdict: Feedback) -> Result<(), Error> {
-        let said =
-            |catalog: &Catalog, _: &Loader| self.remembered.record_feedback(catalog, id, verdict);
-        self.skills.with_now(said)?;
-        self.skills.counted_verdict(verdict);
+    pub fn record_feedback(&self, id: &str, feedback: Feedback) -> Result<(), Error> {
+        let record =
+            |catalog: &Catalog, _: &Loader| self.state.record_feedback(catalog, id, feedback);
+        self.skills.with_snapshot(record)?;
+        self.skills.count_feedback(feedback);
         Ok(())
     }
 
-    /// Loads a skill that the model asked for, and puts it into an envelope.
+    /// Loads a skill that the model asked for, and wraps it in an envelope.
     pub fn render(
         &mut self,
         id: &str,
         arguments: &str,
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
-        let (policy, remembered) = (&self.policy, &mut self.remembered);
-        let rendered = self.skills.with_now(|catalog, loader| {
-            let instructions = remembered.load(catalog, loader, policy, id, arguments)?;
+        let (policy, state) = (&self.policy, &mut self.state);
+        let rendered = self.skills.with_snapshot(|catalog, loader| {
+            let instructions = state.load(catalog, loader, policy, id, arguments)?;
             let entry = catalog.resolve_for_model(instructions.id())?;
             Ok(loader.wrap(&entry, instructions, envelope))
         });
-        self.skills.noted(rendered)
+        self.skills.count_refusal(rendered)
     }
 
-    /// Notes that the model got a text that it asked for, which the host still had: a conversation like this one rendered
-    /// it with these arguments and for so many tokens, and it [is current](Skills::is_current).
+    /// Records that the model got a skill from the host's own cache. A conversation with the same policy must have
+    /// rendered the text with these arguments and this token count, and it must still [be current](Skills::is_current).
     pub fn render_again(&mut self, loaded: &LoadedText, arguments: &str, tokens: u64) {
-        self.remembered
+        self.state
             .load_again(&loaded.instructions, arguments, tokens);
     }
 
-    /// Says what to give again after the conversation was cut short, within a budget. If the listing was cut too, it is
-    /// taken anew by [`listing`](Self::listing).
+    /// Returns what to give again after the conversation was compacted, within a budget. If the listing was lost too,
+    /// call [`listing`](Self::listing) for a new one.
     pub fn after_compaction(&mut self, budget: Budget) -> Turn {
-        let (policy, remembered) = (&self.policy, &mut self.remembered);
-        let turn = self.skills.with_now(|catalog, loader| {
-            remembered.after_compaction(catalog, loader, policy, budget)
+        let (policy, state) = (&self.policy, &mut self.state);
+        let turn = self.skills.with_snapshot(|catalog, loader| {
+            state.after_compaction(catalog, loader, policy, budget)
         });
-        self.skills.counted_again(&turn);
+        self.skills.count_compaction(&turn);
         turn
     }
 
-    /// Returns the tokens of the instructions of all skills that the conversation may see: what telling everything would
-    /// cost. Every one of them is read.
+    /// Returns the token count of the instructions of all skills that the conversation may see: the cost of giving all
+    /// of them up front. Reads every skill.
     pub fn eager_tokens(&self) -> u64 {
         let count = |text: &str| self.policy.counter.count(text);
-        self.skills.with_now(|catalog, loader| {
+        self.skills.with_snapshot(|catalog, loader| {
             let visible = catalog.visible();
-            let seen = visible.filter(|entry| self.remembered.may_see(entry.id()));
-            let loaded = seen.filter_map(|entry| loader.load(&entry, "").ok());
+            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let loaded = visible.filter_map(|entry| loader.load(&entry, "").ok());
             loaded.map(|loaded| count(loaded.body())).sum()
         })
     }
 
-    /// Returns how much a model is told, and when.
+    /// Returns the policy of the conversation.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Returns what the conversation knows, to be written down.
-    pub fn state(&self) -> &Remembered {
-        &self.remembered
+    /// Returns the conversation's state, for the host to save and [resume](Skills::resume).
+    pub fn state(&self) -> &SessionState {
+        &self.state
     }
 }

@@ -1,4 +1,4 @@
-//! The live handle that a host holds.
+//! The live handle to a host's skills.
 
 use std::ops::RangeBounds;
 use std::path::Path;
@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
     Agent, CacheStats, Catalog, Changes, ComposedInstructions, ContextLifetime, Cursor, Entry,
     Envelope, Error, Feedback, FileContent, FileList, Instructions, LoadedText, Loader, Matcher,
-    Policy, Publication, Root, Session as Remembered, SkillFile, Turn,
+    Policy, Publication, Root, Session as SessionState, SkillFile, Turn,
 };
 
 use crate::counters::{AtomicCounters, Counters};
@@ -23,7 +23,7 @@ use crate::snapshot_index::SnapshotIndex;
 use crate::trust::{TrustRule, TrustedFolders};
 use crate::trust_check::TrustCheck;
 
-/// All skills of a host, live: a clone is the same handle, and every thread may hold one.
+/// A live handle to all skills of a host. Clones share the same state and may be used from any thread.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -37,125 +37,125 @@ use crate::trust_check::TrustCheck;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What it gives is for a model: skills that only people may start are not there. [`for_person`](Self::for_person) is the
-/// same handle for what a person asks.
+/// The handle serves models: it hides skills that only users may start. [`for_person`](Self::for_person) returns the
+/// same handle for requests of the user.
 #[derive(Clone, Debug)]
 pub struct Skills {
-    shared: Arc<SkillsInner>,
-    reader: Audience,
+    inner: Arc<SkillsInner>,
+    audience: Audience,
 }
 
-/// Who is given skills.
+/// Who receives the skills.
 #[derive(Clone, Copy, Debug)]
 enum Audience {
     Model,
-    Person,
+    User,
 }
 
 #[derive(Debug)]
 struct SkillsInner {
     host: Host,
-    /// What readers see: one pointer, so that they see a whole.
-    now: ArcSwap<Snapshot>,
-    counting: AtomicCounters,
-    /// Held by the one that makes the next state; readers wait for it only when trust changed.
-    refreshing: Mutex<()>,
-    /// What changed with the trust in a folder, until the one that watches tells of it.
+    /// The snapshot that readers use. It is swapped as one pointer, so that they never see a mix of two.
+    current: ArcSwap<Snapshot>,
+    counters: AtomicCounters,
+    /// Held while the next snapshot is built. Readers wait for it only when trust changed.
+    refresh_lock: Mutex<()>,
+    /// Changes caused by a change of trust that the watcher has not reported yet.
     #[cfg(feature = "watch")]
-    untold: Mutex<Changes>,
+    unreported: Mutex<Changes>,
 }
 
-/// What was found at one time.
+/// The skills at one point in time, with everything derived from them.
 #[derive(Debug)]
 struct Snapshot {
     catalog: Arc<Catalog>,
     report: Arc<DiscoveryReport>,
-    /// It outlives the catalog, and remembers what did not change.
+    /// Shared with later snapshots, so that cached instructions survive a refresh.
     loader: Arc<Loader>,
-    /// Made when a message is matched for the first time.
+    /// Built when the first message is matched.
     matcher: OnceLock<Arc<Matcher>>,
-    /// That of an earlier state, from which this one's is made for less, until it is.
-    earlier: ArcSwapOption<Matcher>,
-    searching: Arc<SnapshotIndex>,
+    /// The matcher of an earlier snapshot. Building this one's from it is cheaper; dropped once that is done.
+    previous_matcher: ArcSwapOption<Matcher>,
+    index: Arc<SnapshotIndex>,
     trust_check: TrustCheck,
 }
 
 impl Snapshot {
     fn matcher(&self) -> &Arc<Matcher> {
-        let made = self.matcher.get_or_init(|| {
-            let matcher = match &*self.earlier.load() {
-                Some(earlier) => earlier.refresh(&self.catalog),
+        let matcher = self.matcher.get_or_init(|| {
+            let matcher = match &*self.previous_matcher.load() {
+                Some(previous) => previous.refresh(&self.catalog),
                 None => Matcher::new(&self.catalog),
             };
-            let finder = Arc::clone(&self.searching);
+            let finder = Arc::clone(&self.index);
             Arc::new(matcher.with_finder(finder))
         });
-        if self.earlier.load().is_some() {
-            self.earlier.store(None);
+        if self.previous_matcher.load().is_some() {
+            self.previous_matcher.store(None);
         }
-        made
+        matcher
     }
 
-    /// Returns what matches messages, or matched those before, if anything was matched.
+    /// Returns this snapshot's matcher, or the previous one if that is not built. `None` before the first match.
     fn latest_matcher(&self) -> Option<Arc<Matcher>> {
-        // What is made is looked at last: nothing takes it away again.
-        let earlier = self.earlier.load_full();
-        self.matcher.get().cloned().or(earlier)
+        // The previous matcher must be read first: it disappears once this one's is set, which itself is never unset.
+        let previous = self.previous_matcher.load_full();
+        self.matcher.get().cloned().or(previous)
     }
 }
 
-/// What a catalog was made from.
+/// How a catalog was discovered: the settings, roots and trust that were used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DiscoveryReport {
-    /// The settings, with the origin of each, and what is wrong with them.
+    /// The settings with their origins and problems.
     pub settings: Settings,
-    /// The folders that were looked for, in the order in which they win names.
+    /// The folders that were looked for, in order of name precedence.
     pub roots: Vec<SearchedRoot>,
-    /// The folders that the person trusted, and what is wrong with their list.
+    /// The user's list of trusted folders, with its problems.
     pub trusted: TrustedFolders,
     /// Why the project is trusted, if it is.
     pub trusted_by: Option<TrustRule>,
-    /// What was remembered of each root when the host started.
+    /// How each root's cache file was used when the host started.
     #[cfg(feature = "index")]
     pub memory: Vec<RootCache>,
 }
 
 impl Skills {
-    /// Finds the skills that are seen from a folder: those of its project, of the person, and of what settings name.
+    /// Discovers the skills for a working folder: those of its project, of the user, and of the roots in the settings.
     ///
-    /// Skills of the project are found and listed; they are given to a model only after the person trusts the project.
+    /// The project's skills are discovered and listed, but given to models only after the user trusts the project.
     pub fn discover(directory: impl AsRef<Path>) -> Result<Self, Error> {
         Host::new(Environment::from_process(directory)?).discover()
     }
 
-    pub(crate) fn found(host: Host, catalog: Catalog, report: DiscoveryReport) -> Self {
+    pub(crate) fn from_catalog(host: Host, catalog: Catalog, report: DiscoveryReport) -> Self {
         let catalog = Arc::new(catalog);
-        let state = Snapshot {
-            searching: Arc::new(SnapshotIndex::new(&catalog, host.means(&report))),
+        let snapshot = Snapshot {
+            index: Arc::new(SnapshotIndex::new(&catalog, host.search_resources(&report))),
             catalog,
-            loader: loader(&report),
+            loader: new_loader(&report),
             report: Arc::new(report),
             matcher: OnceLock::new(),
-            earlier: ArcSwapOption::empty(),
+            previous_matcher: ArcSwapOption::empty(),
             trust_check: TrustCheck::default(),
         };
         Self {
-            shared: Arc::new(SkillsInner {
+            inner: Arc::new(SkillsInner {
                 host,
-                now: ArcSwap::from_pointee(state),
-                counting: AtomicCounters::default(),
-                refreshing: Mutex::new(()),
+                current: ArcSwap::from_pointee(snapshot),
+                counters: AtomicCounters::default(),
+                refresh_lock: Mutex::new(()),
                 #[cfg(feature = "watch")]
-                untold: Mutex::default(),
+                unreported: Mutex::default(),
             }),
-            reader: Audience::Model,
+            audience: Audience::Model,
         }
     }
 
-    /// Returns the same handle for what a person asks, such as a command that the person types: it also gives skills that
-    /// only people may start, and its errors say why a skill is not given. Do not pass either to a model that the person did
-    /// not start the skill for.
+    /// Returns the same handle for requests of the user, such as a typed command. It also gives skills that only users
+    /// may start, and its errors say why a skill is withheld. Do not pass either to a model unless the user started the
+    /// skill for it.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::MemorySource};
@@ -169,22 +169,22 @@ impl Skills {
     #[must_use]
     pub fn for_person(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
-            reader: Audience::Person,
+            inner: Arc::clone(&self.inner),
+            audience: Audience::User,
         }
     }
 
-    /// Returns the snapshot of now. It stays as it is, whatever happens later.
+    /// Returns the current catalog. It is immutable; later refreshes do not change it.
     pub fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.now().catalog)
+        Arc::clone(&self.current().catalog)
     }
 
-    /// Returns what the snapshot of now was made from.
+    /// Returns the report of how the current catalog was discovered.
     pub fn report(&self) -> Arc<DiscoveryReport> {
-        Arc::clone(&self.now().report)
+        Arc::clone(&self.current().report)
     }
 
-    /// Returns the instructions of a skill, with the arguments in their places. They are read now, and remembered.
+    /// Returns the instructions of a skill with the arguments filled in. They are read on first use and then cached.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::MemorySource};
@@ -196,41 +196,41 @@ impl Skills {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
-        self.of(id, |entry, loader| loader.load(entry, arguments))
+        self.with_skill(id, |entry, loader| loader.load(entry, arguments))
     }
 
-    /// Returns a skill as a model gets it: its instructions in an envelope.
+    /// Returns a skill rendered for a model: its instructions in an envelope.
     pub fn render(
         &self,
         id: &str,
         arguments: &str,
         envelope: Envelope,
     ) -> Result<LoadedText, Error> {
-        self.of(id, |entry, loader| {
+        self.with_skill(id, |entry, loader| {
             loader.render(entry, arguments, envelope)
         })
     }
 
-    /// Returns whether [`render`](Self::render) would give the same text again, without making it: see
+    /// Returns whether [`render`](Self::render) would return the same text again, without rendering it; see
     /// [`Loader::is_current`].
     pub fn is_current(&self, loaded: &LoadedText) -> bool {
-        self.with_now(|catalog, loader| {
-            let entry = self.reader.resolve(catalog, loaded.instructions.id());
+        self.with_snapshot(|catalog, loader| {
+            let entry = self.audience.resolve(catalog, loaded.instructions.id());
             entry.is_ok_and(|entry| loader.is_current(&entry, loaded))
         })
     }
 
-    /// Returns the files of a skill from after `cursor` on, at most `limit`: those that the instructions speak of first.
+    /// Returns up to `limit` files of a skill after `cursor`. Files that the instructions mention come first.
     pub fn files(
         &self,
         id: &str,
         cursor: Option<&Cursor>,
         limit: usize,
     ) -> Result<FileList, Error> {
-        self.of(id, |entry, loader| loader.files(entry, cursor, limit))
+        self.with_skill(id, |entry, loader| loader.files(entry, cursor, limit))
     }
 
-    /// Returns a file of a skill, up to the limit on one read. A path that leads out of the skill is refused.
+    /// Returns a file of a skill, up to the read limit. A path that leads out of the skill is refused.
     pub fn read(&self, id: &str, path: &str) -> Result<FileContent, Error> {
         self.read_range(id, path, ..)
     }
@@ -242,27 +242,27 @@ impl Skills {
         path: &str,
         range: impl RangeBounds<u64>,
     ) -> Result<FileContent, Error> {
-        self.of(id, |entry, loader| loader.read(entry, path, range))
+        self.with_skill(id, |entry, loader| loader.read(entry, path, range))
     }
 
-    /// Returns a skill as it goes out to another host: its frontmatter as it stands, and all its files with their digests.
-    /// [`Loader::publish`] says when it cannot.
+    /// Returns a skill for publication to another host: its frontmatter verbatim, and all its files with their digests.
+    /// See [`Loader::publish`] for when this fails.
     pub fn publish(&self, id: &str) -> Result<Publication, Error> {
-        self.of(id, |entry, loader| loader.publish(entry))
+        self.with_skill(id, |entry, loader| loader.publish(entry))
     }
 
-    /// Returns the files of a skill that may go out to another host, by path; see [`Loader::published_files`].
+    /// Returns the files of a skill that may be published to another host, by path; see [`Loader::published_files`].
     pub fn published_files(&self, id: &str) -> Result<Vec<SkillFile>, Error> {
-        self.of(id, |entry, loader| loader.published_files(entry))
+        self.with_skill(id, |entry, loader| loader.published_files(entry))
     }
 
-    /// Returns an agent of the settings; the error names the nearest ids. [`bound_to`](Self::bound_to) gives it its skills.
+    /// Returns an agent from the settings, for [`bind`](Self::bind). The error suggests the nearest ids.
     pub fn agent(&self, id: &str) -> Result<Agent, Error> {
         self.report().settings.agent(id)
     }
 
-    /// Returns the text that an agent of the settings begins with: the prompt, the skills that it uses, its own
-    /// instructions, in this order; see [`AgentSkills::compose`](crate::AgentSkills::compose).
+    /// Returns the text that an agent from the settings starts with: the prompt, the skills that it uses, then its own
+    /// instructions; see [`AgentSkills::compose`](crate::AgentSkills::compose).
     pub fn compose(
         &self,
         agent: &str,
@@ -272,22 +272,24 @@ impl Skills {
         self.bind(self.agent(agent)?).compose(prompt, inline)
     }
 
-    /// Does something with a skill that may be given to who asks, and what loads it.
-    fn of<T>(
+    /// Calls `f` with a skill, if the audience may have it, and the loader.
+    fn with_skill<T>(
         &self,
         id: &str,
-        act: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
+        f: impl FnOnce(&Entry<'_>, &Loader) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.noted(self.with_now(|catalog, loader| act(&self.reader.resolve(catalog, id)?, loader)))
+        self.count_refusal(
+            self.with_snapshot(|catalog, loader| f(&self.audience.resolve(catalog, id)?, loader)),
+        )
     }
 
-    /// Does something with the snapshot of now and what loads by it.
-    pub(crate) fn with_now<T>(&self, act: impl FnOnce(&Catalog, &Loader) -> T) -> T {
-        let now = self.now();
-        act(&now.catalog, &now.loader)
+    /// Calls `f` with the current catalog and loader.
+    pub(crate) fn with_snapshot<T>(&self, f: impl FnOnce(&Catalog, &Loader) -> T) -> T {
+        let current = self.current();
+        f(&current.catalog, &current.loader)
     }
 
-    /// Begins a conversation.
+    /// Starts a conversation.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::{Budget, ContextLifetime, MemorySource, Policy}};
@@ -301,95 +303,93 @@ impl Skills {
     /// assert!(turn.text.unwrap().contains("Say hello."));
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
-    pub fn session(&self, policy: Policy, lives: ContextLifetime) -> Session {
-        self.resume(policy, Remembered::new(lives))
+    pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
+        self.resume(policy, SessionState::new(lifetime))
     }
 
-    /// Takes up a conversation that was written down.
-    pub fn resume(&self, policy: Policy, remembered: Remembered) -> Session {
-        Session::new(self.clone(), policy, remembered)
+    /// Resumes a conversation from its saved state.
+    pub fn resume(&self, policy: Policy, state: SessionState) -> Session {
+        Session::new(self.clone(), policy, state)
     }
 
-    /// Does something with what matches messages against the snapshot of now, and what loads by it.
-    pub(crate) fn with_matcher<T>(&self, act: impl FnOnce(&Matcher, &Loader) -> T) -> T {
-        let now = self.now();
-        act(now.matcher(), &now.loader)
+    /// Calls `f` with the current matcher and loader.
+    pub(crate) fn with_matcher<T>(&self, f: impl FnOnce(&Matcher, &Loader) -> T) -> T {
+        let current = self.current();
+        f(current.matcher(), &current.loader)
     }
 
-    /// Returns whether a search reads no file: something was searched in the snapshot of now before.
+    /// Returns whether the current snapshot's search index is built, so that a search reads no skill files.
     pub fn is_searchable(&self) -> bool {
-        self.now().searching.is_made()
+        self.current().index.is_built()
     }
 
-    /// Returns why searches look at less, or in another way, than there is a place for: a model that cannot be used, an index
-    /// that was made again. Known after the first search or request.
+    /// Returns why searches are less complete than configured, such as a model that cannot be used or an index that was
+    /// rebuilt. Known after the first search or request.
     pub fn search_problem(&self) -> Option<String> {
-        self.searching()
-            .problem()
-            .map(|problem| problem.to_string())
+        self.index().problem().map(|problem| problem.to_string())
     }
 
-    /// Returns what searches the snapshot of now.
-    pub(crate) fn searching(&self) -> Arc<SnapshotIndex> {
-        Arc::clone(&self.now().searching)
+    /// Returns the search index of the current snapshot.
+    pub(crate) fn index(&self) -> Arc<SnapshotIndex> {
+        Arc::clone(&self.current().index)
     }
 
-    /// Returns what was done since the skills were found, in numbers.
+    /// Returns the activity counters since the skills were first discovered.
     pub fn counters(&self) -> Counters {
-        let now = self.shared.now.load();
-        let matches = now.latest_matcher().map(|matcher| matcher.stats());
+        let current = self.inner.current.load();
+        let matches = current.latest_matcher().map(|matcher| matcher.stats());
         let matches = matches.unwrap_or_default();
-        self.shared.counting.now(now.loader.stats(), matches)
+        self.inner
+            .counters
+            .snapshot(current.loader.stats(), matches)
     }
 
-    /// Counts a request.
-    pub(crate) fn counted(&self, turn: &Turn) {
-        self.shared.counting.turn(turn);
+    pub(crate) fn count_turn(&self, turn: &Turn) {
+        self.inner.counters.count_turn(turn);
     }
 
-    /// Counts what is given again after a conversation was cut short.
-    pub(crate) fn counted_again(&self, turn: &Turn) {
-        self.shared.counting.again(turn);
+    pub(crate) fn count_compaction(&self, turn: &Turn) {
+        self.inner.counters.count_compaction(turn);
     }
 
-    /// Counts what became of a skill.
-    pub(crate) fn counted_verdict(&self, verdict: Feedback) {
-        self.shared.counting.verdict(verdict);
+    pub(crate) fn count_feedback(&self, feedback: Feedback) {
+        self.inner.counters.count_feedback(feedback);
     }
 
-    /// Counts what was refused.
-    pub(crate) fn noted<T>(&self, answer: Result<T, Error>) -> Result<T, Error> {
-        answer.inspect_err(|error| self.shared.counting.error(error))
+    /// Counts the result if it is a refusal, and passes it through.
+    pub(crate) fn count_refusal<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.inspect_err(|error| self.inner.counters.count_refusal(error))
     }
 
-    /// Returns how the cache of loaded instructions does.
+    /// Returns the counters of the instruction cache.
     pub fn cache_stats(&self) -> CacheStats {
-        self.shared.now.load().loader.stats()
+        self.inner.current.load().loader.stats()
     }
 
-    /// Forgets everything that was loaded.
+    /// Empties the instruction cache.
     pub fn clear_cache(&self) {
-        self.shared.now.load().loader.clear();
+        self.inner.current.load().loader.clear();
     }
 
-    /// Forgets what was loaded of one skill.
+    /// Removes one skill from the instruction cache.
     pub fn forget(&self, id: &str) -> Result<(), Error> {
-        let now = self.shared.now.load();
-        now.loader.evict(&now.catalog.resolve_or_suggest(id)?);
+        let current = self.inner.current.load();
+        let entry = current.catalog.resolve_or_suggest(id)?;
+        current.loader.evict(&entry);
         Ok(())
     }
 
-    /// Looks at some folders alone, as far as that can tell what changed, and otherwise at everything. Settings are not read
-    /// again.
+    /// Refreshes only the folders that `choose` returns, without reading the settings again. Falls back to a full
+    /// [`refresh`](Self::refresh) if it returns `None` or if those folders are not enough to tell what changed.
     #[cfg(feature = "watch")]
     pub(crate) fn refresh_folders(
         &self,
         choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>,
     ) -> Result<Changes, Error> {
-        let shared = &*self.shared;
-        let one = lock(&shared.refreshing);
+        let inner = &*self.inner;
+        let guard = lock(&inner.refresh_lock);
         let now_ns = now_ns();
-        let old = shared.now.load_full();
+        let old = inner.current.load_full();
         let refreshed = choose(&old.catalog).and_then(|folders| {
             let folders: Vec<_> = folders
                 .iter()
@@ -398,7 +398,7 @@ impl Skills {
             old.catalog.refresh_folders(&folders, now_ns)
         });
         let Some(refreshed) = refreshed else {
-            drop(one);
+            drop(guard);
             return self.refresh();
         };
         old.loader.retain_current(&refreshed.catalog);
@@ -410,107 +410,113 @@ impl Skills {
             report.settings.check_patterns(&refreshed.catalog);
             Arc::new(report)
         };
-        shared.swap(&old, refreshed.catalog, report, Arc::clone(&old.loader));
+        inner.swap(&old, refreshed.catalog, report, Arc::clone(&old.loader));
         Ok(refreshed.changes)
     }
 
-    /// Returns whether something cannot be read right now: what was known of it stays, and the next refresh tries again.
+    /// Returns whether something could not be read at the last refresh. Its previous content is kept, and the next
+    /// refresh tries again.
     pub fn is_stale(&self) -> bool {
-        let now = self.shared.now.load();
+        let current = self.inner.current.load();
         let is_unopened = |root: &SearchedRoot| matches!(root.outcome, RootStatus::Stale(_));
-        now.report.roots.iter().any(is_unopened)
-            || (0..now.catalog.roots().len()).any(|root| now.catalog.is_stale(root))
+        current.report.roots.iter().any(is_unopened)
+            || (0..current.catalog.roots().len()).any(|root| current.catalog.is_stale(root))
     }
 
-    /// Returns the places that settings and skills come from.
+    /// Returns the paths that settings and skills come from.
     #[cfg(feature = "watch")]
-    pub(crate) fn places(&self) -> crate::watch::WatchedPaths {
-        let now = self.shared.now.load();
-        let environment = &self.shared.host.environment;
-        // What nobody trusted is not followed: it could be anything, and no model is told of it. That it comes, goes or is
-        // trusted is seen from above.
-        let roots = now.catalog.roots().iter();
+    pub(crate) fn watched_paths(&self) -> crate::watch::WatchedPaths {
+        let current = self.inner.current.load();
+        let environment = &self.inner.host.environment;
+        // Untrusted roots are not watched: they could contain anything, and models are told nothing about them.
+        // Watching the folders above is enough to notice when one appears, disappears or becomes trusted.
+        let roots = current.catalog.roots().iter();
         let roots = roots.filter(|root| root.trust() != skillfold_core::Trust::Untrusted);
         let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
         let roots: Vec<_> = roots.collect();
-        let searched = now.report.roots.iter().map(|root| root.path.clone());
+        let searched = current.report.roots.iter().map(|root| root.path.clone());
         let mut others: Vec<_> = searched.filter(|path| !roots.contains(path)).collect();
         others.extend(environment.user_settings());
         others.push(environment.project_settings());
         crate::watch::WatchedPaths { roots, others }
     }
 
-    /// Looks again, reads only what changed, and swaps in a new snapshot. Settings are read again too.
+    /// Rescans the roots, reads only what changed, and swaps in a new snapshot. The settings are read again too.
     ///
-    /// Where settings cannot be followed, or something cannot be looked at just now and skills would be lost by that, the
-    /// snapshot stays as it was and the error says why.
+    /// If the settings are invalid, or a temporary read failure would lose skills, the snapshot is left unchanged and
+    /// the error says why.
     pub fn refresh(&self) -> Result<Changes, Error> {
-        let shared = &*self.shared;
-        let _one = lock(&shared.refreshing);
+        let inner = &*self.inner;
+        let _guard = lock(&inner.refresh_lock);
         let now_ns = now_ns();
-        let old = shared.now.load();
+        let old = inner.current.load();
         let before = old.catalog.roots();
-        let mut looked = shared.host.look(before)?;
-        match looked.takes_trust(before).or(looked.takes_root(before)) {
+        let mut found = inner.host.find_roots(before)?;
+        match found
+            .take_trust_fault(before)
+            .or(found.take_root_fault(before))
+        {
             Some(fault) => Err(fault),
-            None => Ok(shared.refresh(looked.roots, looked.report, now_ns)),
+            None => Ok(inner.refresh(found.roots, found.report, now_ns)),
         }
     }
 
-    /// Returns the state of now, after a look at whether the person still trusts what it gives out. Every answer goes
-    /// through here: no setting can keep a folder in use that was taken out of the list of trusted folders, and a host
-    /// need not watch the files. Trust by settings ends when they are read again.
-    fn now(&self) -> Guard<Arc<Snapshot>> {
-        let shared = &*self.shared;
-        let is_current = |state: &Snapshot| {
+    /// Returns the current snapshot, after checking that the user still trusts what it serves. Every answer goes
+    /// through here, so a folder that was removed from the trust list is soon out of use, whatever the settings say and
+    /// even if the host does not watch the files. Trust given by settings ends when they are read again.
+    fn current(&self) -> Guard<Arc<Snapshot>> {
+        let inner = &*self.inner;
+        let is_current = |snapshot: &Snapshot| {
             let DiscoveryReport {
                 settings,
                 trusted,
                 trusted_by,
                 ..
-            } = &*state.report;
-            let environment = &shared.host.environment;
-            let check = &state.trust_check;
+            } = &*snapshot.report;
+            let environment = &inner.host.environment;
+            let check = &snapshot.trust_check;
             check.is_current(environment, settings, trusted, trusted_by.as_ref())
         };
-        let now = shared.now.load();
-        if is_current(&now) {
-            return now;
+        let current = inner.current.load();
+        if is_current(&current) {
+            return current;
         }
-        let _one = lock(&shared.refreshing);
-        let now = shared.now.load();
-        // Whoever was waited for may have seen it too.
-        if is_current(&now) {
-            return now;
+        let _guard = lock(&inner.refresh_lock);
+        let current = inner.current.load();
+        // The previous holder of the lock may have noticed it too.
+        if is_current(&current) {
+            return current;
         }
         let now_ns = now_ns();
-        // Settings may be broken by now; that must not keep the trust that they were read with.
-        let settings = now.report.settings.clone();
-        let mut looked = shared.host.look_by(settings, now.catalog.roots());
-        // Trust that cannot be looked at just now is not known to be taken back; the next answer looks again.
-        if looked.takes_trust(now.catalog.roots()).is_some() {
-            return now;
+        // The settings are not read again: a settings file that is broken by now must not keep old trust alive.
+        let settings = current.report.settings.clone();
+        let mut found = inner
+            .host
+            .find_roots_with(settings, current.catalog.roots());
+        // If the trust list cannot be read just now, trust is not known to be revoked; the next answer checks again.
+        if found.take_trust_fault(current.catalog.roots()).is_some() {
+            return current;
         }
-        let changes = shared.refresh(looked.roots, looked.report, now_ns);
+        let changes = inner.refresh(found.roots, found.report, now_ns);
         #[cfg(feature = "watch")]
-        merge(&mut lock(&shared.untold), changes);
+        merge_changes(&mut lock(&inner.unreported), changes);
         #[cfg(not(feature = "watch"))]
         drop(changes);
-        shared.now.load()
+        inner.current.load()
     }
 
-    /// Looks whether the person still trusts the project, and returns what changed with that since it was asked last.
+    /// Checks whether the user still trusts the project, and returns the changes caused by trust since the last call.
     #[cfg(feature = "watch")]
-    pub(crate) fn changes_of_trust(&self) -> Changes {
-        drop(self.now());
-        std::mem::take(&mut *lock(&self.shared.untold))
+    pub(crate) fn take_trust_changes(&self) -> Changes {
+        drop(self.current());
+        std::mem::take(&mut *lock(&self.inner.unreported))
     }
 }
 
 impl SkillsInner {
-    /// Reads what changed in roots that were found just now, and shows readers the new state.
+    /// Reads what changed in `roots` and publishes a new snapshot. The caller holds the refresh lock.
     fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Changes {
-        let old = self.now.load();
+        let old = self.current.load();
         #[cfg(feature = "index")]
         report.memory.clone_from(&old.report.memory);
         let refreshed = old
@@ -521,13 +527,12 @@ impl SkillsInner {
             old.loader.retain_current(&refreshed.catalog);
             Arc::clone(&old.loader)
         } else {
-            loader(&report)
+            new_loader(&report)
         };
         self.swap(&old, refreshed.catalog, Arc::new(report), loader);
         refreshed.changes
     }
 
-    /// Shows readers another state.
     fn swap(
         &self,
         old: &Snapshot,
@@ -536,38 +541,38 @@ impl SkillsInner {
         loader: Arc<Loader>,
     ) {
         let catalog = Arc::new(catalog);
-        let means = self.host.means(&report);
-        self.now.store(Arc::new(Snapshot {
-            searching: Arc::new(old.searching.next(&catalog, means)),
+        let resources = self.host.search_resources(&report);
+        self.current.store(Arc::new(Snapshot {
+            index: Arc::new(old.index.next(&catalog, resources)),
             catalog,
             report,
             loader,
             matcher: OnceLock::new(),
-            earlier: ArcSwapOption::new(old.latest_matcher()),
+            previous_matcher: ArcSwapOption::new(old.latest_matcher()),
             trust_check: TrustCheck::default(),
         }));
-        self.counting.refreshed();
+        self.counters.count_refresh();
     }
 }
 
 impl Audience {
-    /// Returns the skill that an id leads to, if it may be given to this reader.
+    /// Returns the skill with an id, if this audience may have it.
     fn resolve<'a>(self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
         match self {
             Self::Model => catalog.resolve_for_model(id),
-            Self::Person => catalog.resolve_for_person(id),
+            Self::User => catalog.resolve_for_person(id),
         }
     }
 }
 
-/// Takes a lock. A thread that panicked under it has swapped nothing in; the next one may try.
+/// Takes a lock. Poisoning is ignored: a thread that panicked has published nothing, so the next one may proceed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds changes to those that were not told yet; each id stands once.
+/// Adds changes to those not reported yet, each id once.
 #[cfg(feature = "watch")]
-fn merge(untold: &mut Changes, changes: Changes) {
+fn merge_changes(unreported: &mut Changes, changes: Changes) {
     let Changes {
         added,
         removed,
@@ -577,11 +582,11 @@ fn merge(untold: &mut Changes, changes: Changes) {
         ..
     } = changes;
     for (ids, more) in [
-        (&mut untold.added, added),
-        (&mut untold.removed, removed),
-        (&mut untold.changed, changed),
-        (&mut untold.refused, refused),
-        (&mut untold.cleared, cleared),
+        (&mut unreported.added, added),
+        (&mut unreported.removed, removed),
+        (&mut unreported.changed, changed),
+        (&mut unreported.refused, refused),
+        (&mut unreported.cleared, cleared),
     ] {
         ids.extend(more);
         ids.sort_unstable();
@@ -589,7 +594,6 @@ fn merge(untold: &mut Changes, changes: Changes) {
     }
 }
 
-/// Returns what loads skills by the settings.
-fn loader(report: &DiscoveryReport) -> Arc<Loader> {
+fn new_loader(report: &DiscoveryReport) -> Arc<Loader> {
     Arc::new(Loader::new(report.settings.load_options(), now_ns))
 }

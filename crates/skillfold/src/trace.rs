@@ -1,4 +1,4 @@
-//! What the engine logs as lines of JSON.
+//! Writes the engine's events as JSON lines.
 
 use std::fmt;
 use std::io::Write;
@@ -14,29 +14,29 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::environment::now_ns;
 use crate::view::printable_json;
 
-/// What the engine's own events come from.
+/// The target prefix of the engine's own events.
 const TARGET: &str = "skillfold";
 
-/// Writes each event of the engine as one line of JSON: `time_ms`, `level`, `event`, `spans`, and its fields. A field with
-/// a dot in its name is inside an object, so that `tokens.total` of all lines can be added up.
+/// Writes each event of the engine as one line of JSON: `time_ms`, `level`, `event`, `spans`, and the event's fields. A
+/// field with a dot in its name becomes a nested object: `tokens.total` is `{"tokens": {"total": …}}`.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
 ///
 /// let lines = skillfold::TraceLines::new(std::io::stderr());
 /// let subscriber = tracing_subscriber::registry().with(lines);
-/// tracing::subscriber::with_default(subscriber, || { /* skills are found and told of */ });
+/// tracing::subscriber::with_default(subscriber, || { /* use the skills here */ });
 /// ```
 ///
-/// Lines hold names and numbers. Requests and what models are told are in them only where the setting `log_content` says
-/// so.
+/// Lines contain names and numbers. Requests and the text given to models are included only if the setting
+/// `log_content` is on.
 #[derive(Debug)]
 pub struct TraceLines<W> {
     writer: Mutex<W>,
 }
 
 impl<W: Write + Send + 'static> TraceLines<W> {
-    /// Creates the layer; it writes everything but what is marked as `TRACE`.
+    /// Creates the layer. It writes all events except those of level `TRACE`.
     pub fn new(writer: W) -> Self {
         Self {
             writer: Mutex::new(writer),
@@ -49,22 +49,22 @@ where
     S: Subscriber + for<'l> LookupSpan<'l>,
     W: Write + Send + 'static,
 {
-    // What others listen to is not ours to switch off, so nothing is but passed over here.
+    // Events are filtered here and not with `enabled`, which would turn them off for other layers too.
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         if !is_ours(event.metadata()) {
             return;
         }
         let mut line = Line::default();
-        line.put("time_ms", (now_ns() / 1_000_000).into());
-        line.put("level", event.metadata().level().as_str().into());
+        line.insert("time_ms", (now_ns() / 1_000_000).into());
+        line.insert("level", event.metadata().level().as_str().into());
         event.record(&mut line);
         let spans = context.event_scope(event).into_iter();
         let spans = spans.flat_map(|scope| scope.from_root().map(|span| span.name()));
-        line.put("spans", spans.collect());
+        line.insert("spans", spans.collect());
         let mut text = printable_json(&Value::Object(line.fields).to_string());
         text.push('\n');
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who cannot write a log goes on with the work.
+        // A log that cannot be written must not stop the work.
         drop(
             writer
                 .write_all(text.as_bytes())
@@ -73,7 +73,7 @@ where
     }
 }
 
-/// Returns whether an event is one of the engine, and not of the finest.
+/// Returns whether an event comes from the engine and is above `TRACE`.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with(TARGET) && *metadata.level() <= Level::DEBUG
 }
@@ -85,8 +85,8 @@ struct Line {
 }
 
 impl Line {
-    /// Puts a value under a name; what stands before a dot is an object.
-    fn put(&mut self, name: &str, value: Value) {
+    /// Inserts a field. A name with a dot goes into a nested object.
+    fn insert(&mut self, name: &str, value: Value) {
         match name.split_once('.') {
             Some((outer, inner)) => {
                 let object = self
@@ -110,22 +110,22 @@ impl Visit for Line {
             "message" => "event",
             name => name,
         };
-        self.put(name, format!("{value:?}").into());
+        self.insert(name, format!("{value:?}").into());
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field.name(), value.into());
+        self.insert(field.name(), value.into());
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field.name(), value.into());
+        self.insert(field.name(), value.into());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field.name(), value.into());
+        self.insert(field.name(), value.into());
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.put(field.name(), value.into());
+        self.insert(field.name(), value.into());
     }
 }

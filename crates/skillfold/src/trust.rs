@@ -1,9 +1,10 @@
-//! What makes a project trusted: a word for one run, the setting `trusted`, or the list that `skillfold trust` keeps.
+//! Decides whether a project is trusted: by `trust_project`, by the setting `trusted`, or by the list that `skillfold
+//! trust` maintains.
 //!
-//! The list is a file in the person's state. A folder in it stands with its path and, where the system tells, with what
-//! tells it from another folder that is put in its place: a folder that was replaced is not trusted by accident. A list
-//! that is another user's, or that others may write, trusts nothing. An entry
-//! with a key that this version does not know trusts nothing: a later version may have narrowed it.
+//! The list is a file in the user's state folder. Each entry has the folder's path and, if the system provides them,
+//! its inode and creation time, so that a folder that replaced a trusted one is not trusted by accident. A list that
+//! another user owns, or that others may write to, trusts nothing. So does an entry with a key that this version does
+//! not know: a later version may have used it to narrow the entry.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -14,33 +15,33 @@ use skillfold_core::{Code, Diagnostic, visible};
 use toml::Spanned;
 
 #[cfg(feature = "store")]
-use crate::environment::SETTINGS_BYTES;
+use crate::environment::MAX_SETTINGS_BYTES;
 use crate::environment::{
-    Environment, FolderIdentity, identity, other_writer, read_settings, resolved,
+    Environment, FolderIdentity, folder_identity, other_writer, read_settings, real_path,
 };
 use crate::settings::{Origin, SettingFinding, Settings};
 #[cfg(feature = "store")]
-use crate::writable::{Writable, lock};
+use crate::write_target::{WriteTarget, lock_state};
 
-/// Folders that a list may have: it is written by a person, one by one.
-const FOLDERS: usize = 10_000;
+/// Maximum folders in the list. Users add them one by one.
+const MAX_FOLDERS: usize = 10_000;
 
-/// The rule by which the person trusts a project.
+/// The rule by which the user trusts a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustRule {
-    /// The setting `trust_project`, which trusts whatever project is worked in.
+    /// The setting `trust_project`, which trusts any project.
     Project(Origin),
     /// A folder in the setting `trusted`.
     Setting(PathBuf, Origin),
-    /// A folder in the list that `skillfold trust` keeps.
+    /// A folder in the list that `skillfold trust` maintains.
     List(PathBuf),
 }
 
 impl TrustRule {
-    /// Returns why the project is trusted, if it is. A folder in the list that was replaced trusts nothing, and is reported
-    /// in the list's findings.
-    pub(crate) fn of(
+    /// Returns the rule that trusts the project, if any. A listed folder that was replaced trusts nothing, and is
+    /// reported in the list's findings.
+    pub(crate) fn find(
         environment: &Environment,
         settings: &Settings,
         trusted: &mut TrustedFolders,
@@ -48,34 +49,34 @@ impl TrustRule {
         if settings.trust_project.value {
             return Some(Self::Project(settings.trust_project.origin.clone()));
         }
-        let project = resolved(environment.project())?;
-        let holds = |folder: &Path| {
-            let folder = resolved(folder);
+        let project = real_path(environment.project())?;
+        let contains_project = |folder: &Path| {
+            let folder = real_path(folder);
             folder.is_some_and(|folder| project.starts_with(folder))
         };
-        let mut named = settings.trusted.iter();
-        if let Some(setting) = named.find(|setting| holds(&setting.value)) {
+        let mut trusted_settings = settings.trusted.iter();
+        if let Some(setting) = trusted_settings.find(|setting| contains_project(&setting.value)) {
             let origin = setting.origin.clone();
             return Some(Self::Setting(setting.value.clone(), origin));
         }
-        trusted.rule(&project)
+        trusted.find_rule(&project)
     }
 }
 
 impl fmt::Display for TrustRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |path: &Path| visible(&path.to_string_lossy()).into_owned();
+        let display = |path: &Path| visible(&path.to_string_lossy()).into_owned();
         match self {
             Self::Project(origin) => write!(formatter, "`trust_project` ({origin})"),
             Self::Setting(path, origin) => {
-                write!(formatter, "`trusted`: {} ({origin})", shown(path))
+                write!(formatter, "`trusted`: {} ({origin})", display(path))
             }
-            Self::List(path) => write!(formatter, "`skillfold trust`: {}", shown(path)),
+            Self::List(path) => write!(formatter, "`skillfold trust`: {}", display(path)),
         }
     }
 }
 
-/// A folder that the person trusted, with the projects in it.
+/// A folder that the user trusts, including all projects in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedFolder {
     path: PathBuf,
@@ -84,30 +85,30 @@ pub struct TrustedFolder {
 }
 
 impl TrustedFolder {
-    /// Returns its path, through links.
+    /// Returns its path with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Looks whether it is still the folder that was trusted.
+    /// Checks whether it is still the folder that was trusted.
     pub fn state(&self) -> TrustedState {
-        match identity(&self.path) {
+        match folder_identity(&self.path) {
             None => TrustedState::Gone,
-            Some(now) if now.agrees(self.identity) => TrustedState::Trusted,
+            Some(current) if current.matches(self.identity) => TrustedState::Trusted,
             Some(_) => TrustedState::Replaced,
         }
     }
 }
 
-/// What became of a folder that was trusted.
+/// The state of a folder that was trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustedState {
-    /// It is there.
+    /// The folder exists and is trusted.
     Trusted,
-    /// Another folder is in its place, which is not trusted.
+    /// Another folder has replaced it, and is not trusted.
     Replaced,
-    /// It is not there.
+    /// The folder does not exist.
     Gone,
 }
 
@@ -121,21 +122,21 @@ impl fmt::Display for TrustedState {
     }
 }
 
-/// The list of folders that the person trusted with `skillfold trust`.
+/// The folders that the user trusted with `skillfold trust`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrustedFolders {
-    /// Where the list is; nowhere without a home.
+    /// The path of the list; `None` without a home.
     pub file: Option<PathBuf>,
     /// The folders, in the order in which they were trusted.
     pub folders: Vec<TrustedFolder>,
-    /// What is wrong with the list, or with a folder of it that matters here.
+    /// Problems of the list, or of an entry that concerns this project.
     pub findings: Vec<SettingFinding>,
-    /// The text of the file when it was read.
+    /// The text of the file when it was read, or why it is not used.
     text: Option<Result<String, String>>,
 }
 
-/// How a folder stands in the file.
+/// An entry of the list file.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TrustRecord {
@@ -151,14 +152,14 @@ struct TrustList {
     folder: Vec<Spanned<toml::Value>>,
 }
 
-/// Returns the text of the list if it is there, or why it is not used.
+/// Returns the text of the list, or why it is unsafe to use. `None` if there is no list.
 fn read_list(file: &Path) -> io::Result<Option<Result<String, String>>> {
     let text = read_settings(file)?;
     Ok(text.map(|text| other_writer(file).map_or(Ok(text), Err)))
 }
 
 impl TrustedFolders {
-    /// Reads the list. What cannot be understood trusts nothing, and is in the findings.
+    /// Reads the list. Invalid entries trust nothing and are reported in the findings.
     pub fn load(environment: &Environment) -> Self {
         let mut trusted = Self {
             file: environment.trusted_folders(),
@@ -170,7 +171,7 @@ impl TrustedFolders {
         trusted.text = match read_list(&file) {
             Ok(text) => text,
             Err(error) => {
-                trusted.not_understood(&file, 1, &error.to_string());
+                trusted.report_unreadable(&file, 1, &error.to_string());
                 return trusted;
             }
         };
@@ -186,47 +187,48 @@ impl TrustedFolders {
                 return trusted;
             }
         };
-        let line = |at: usize| {
-            let ends = text.bytes().take(at).filter(|byte| *byte == b'\n');
+        let line_at = |offset: usize| {
+            let ends = text.bytes().take(offset).filter(|byte| *byte == b'\n');
             u32::try_from(ends.count() + 1).unwrap_or(u32::MAX)
         };
         let list: TrustList = match toml::from_str(&text) {
             Ok(list) => list,
             Err(error) => {
-                let at = error.span().map_or(0, |span| span.start);
-                trusted.not_understood(&file, line(at), error.message());
+                let start = error.span().map_or(0, |span| span.start);
+                trusted.report_unreadable(&file, line_at(start), error.message());
                 return trusted;
             }
         };
-        if list.folder.len() > FOLDERS {
-            let why = format!("it has more than {FOLDERS} folders, and the others are left out");
-            trusted.not_understood(&file, 1, &why);
+        if list.folder.len() > MAX_FOLDERS {
+            let why =
+                format!("it has more than {MAX_FOLDERS} folders, and the others are left out");
+            trusted.report_unreadable(&file, 1, &why);
         }
-        for one in list.folder.into_iter().take(FOLDERS) {
-            let line = line(one.span().start);
-            match one.into_inner().try_into::<TrustRecord>() {
-                Ok(written) if written.path.is_absolute() => trusted.folders.push(TrustedFolder {
-                    path: written.path,
+        for folder in list.folder.into_iter().take(MAX_FOLDERS) {
+            let line = line_at(folder.span().start);
+            match folder.into_inner().try_into::<TrustRecord>() {
+                Ok(record) if record.path.is_absolute() => trusted.folders.push(TrustedFolder {
+                    path: record.path,
                     identity: FolderIdentity {
-                        inode: written.inode,
-                        created_ns: written.created_ns,
+                        inode: record.inode,
+                        created_ns: record.created_ns,
                     },
                     origin: Origin::TrustList(file.clone(), line),
                 }),
-                Ok(_) => trusted.not_understood(&file, line, "its path is not whole"),
-                Err(error) => trusted.not_understood(&file, line, error.message()),
+                Ok(_) => trusted.report_unreadable(&file, line, "its path is not whole"),
+                Err(error) => trusted.report_unreadable(&file, line, error.message()),
             }
         }
         trusted
     }
 
-    /// Returns whether the file still says what was read. One that cannot be read any more says nothing.
+    /// Returns whether the file is still what was read. A file that can no longer be read counts as absent.
     pub(crate) fn is_unchanged(&self) -> bool {
         let read = |file: &PathBuf| read_list(file).ok().flatten();
         self.file.as_ref().and_then(read) == self.text
     }
 
-    fn not_understood(&mut self, file: &Path, line: u32, why: &str) {
+    fn report_unreadable(&mut self, file: &Path, line: u32, why: &str) {
         let message = format!(
             "List of trusted folders is not understood here: {}",
             visible(why.trim())
@@ -237,9 +239,9 @@ impl TrustedFolders {
         });
     }
 
-    /// Returns the rule for a project, by its path through links. A folder that was replaced is reported where no other one
-    /// trusts the project.
-    fn rule(&mut self, project: &Path) -> Option<TrustRule> {
+    /// Returns the rule that trusts a project, whose path must have its links resolved. If only a replaced folder would
+    /// have trusted it, that is reported.
+    fn find_rule(&mut self, project: &Path) -> Option<TrustRule> {
         let mut replaced = None;
         for folder in &self.folders {
             if !project.starts_with(&folder.path) {
@@ -264,31 +266,32 @@ impl TrustedFolders {
         None
     }
 
-    /// Returns whether the list trusts a folder, itself or by one above it.
+    /// Returns the entry by which the list trusts a folder: the folder itself or one above it.
     pub fn trusts(&self, folder: &Path) -> Option<&TrustedFolder> {
-        let real = resolved(folder)?;
+        let real = real_path(folder)?;
         let mut folders = self.folders.iter();
-        folders.find(|one| real.starts_with(&one.path) && one.state() == TrustedState::Trusted)
+        folders
+            .find(|entry| real.starts_with(&entry.path) && entry.state() == TrustedState::Trusted)
     }
 }
 
-/// Returns the path of a folder through links, if it can be trusted.
+/// Returns the path of a folder with links resolved, if the folder can be trusted.
 ///
-/// The person's home, and what it lies in, is refused: everything would be trusted. So is what is no folder, and a path
-/// that is not UTF-8.
+/// The user's home and the folders above it are refused, because everything in them would be trusted. So are files, and
+/// paths that are not UTF-8.
 #[cfg(feature = "store")]
 pub fn trustable_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
     let refused = |rule| Err(Error::refused_trust(folder.to_string_lossy(), rule));
-    let Some(real) = resolved(folder) else {
+    let Some(real) = real_path(folder) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };
-    let home = environment.home_dir().and_then(resolved);
+    let home = environment.home_dir().and_then(real_path);
     if home.is_some_and(|home| home.starts_with(&real)) || real.parent().is_none() {
         return refused(
             "Your home is in it, and so is everything of yours; name a project, or a folder of projects",
         );
     }
-    if identity(&real).is_none() {
+    if folder_identity(&real).is_none() {
         return refused("Only a folder can be trusted");
     }
     if real.to_str().is_none() {
@@ -297,16 +300,16 @@ pub fn trustable_folder(environment: &Environment, folder: &Path) -> Result<Path
     Ok(real)
 }
 
-/// Puts a folder that can be trusted into the person's list, and returns its path through links. The projects in it are
-/// trusted from then on.
+/// Adds a folder to the user's trust list, and returns its path with links resolved. All projects in it are trusted
+/// from then on.
 #[cfg(feature = "store")]
 pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
     let real = trustable_folder(environment, folder)?;
-    let (Some(path), Some(identity)) = (real.to_str(), identity(&real)) else {
+    let (Some(path), Some(identity)) = (real.to_str(), folder_identity(&real)) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };
-    change(environment, |folders| {
-        folders.retain(|one| path_of(one) != Some(path));
+    edit_list(environment, |folders| {
+        folders.retain(|entry| path_of(entry) != Some(path));
         let mut table = toml_edit::Table::new();
         table["path"] = toml_edit::value(path);
         if let Some(inode) = identity.inode {
@@ -316,41 +319,41 @@ pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf,
             table["created_ns"] = toml_edit::value(created);
         }
         folders.push(table);
-        Change::Made
+        ListEdit::Changed
     })?;
     Ok(real)
 }
 
-/// Takes a folder out of the person's list. One that the list does not have is not found; a folder that is gone or was
-/// replaced can be taken out too.
+/// Removes a folder from the user's trust list. Fails if it is not in the list. A folder that is gone or was replaced
+/// can be removed too.
 #[cfg(feature = "store")]
 pub fn distrust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
-    let real = resolved(folder).unwrap_or_else(|| folder.to_owned());
+    let real = real_path(folder).unwrap_or_else(|| folder.to_owned());
     let list = environment.trusted_folders();
     if !list.is_some_and(|list| list.exists()) {
         return Err(Error::not_found(real.to_string_lossy()));
     }
-    let change = change(environment, |folders| {
+    let change = edit_list(environment, |folders| {
         let before = folders.len();
-        folders.retain(|one| path_of(one).map(Path::new) != Some(&real));
+        folders.retain(|entry| path_of(entry).map(Path::new) != Some(&real));
         if folders.len() < before {
-            Change::Made
+            ListEdit::Changed
         } else {
-            Change::None
+            ListEdit::Unchanged
         }
     })?;
     match change {
-        Change::Made => Ok(real),
-        Change::None => Err(Error::not_found(real.to_string_lossy())),
+        ListEdit::Changed => Ok(real),
+        ListEdit::Unchanged => Err(Error::not_found(real.to_string_lossy())),
     }
 }
 
-/// Whether there is anything to write.
+/// Whether an edit changed the list.
 #[cfg(feature = "store")]
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Made,
-    None,
+enum ListEdit {
+    Changed,
+    Unchanged,
 }
 
 #[cfg(feature = "store")]
@@ -358,35 +361,35 @@ fn path_of(table: &toml_edit::Table) -> Option<&str> {
     table.get("path")?.as_str()
 }
 
-/// What stands at the top of a list that is made.
+/// The comment at the top of a new list.
 #[cfg(feature = "store")]
-const HEAD: &str = "\
+const LIST_HEADER: &str = "\
 # Folders whose projects are trusted: their skills are given to models.
 # `skillfold trust` and `skillfold trust --remove` keep this list.
 
 ";
 
-/// Changes the list in its file, and leaves everything else there as it is. Of two changes at once none is lost. The file
-/// and its folder are the person's alone afterwards.
+/// Edits the list in its file and leaves everything else there unchanged. Concurrent edits are not lost. Only the user
+/// can access the file and its folder afterwards.
 #[cfg(feature = "store")]
-fn change(
+fn edit_list(
     environment: &Environment,
-    act: impl FnOnce(&mut toml_edit::ArrayOfTables) -> Change,
-) -> Result<Change, Error> {
+    act: impl FnOnce(&mut toml_edit::ArrayOfTables) -> ListEdit,
+) -> Result<ListEdit, Error> {
     let file = environment
         .trusted_folders()
         .ok_or_else(|| Error::not_found("home"))?;
     let invalid = |why: &str| Error::invalid(file.to_string_lossy(), why.trim());
-    // What others put there must not become the person's word.
+    // Entries that others added must not become the user's decisions.
     if file.exists() && other_writer(&file).is_some() {
         let rule = "It is another user's, or others may write it; make it yours alone with `chown` and `chmod go-w`, the \
                     folder and the file, and look at what is in it";
         return Err(Error::refused_write(file.to_string_lossy(), rule));
     }
-    let writable = Writable::of_person(&file)?;
-    let _lock = lock(environment)?;
-    let old = writable.read(SETTINGS_BYTES)?;
-    let text = writable.text(old.as_ref())?;
+    let target = WriteTarget::for_user(&file)?;
+    let _lock = lock_state(environment)?;
+    let old = target.read(MAX_SETTINGS_BYTES)?;
+    let text = target.text(old.as_ref())?;
     let mut document: toml_edit::DocumentMut = text
         .unwrap_or_default()
         .parse()
@@ -397,15 +400,15 @@ fn change(
     let Some(folders) = folders.as_array_of_tables_mut() else {
         return Err(invalid("`folder` is not a list of tables"));
     };
-    if act(folders) == Change::None {
-        return Ok(Change::None);
+    if act(folders) == ListEdit::Unchanged {
+        return Ok(ListEdit::Unchanged);
     }
-    let head = if text.is_some() { "" } else { HEAD };
-    let new = format!("{head}{document}");
-    writable.write(
+    let header = if text.is_some() { "" } else { LIST_HEADER };
+    let new = format!("{header}{document}");
+    target.write(
         old.as_ref(),
         new.as_bytes(),
         skillfold_store::Access::Private,
     )?;
-    Ok(Change::Made)
+    Ok(ListEdit::Changed)
 }

@@ -1,4 +1,4 @@
-//! Whether the person still trusts what a state gives out, looked at again before each answer.
+//! Checks before each answer that the user still trusts what a snapshot serves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,28 +7,28 @@ use crate::environment::Environment;
 use crate::settings::Settings;
 use crate::trust::{TrustRule, TrustedFolders};
 
-/// A look holds for so long: it reads a small file, and an answer may take a few microseconds.
-const HOLDS: Duration = Duration::from_millis(200);
+/// How long a check stays valid. It reads a small file, while an answer may take only a few microseconds.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// When the trust of one state was looked at last. A new state was not looked at yet.
+/// The time of the last trust check of one snapshot. A new snapshot has not been checked yet.
 #[derive(Debug)]
 pub(crate) struct TrustCheck {
-    made: Instant,
-    /// Microseconds after `made`; 0 if never.
-    looked: AtomicU64,
+    created: Instant,
+    /// The last successful check, in microseconds after `created`; 0 if there was none.
+    last_check_us: AtomicU64,
 }
 
 impl Default for TrustCheck {
     fn default() -> Self {
         Self {
-            made: Instant::now(),
-            looked: AtomicU64::new(0),
+            created: Instant::now(),
+            last_check_us: AtomicU64::new(0),
         }
     }
 }
 
 impl TrustCheck {
-    /// Returns whether the list that was read still says the same, and `rule` is still what trusts the project.
+    /// Returns whether the trust list is unchanged and `rule` is still what trusts the project.
     pub(crate) fn is_current(
         &self,
         environment: &Environment,
@@ -36,16 +36,16 @@ impl TrustCheck {
         trusted: &TrustedFolders,
         rule: Option<&TrustRule>,
     ) -> bool {
-        let now = u64::try_from(self.made.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let looked = self.looked.load(Ordering::Relaxed);
-        if looked > 0 && Duration::from_micros(now.saturating_sub(looked)) < HOLDS {
+        let now_us = u64::try_from(self.created.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let last_us = self.last_check_us.load(Ordering::Relaxed);
+        if last_us > 0 && Duration::from_micros(now_us.saturating_sub(last_us)) < CHECK_INTERVAL {
             return true;
         }
-        // A folder that was put in the place of a trusted one is not trusted.
-        let rule_now = || TrustRule::of(environment, settings, &mut trusted.clone());
-        let is_same = trusted.is_unchanged() && rule_now().as_ref() == rule;
+        // The rule is found anew, because a folder that replaced a trusted one is not trusted.
+        let current_rule = || TrustRule::find(environment, settings, &mut trusted.clone());
+        let is_same = trusted.is_unchanged() && current_rule().as_ref() == rule;
         if is_same {
-            self.looked.store(now.max(1), Ordering::Relaxed);
+            self.last_check_us.store(now_us.max(1), Ordering::Relaxed);
         }
         is_same
     }

@@ -1,6 +1,6 @@
 //! Runs the trigger queries that skills ship.
 
-mod file;
+mod query_file;
 
 mod report;
 
@@ -17,22 +17,22 @@ pub use self::report::{
 };
 use crate::skills::Skills;
 
-/// Bytes of a file of evaluations. Real ones are of some ten kilobytes.
-const FILE_BYTES: u64 = 1 << 20;
-/// Queries of one skill that are run. The guide of the specification has about 20.
-const QUERIES: usize = 1_000;
-/// Files of one skill that are read.
-const FILES: usize = 10;
-/// Bytes of a query that are run and kept. A request of a person is far shorter.
-const QUERY_BYTES: usize = 8 * 1024;
+/// Maximum size of a query file. Real ones have some ten kilobytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Maximum queries to run per skill. The specification's guide recommends about 20.
+const MAX_QUERIES: usize = 1_000;
+/// Maximum query files to read per skill.
+const MAX_FILES: usize = 10;
+/// Maximum size of a query. Real requests are far shorter.
+const MAX_QUERY_BYTES: usize = 8 * 1024;
 
 impl Skills {
-    /// Runs the trigger queries of some skills, or of all where none is named: each as the first message of a
-    /// conversation, against all skills of one snapshot. A skill has fired where its instructions are given.
+    /// Runs the trigger queries of some skills, or of all skills if `ids` is empty. Each query is the first message of
+    /// a conversation, matched against all skills of one snapshot. A skill is triggered if its instructions are given.
     ///
-    /// Queries are read from the files of the skill, see `docs/evaluations.md`. What cannot be used is in the findings. A
-    /// mode that gives nothing by request is replaced by [`Mode::Hybrid`]. An id that leads to no skill that may be given
-    /// to a model is an error.
+    /// Queries are read from the skill's files, see `docs/evaluations.md`. Unusable files and entries are reported in
+    /// the findings. A mode that gives nothing by request is replaced by [`Mode::Hybrid`]. An id that does not resolve
+    /// to a usable skill is an error.
     ///
     /// ```
     /// # use skillfold::{Environment, Host, core::{MemorySource, Policy}};
@@ -86,10 +86,10 @@ fn evaluate(
     for id in ids {
         entries.push(catalog.resolve_for_person(id)?);
     }
-    let mut seen = BTreeSet::new();
-    entries.retain(|entry| seen.insert(entry.id()));
+    let mut known_ids = BTreeSet::new();
+    entries.retain(|entry| known_ids.insert(entry.id()));
     entries.sort_by_key(Entry::id);
-    let run = Run {
+    let runner = QueryRunner {
         matcher,
         loader,
         policy: &Policy {
@@ -98,7 +98,7 @@ fn evaluate(
         },
     };
     for entry in entries {
-        let skill = run.skill(&entry);
+        let skill = runner.run_skill(&entry);
         if ids.is_empty() && skill.files.is_empty() && skill.findings.is_empty() {
             evaluation.without += 1;
         } else {
@@ -108,58 +108,58 @@ fn evaluate(
     Ok(evaluation)
 }
 
-/// What queries are run with.
-struct Run<'a> {
+/// Runs queries in one snapshot with one policy.
+struct QueryRunner<'a> {
     matcher: &'a Matcher,
     loader: &'a Loader,
     policy: &'a Policy,
 }
 
-impl Run<'_> {
-    fn skill(&self, entry: &Entry<'_>) -> EvaluatedSkill {
+impl QueryRunner<'_> {
+    fn run_skill(&self, entry: &Entry<'_>) -> EvaluatedSkill {
         let mut skill = EvaluatedSkill {
             id: entry.id().into(),
-            starts_by: StartsBy::of(entry),
+            starts_by: StartsBy::from_entry(entry),
             files: Vec::new(),
             queries: Vec::new(),
             findings: Vec::new(),
         };
-        skill.find(entry, self.loader);
-        let mut unread = 0;
+        skill.find_files(entry, self.loader);
+        let mut skipped = 0;
         for file in skill.files.clone() {
-            let content = self.loader.read(entry, &file, ..=FILE_BYTES);
-            let held = match content {
-                Ok(content) => held(&content),
+            let content = self.loader.read(entry, &file, ..=MAX_FILE_BYTES);
+            let parsed = match content {
+                Ok(content) => parse_file(&content),
                 Err(error) => Err(error.with_cause()),
             };
-            match held {
-                Ok(held) => {
-                    let room = QUERIES.saturating_sub(skill.queries.len());
-                    unread += held.queries.len().saturating_sub(room);
-                    let queries = held.queries.into_iter().take(room);
-                    let run = queries.map(|query| self.query(entry, &file, query));
-                    skill.queries.extend(run);
-                    for diagnostic in held.findings {
+            match parsed {
+                Ok(parsed) => {
+                    let remaining = MAX_QUERIES.saturating_sub(skill.queries.len());
+                    skipped += parsed.queries.len().saturating_sub(remaining);
+                    let queries = parsed.queries.into_iter().take(remaining);
+                    let evaluated = queries.map(|query| self.run_query(entry, &file, query));
+                    skill.queries.extend(evaluated);
+                    for diagnostic in parsed.findings {
                         skill.report(&file, diagnostic);
                     }
                 }
                 Err(why) => skill.report(&file, Diagnostic::new(Code::EvaluationUnread, None, why)),
             }
         }
-        if unread > 0 {
-            let message = format!("{QUERIES} queries were run, and {unread} were not");
+        if skipped > 0 {
+            let message = format!("{MAX_QUERIES} queries were run, and {skipped} were not");
             skill.report("", Diagnostic::new(Code::TooManyQueries, None, message));
         }
         skill
     }
 
-    fn query(&self, entry: &Entry<'_>, file: &str, query: file::Query) -> EvaluatedQuery {
+    fn run_query(&self, entry: &Entry<'_>, file: &str, query: query_file::Query) -> EvaluatedQuery {
         let session = Session::new(ContextLifetime::History);
         let turn = session.preview(self.matcher, self.loader, self.policy, &query.text);
         let (mut matched, mut others) = (None, Vec::new());
         for decision in turn.decisions {
             if &*decision.id == entry.id() {
-                matched = Some(QueryMatch::of(decision));
+                matched = Some(QueryMatch::from_decision(decision));
             } else if matches!(decision.outcome, Outcome::Given(..)) {
                 others.push(decision.id);
             }
@@ -175,8 +175,8 @@ impl Run<'_> {
 }
 
 impl EvaluatedSkill {
-    /// Finds the files of evaluations, ordered by path, and reports those that were passed over.
-    fn find(&mut self, entry: &Entry<'_>, loader: &Loader) {
+    /// Finds the query files, ordered by path, and reports those that are skipped.
+    fn find_files(&mut self, entry: &Entry<'_>, loader: &Loader) {
         let listed = match loader.files(entry, None, usize::MAX) {
             Ok(listed) => listed,
             Err(error) => {
@@ -185,21 +185,21 @@ impl EvaluatedSkill {
             }
         };
         let paths = listed.files.iter().map(|file| file.path.as_str());
-        let files = paths.filter(|path| file::kind(path).is_some());
+        let files = paths.filter(|path| query_file::classify(path).is_some());
         self.files.extend(files.map(Box::from));
         self.files.sort();
         for file in self
             .files
-            .drain(FILES.min(self.files.len())..)
+            .drain(MAX_FILES.min(self.files.len())..)
             .collect::<Vec<_>>()
         {
-            let why = format!("Only {FILES} files of a skill are read");
+            let why = format!("Only {MAX_FILES} files of a skill are read");
             self.report(&file, Diagnostic::new(Code::EvaluationUnread, None, why));
         }
         for finding in listed.findings {
             let path = &*finding.path;
-            let is_ours = file::kind(path).is_some() || path == file::FOLDER;
-            if is_ours || finding.diagnostic.code == Code::BoundReached {
+            let is_query_file = query_file::classify(path).is_some() || path == query_file::FOLDER;
+            if is_query_file || finding.diagnostic.code == Code::BoundReached {
                 let why = finding.diagnostic.message;
                 self.report(path, Diagnostic::new(Code::EvaluationUnread, None, why));
             }
@@ -214,15 +214,16 @@ impl EvaluatedSkill {
     }
 }
 
-/// Returns what a file holds, or why it cannot be used.
-fn held(content: &FileContent) -> Result<file::QueryFile, String> {
-    if content.size() > FILE_BYTES {
+/// Returns the queries of a file, or why it cannot be used.
+fn parse_file(content: &FileContent) -> Result<query_file::QueryFile, String> {
+    if content.size() > MAX_FILE_BYTES {
         let size = content.size();
         return Err(format!(
-            "The file has {size} bytes, the limit is {FILE_BYTES}"
+            "The file has {size} bytes, the limit is {MAX_FILE_BYTES}"
         ));
     }
     let text = content.text().ok_or("The file is not text in UTF-8")?;
-    let unlabelled = file::kind(content.path().as_str()).unwrap_or(file::Unlabelled::Wrong);
-    Ok(file::read(text, unlabelled))
+    let unlabelled =
+        query_file::classify(content.path().as_str()).unwrap_or(query_file::Unlabelled::Mistake);
+    Ok(query_file::parse(text, unlabelled))
 }

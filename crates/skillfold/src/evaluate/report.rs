@@ -1,58 +1,58 @@
-//! What came of trigger queries, and what follows from it.
+//! Results of trigger queries, and metrics derived from them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use skillfold_core::{Decision, Diagnostic, Entry, Mode, Severity, Signal, Status};
 
-/// What came of the trigger queries that skills ship.
+/// The results of the trigger queries that skills ship.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Evaluation {
-    /// What decided what a model is told.
+    /// The disclosure mode that was used.
     pub mode: Mode,
-    /// The mode of the policy, where another was taken because it gives nothing by request.
+    /// The mode of the policy, if it was replaced because it gives nothing by request.
     pub instead_of: Option<Mode>,
-    /// The skills that were named, or all that have evaluations, ordered by id.
+    /// The requested skills, or all that have queries, ordered by id.
     pub skills: Vec<EvaluatedSkill>,
-    /// Active skills without evaluations, where none was named.
+    /// Active skills without queries, if no skill was requested.
     pub without: usize,
-    /// Skills that are not trusted, of which nothing was read.
+    /// Untrusted skills, whose files were not read.
     pub withheld: usize,
 }
 
-/// A skill, and what came of its queries.
+/// A skill with the results of its queries.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EvaluatedSkill {
     /// The skill's id.
     pub id: Box<str>,
-    /// What can start it at all.
+    /// What can trigger it at all.
     pub starts_by: StartsBy,
-    /// The paths of its files of evaluations, inside the skill.
+    /// The paths of its query files, inside the skill.
     pub files: Vec<Box<str>>,
-    /// Its queries, in the order of their files.
+    /// Its queries, in file order.
     pub queries: Vec<EvaluatedQuery>,
-    /// What could not be used.
+    /// Files and entries that could not be used.
     pub findings: Vec<EvaluationFinding>,
 }
 
-/// What can start a skill.
+/// What can trigger a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StartsBy {
     /// Its triggers and its name.
     Triggers,
-    /// Its name: it has no triggers.
+    /// Its name alone, because it has no triggers.
     Name,
-    /// A person: its author keeps it from models.
+    /// Only the user, because its author disabled it for models.
     Person,
-    /// Nothing but its qualified id: another skill has its name.
+    /// Only its qualified id, because another skill has its name.
     Id,
 }
 
 impl StartsBy {
-    pub(super) fn of(entry: &Entry<'_>) -> Self {
+    pub(super) fn from_entry(entry: &Entry<'_>) -> Self {
         if entry.manifest().disable_model_invocation() {
             Self::Person
         } else if entry.status() == Status::Shadowed {
@@ -64,7 +64,7 @@ impl StartsBy {
         }
     }
 
-    /// Returns the word for it.
+    /// Returns the name used in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Triggers => "triggers",
@@ -75,7 +75,7 @@ impl StartsBy {
     }
 }
 
-/// A query, and what came of it.
+/// A query with its result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EvaluatedQuery {
@@ -83,11 +83,11 @@ pub struct EvaluatedQuery {
     pub file: Box<str>,
     /// The query.
     pub query: Box<str>,
-    /// Whether it should start the skill.
+    /// Whether it should trigger the skill.
     pub should_trigger: bool,
     /// How the skill matched, if it did.
     pub matched: Option<QueryMatch>,
-    /// The ids of the other skills that were given, in the order of their ranks.
+    /// The ids of the other skills that were given, by rank.
     pub others: Vec<Box<str>>,
 }
 
@@ -95,11 +95,11 @@ pub struct EvaluatedQuery {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct QueryMatch {
-    /// How it was asked for.
+    /// The signal by which it was selected.
     pub signal: Signal,
-    /// What of the skill matched.
+    /// The part of the skill that matched.
     pub evidence: Box<str>,
-    /// What was done: the word of [`Outcome`](skillfold_core::Outcome).
+    /// The name of the [`Outcome`](skillfold_core::Outcome).
     pub outcome: &'static str,
 }
 
@@ -107,27 +107,27 @@ impl EvaluatedQuery {
     /// Returns whether the skill's instructions were given.
     pub fn is_given(&self) -> bool {
         let matched = self.matched.as_ref();
-        matched.is_some_and(|fired| fired.outcome == GIVEN)
+        matched.is_some_and(|matched| matched.outcome == GIVEN)
     }
 
-    /// Returns whether it came out as it should.
+    /// Returns whether the result is as expected.
     pub fn is_right(&self) -> bool {
         self.is_given() == self.should_trigger
     }
 }
 
-/// Something that was found about a file of evaluations.
+/// A problem with a query file.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EvaluationFinding {
     /// The path inside the skill; empty for the skill's folder.
     pub file: Box<str>,
-    /// What was found.
+    /// The problem.
     pub diagnostic: Diagnostic,
 }
 
 impl EvaluatedSkill {
-    /// Counts the queries by what should have come of them, and what came.
+    /// Returns the confusion matrix of the queries.
     pub fn counts(&self) -> QueryCounts {
         let mut counts = QueryCounts::default();
         for query in &self.queries {
@@ -142,66 +142,68 @@ impl EvaluatedSkill {
         counts
     }
 
-    /// Returns how many queries came out as they should.
+    /// Returns how many queries have the expected result.
     pub fn right(&self) -> usize {
         let counts = self.counts();
         counts.true_positives + counts.true_negatives
     }
 
-    /// Returns which share of the queries that should start the skill did, from 0 to 1; nothing where none should.
+    /// Returns the recall: the share of the queries that should trigger the skill and did, from 0 to 1. `None` if none
+    /// should.
     pub fn recall(&self) -> Option<f64> {
         let counts = self.counts();
-        let should = counts.true_positives + counts.false_negatives;
-        share(counts.true_positives, should)
+        let expected = counts.true_positives + counts.false_negatives;
+        ratio(counts.true_positives, expected)
     }
 
-    /// Returns which share of the queries that started the skill should have, from 0 to 1; nothing where none did.
+    /// Returns the precision: the share of the queries that triggered the skill and should have, from 0 to 1. `None` if
+    /// none did.
     pub fn precision(&self) -> Option<f64> {
         let counts = self.counts();
         let given = counts.true_positives + counts.false_positives;
-        share(counts.true_positives, given)
+        ratio(counts.true_positives, given)
     }
 
-    /// Returns whether this share of the queries, in percent, came out as it should, and all of what the skill ships
-    /// could be used.
+    /// Returns whether at least `percent` percent of the queries have the expected result, and no query file has an
+    /// error.
     pub fn reaches(&self, percent: u8) -> bool {
-        let is_error = |one: &EvaluationFinding| one.diagnostic.severity == Severity::Error;
+        let is_error = |finding: &EvaluationFinding| finding.diagnostic.severity == Severity::Error;
         self.right() * 100 >= self.queries.len() * usize::from(percent)
             && !self.findings.iter().any(is_error)
     }
 }
 
-/// Queries, by what should have come of them, and what came.
+/// The confusion matrix of a skill's queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryCounts {
-    /// Those that should start the skill and did.
+    /// Queries that should trigger the skill and did.
     pub true_positives: usize,
-    /// Those that should start it and did not.
+    /// Queries that should trigger it and did not.
     pub false_negatives: usize,
-    /// Those that should not start it and did.
+    /// Queries that should not trigger it and did.
     pub false_positives: usize,
-    /// Those that should not start it and did not.
+    /// Queries that should not trigger it and did not.
     pub true_negatives: usize,
 }
 
-/// Two skills of which the one was given where the other was meant.
+/// A pair of skills of which one was given although the other was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confusion {
-    /// The id of the skill that was meant, and not given.
+    /// The id of the skill that was expected and not given.
     pub meant: Box<str>,
-    /// The id of the one that was given.
+    /// The id of the skill that was given instead.
     pub given: Box<str>,
-    /// How many queries.
+    /// How many queries confused them.
     pub queries: usize,
-    /// The first of them.
+    /// The first of those queries.
     pub example: Box<str>,
 }
 
 impl Evaluation {
-    /// Returns the pairs of skills of which the one was given where the other was meant and was not, the most often
-    /// confused first.
+    /// Returns the pairs of skills of which one was given although the other was expected and not given, the most
+    /// frequent first.
     pub fn confused(&self) -> Vec<Confusion> {
         let mut pairs: BTreeMap<(&str, &str), (usize, &str)> = BTreeMap::new();
         for skill in &self.skills {
@@ -232,11 +234,11 @@ impl Evaluation {
     }
 }
 
-/// The word for what is given.
+/// The name of `Outcome::Given`.
 const GIVEN: &str = "given";
 
 impl QueryMatch {
-    pub(super) fn of(decision: Decision) -> Self {
+    pub(super) fn from_decision(decision: Decision) -> Self {
         Self {
             signal: decision.signal,
             evidence: decision.evidence,
@@ -245,8 +247,8 @@ impl QueryMatch {
     }
 }
 
-/// Returns a share, with three digits after the point.
-fn share(part: usize, whole: usize) -> Option<f64> {
+/// Returns a ratio rounded to three decimal places; `None` if `whole` is zero.
+fn ratio(part: usize, whole: usize) -> Option<f64> {
     let thousandths = (part * 1_000 + whole / 2).checked_div(whole)?;
     let thousandths = u16::try_from(thousandths).ok()?;
     Some(f64::from(thousandths) / 1_000.0)

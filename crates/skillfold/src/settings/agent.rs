@@ -1,4 +1,4 @@
-//! The agents that settings name.
+//! Agents defined in the settings.
 
 use skillfold_core::{Agent, Code, Visibility, nearest, visible};
 use toml::Spanned;
@@ -6,19 +6,19 @@ use toml::de::{DeTable, DeValue};
 
 use crate::settings::key::Row;
 use crate::settings::layer::{Layer, one_of};
-use crate::settings::value::{RawValue, ValuePlace, entries, expected};
+use crate::settings::value::{RawValue, ValueContext, expected, ordered_entries};
 use crate::settings::{Setting, SettingFinding, finding};
 
-/// What can be set of an agent.
+/// The fields of an agent.
 const FIELDS: [&str; 2] = ["uses_skills", "sees"];
 
-/// An agent that settings name.
+/// An agent defined in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfiguredAgent {
-    /// Its id.
+    /// The agent's id.
     pub id: String,
-    /// The skills that it has from the start.
+    /// The skills whose instructions it starts with.
     pub uses_skills: Setting<Vec<String>>,
     /// Which skills it sees.
     pub sees: Setting<Visibility>,
@@ -33,7 +33,7 @@ impl ConfiguredAgent {
         }
     }
 
-    /// Returns the agent as the engine has it.
+    /// Returns the engine's agent.
     pub fn agent(&self) -> Agent {
         let skills = self.uses_skills.value.iter();
         Agent::new(&*self.id)
@@ -41,8 +41,8 @@ impl ConfiguredAgent {
             .with_visibility(self.sees.value)
     }
 
-    /// Returns what is set of it as text, each with its key and origin. A list has a row for each entry, and one without
-    /// a value where it is empty.
+    /// Returns its settings as text, each with its key and origin. A list has a row for each entry, or one row without
+    /// a value if it is empty.
     pub(super) fn rows(&self) -> Vec<Row> {
         let key = |field: &str| format!("agents.{}.{field}", visible(&self.id));
         let row = |value: Option<&str>| {
@@ -60,22 +60,26 @@ impl ConfiguredAgent {
     }
 }
 
-/// Reads the tables of agents. What is wrong is reported at its line; an agent with a field that is not usable is left out,
-/// so that it does not see more than it was meant to.
+/// Reads the agent tables. Problems are reported at their lines. An agent with an invalid field is left out, so that it
+/// does not see more than intended.
 pub(super) fn read(
     layer: &mut Layer,
-    written: RawValue<'_>,
-    place: &ValuePlace<'_>,
+    value: RawValue<'_>,
+    context: &ValueContext<'_>,
 ) -> Result<(), String> {
-    let RawValue::Toml(value) = written else {
+    let RawValue::Toml(value) = value else {
         return Err("agents are tables, and are set in the user's file only".to_owned());
     };
-    for (id, value) in entries(table(value)?) {
-        let place = place.at(id.span());
+    for (id, value) in ordered_entries(as_table(value)?) {
+        let context = context.at_span(id.span());
         let mut agent = ConfiguredAgent::new(id.get_ref());
-        let errors = match table(value.get_ref()) {
-            Ok(fields) => take(layer, &mut agent, fields, &place),
-            Err(why) => vec![unusable(&format!("agents.{}", agent.id), &why, &place)],
+        let errors = match as_table(value.get_ref()) {
+            Ok(fields) => read_fields(layer, &mut agent, fields, &context),
+            Err(why) => vec![unusable_field(
+                &format!("agents.{}", agent.id),
+                &why,
+                &context,
+            )],
         };
         if errors.is_empty() {
             layer.agents.push(agent);
@@ -87,59 +91,59 @@ pub(super) fn read(
     Ok(())
 }
 
-fn table<'a>(value: &'a DeValue<'a>) -> Result<&'a DeTable<'a>, String> {
+fn as_table<'a>(value: &'a DeValue<'a>) -> Result<&'a DeTable<'a>, String> {
     value.as_table().ok_or_else(|| expected("a table", value))
 }
 
-/// Takes the fields of an agent, reports those that are not known, and returns what is not usable.
-fn take(
+/// Reads the fields of an agent, reports unknown ones, and returns the errors of invalid ones.
+fn read_fields(
     layer: &mut Layer,
     agent: &mut ConfiguredAgent,
     fields: &DeTable<'_>,
-    place: &ValuePlace<'_>,
+    context: &ValueContext<'_>,
 ) -> Vec<SettingFinding> {
     let mut errors = Vec::new();
-    for (name, value) in entries(fields) {
-        let place = place.at(name.span());
+    for (name, value) in ordered_entries(fields) {
+        let context = context.at_span(name.span());
         let name = &**name.get_ref();
         if !FIELDS.contains(&name) {
-            layer.report(unknown(&agent.id, name, &place));
-        } else if let Err(why) = set(agent, name, value, &place) {
+            layer.report(unknown_field(&agent.id, name, &context));
+        } else if let Err(why) = set_field(agent, name, value, &context) {
             let key = format!("agents.{}.{name}", agent.id);
-            errors.push(unusable(&key, &why, &place));
+            errors.push(unusable_field(&key, &why, &context));
         }
     }
     errors
 }
 
-fn set(
+fn set_field(
     agent: &mut ConfiguredAgent,
     name: &str,
     value: &Spanned<DeValue<'_>>,
-    place: &ValuePlace<'_>,
+    context: &ValueContext<'_>,
 ) -> Result<(), String> {
-    let written = RawValue::Toml(value.get_ref());
+    let value = RawValue::Toml(value.get_ref());
     if name == "sees" {
         let choices = Visibility::ALL.map(|sees| (sees.as_str(), sees));
-        agent.sees = place.set(one_of(written, &choices)?);
+        agent.sees = context.setting(one_of(value, &choices)?);
     } else {
-        let ids = written.list(',')?.into_iter();
+        let ids = value.list(',')?.into_iter();
         let ids = ids.map(|id| Ok(id.text()?.trim().to_owned()));
-        agent.uses_skills = place.set(ids.collect::<Result<_, String>>()?);
+        agent.uses_skills = context.setting(ids.collect::<Result<_, String>>()?);
     }
     Ok(())
 }
 
-fn unknown(id: &str, name: &str, place: &ValuePlace<'_>) -> SettingFinding {
+fn unknown_field(id: &str, name: &str, context: &ValueContext<'_>) -> SettingFinding {
     let key = format!("agents.{id}.{name}");
     let message = match nearest(name, FIELDS, 1).first() {
-        Some(meant) => format!("Setting `{key}` is not known; did you mean `agents.{id}.{meant}`?"),
+        Some(known) => format!("Setting `{key}` is not known; did you mean `agents.{id}.{known}`?"),
         None => format!("Setting `{key}` is not known"),
     };
-    finding(Code::UnknownSetting, &place.origin, place.span, message)
+    finding(Code::UnknownSetting, &context.origin, context.span, message)
 }
 
-fn unusable(key: &str, why: &str, place: &ValuePlace<'_>) -> SettingFinding {
+fn unusable_field(key: &str, why: &str, context: &ValueContext<'_>) -> SettingFinding {
     let message = format!("Setting `{key}` is not usable: {why}");
-    finding(Code::SettingForm, &place.origin, place.span, message)
+    finding(Code::SettingForm, &context.origin, context.span, message)
 }

@@ -1,51 +1,51 @@
-//! Settings files.
+//! Reads settings files.
 
 use std::path::Path;
 
 use skillfold_core::{Code, Error};
 use toml::de::DeTable;
 
-use crate::environment::{Environment, SETTINGS_VARIABLE, is_there, other_writer, read_settings};
+use crate::environment::{Environment, SETTINGS_VARIABLE, exists, other_writer, read_settings};
 use crate::settings::layer::Layer;
-use crate::settings::lines::LineStarts;
-use crate::settings::value::{RawValue, ValuePlace, entries};
+use crate::settings::line_starts::LineStarts;
+use crate::settings::value::{RawValue, ValueContext, ordered_entries};
 use crate::settings::{Origin, finding};
 
-/// Reads the person's file. Relative paths in it start at its folder.
-pub(super) fn user(environment: &Environment) -> Layer {
+/// Reads the user's file. Relative paths in it start at its folder.
+pub(super) fn read_user(environment: &Environment) -> Layer {
     let Some(path) = environment.user_settings() else {
         return Layer::default();
     };
     let base = path.parent().unwrap_or(&path);
     let origin = |line| Origin::User(path.clone(), line);
-    if environment.names_settings() && !is_there(&path) {
+    if environment.has_settings_variable() && !exists(&path) {
         let mut layer = Layer::default();
         let message = format!("The settings file that `{SETTINGS_VARIABLE}` names does not exist");
         layer.report(finding(Code::SettingsUnreadable, &origin(1), None, message));
         return layer;
     }
-    let mut layer = read(environment, &path, base, origin);
-    if layer.trusts()
+    let mut layer = read_file(environment, &path, base, origin);
+    if layer.trusts_projects()
         && let Some(why) = other_writer(&path)
     {
-        layer.trust_nothing(&why);
+        layer.revoke_trust(&why);
     }
     layer
 }
 
-/// Reads the project's file. Relative paths in it start at the project.
-pub(super) fn project(environment: &Environment) -> Layer {
+/// Reads the project's file. Relative paths in it start at the project's folder.
+pub(super) fn read_project(environment: &Environment) -> Layer {
     let path = environment.project_settings();
-    // A project that is the person's home has the person's settings and none of its own.
+    // In the user's home, the file would be the user's and not a project's.
     if environment.home_dir() == Some(environment.project()) {
         return Layer::default();
     }
-    read(environment, &path, environment.project(), |line| {
+    read_file(environment, &path, environment.project(), |line| {
         Origin::Project(path.clone(), line)
     })
 }
 
-fn read(
+fn read_file(
     environment: &Environment,
     path: &Path,
     base: &Path,
@@ -78,16 +78,16 @@ fn read(
             return layer;
         }
     };
-    for (key, value) in entries(table.get_ref()) {
+    for (key, value) in ordered_entries(table.get_ref()) {
         let span = lines.span(key.span());
-        let place = ValuePlace {
+        let context = ValueContext {
             environment,
             base,
             origin: origin(span.start.line),
             span: Some(span),
             lines: Some(&lines),
         };
-        layer.set(key.get_ref(), RawValue::Toml(value.get_ref()), &place);
+        layer.set(key.get_ref(), RawValue::Toml(value.get_ref()), &context);
     }
     layer
 }

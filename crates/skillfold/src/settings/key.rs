@@ -1,4 +1,4 @@
-//! Every setting in one table.
+//! The table of all settings.
 
 use skillfold_core::{
     Breadcrumb, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence, Profile,
@@ -7,31 +7,31 @@ use skillfold_core::{
 
 use crate::settings::{ConfiguredAgent, Origin, Setting, Settings};
 
-/// A setting as it is explained: its key, its value as text, its origin.
+/// A row of the explanation of settings: key, value as text, origin.
 pub(super) type Row = (String, Option<String>, Origin);
 
-/// A setting.
+/// A setting and its description.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Key {
-    pub(super) id: Name,
+    pub(super) id: KeyId,
     /// Its name in a settings file. The variable is `SKILLFOLD_` and the name in upper case.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub meaning: &'static str,
-    /// What it may be.
+    /// The values that it accepts.
     pub form: &'static str,
     #[cfg_attr(
         not(feature = "store"),
         expect(dead_code, reason = "only what writes asks for it")
     )]
     pub(super) kind: ValueForm,
-    pub(super) reach: SetBy,
+    pub(super) set_by: SetBy,
 }
 
-/// Every setting by itself, so that none is forgotten where they are told apart.
+/// One variant per setting, so that the compiler checks that each is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum KeyId {
     Precedence,
     Roots,
     DefaultRoots,
@@ -62,7 +62,7 @@ pub(super) enum Name {
     Agents,
 }
 
-/// How a value is written in a file.
+/// The form of a value in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueForm {
     Boolean,
@@ -74,256 +74,256 @@ pub(super) enum ValueForm {
     Tables,
 }
 
-/// Who may make a setting.
+/// Who may set a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
-    /// The person, and a project for its own skills.
+    /// The user, and a project for its own skills.
     Project,
-    /// The person alone: it says what is trusted, or it counts for the person's own skills too.
-    Person,
+    /// The user alone: the setting decides about trust, or also affects the user's own skills.
+    User,
 }
 
-/// Every setting, in the order in which they are explained.
+/// All settings, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     Key {
-        id: Name::Precedence,
+        id: KeyId::Precedence,
         name: "precedence",
         meaning: "Which scope wins a name",
         form: "a client (`default`, `claude-code`, ...) or scopes in their order",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Roots,
+        id: KeyId::Roots,
         name: "roots",
         meaning: "More folders of skills, beside the defaults",
         form: "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`",
         kind: ValueForm::Roots,
-        reach: SetBy::Project,
+        set_by: SetBy::Project,
     },
     Key {
-        id: Name::DefaultRoots,
+        id: KeyId::DefaultRoots,
         name: "default_roots",
         meaning: "Whether the default folders are searched",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Enable,
+        id: KeyId::Enable,
         name: "enable",
         meaning: "Skills to enable",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: ValueForm::Words,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Disable,
+        id: KeyId::Disable,
         name: "disable",
         meaning: "Skills to disable",
         form: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
         kind: ValueForm::Words,
-        reach: SetBy::Project,
+        set_by: SetBy::Project,
     },
     Key {
-        id: Name::Trusted,
+        id: KeyId::Trusted,
         name: "trusted",
         meaning: "Folders whose projects are trusted",
         form: "paths",
         kind: ValueForm::Paths,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::TrustProject,
+        id: KeyId::TrustProject,
         name: "trust_project",
         meaning: "Whether the project is trusted, whichever it is",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Links,
+        id: KeyId::Links,
         name: "links",
         meaning: "How links to skill folders, and hard links, are treated",
         form: "`follow`, `refuse` or `strict`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Hidden,
+        id: KeyId::Hidden,
         name: "hidden",
         meaning: "How hidden folders are treated",
         form: "`skip` or `search`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::MaxDepth,
+        id: KeyId::MaxDepth,
         name: "max_depth",
         meaning: "Maximum depth of a skill below its root",
         form: "a whole number",
         kind: ValueForm::Number,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Profile,
+        id: KeyId::Profile,
         name: "profile",
         meaning: "How strict `check` is",
         form: "`lenient` or `spec`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Arguments,
+        id: KeyId::Arguments,
         name: "arguments",
         meaning: "Which argument placeholders instructions may use",
         form: "`plain`, `claude-code` or `goose`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Strict,
+        id: KeyId::Strict,
         name: "strict",
         meaning: "Whether loading refuses a skill that needed repair",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Freshness,
+        id: KeyId::Freshness,
         name: "freshness",
         meaning: "How changes to a loaded file are detected",
         form: "`checked` or `snapshot`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::CacheEntries,
+        id: KeyId::CacheEntries,
         name: "cache_entries",
         meaning: "Maximum number of cached instructions",
         form: "a whole number",
         kind: ValueForm::Number,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::CacheBytes,
+        id: KeyId::CacheBytes,
         name: "cache_bytes",
         meaning: "Maximum bytes of cached instructions",
         form: "a whole number",
         kind: ValueForm::Number,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Disclosure,
+        id: KeyId::Disclosure,
         name: "disclosure",
         meaning: "How skills are disclosed to a model",
         form: "`catalog`, `triggered` or `hybrid`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Style,
+        id: KeyId::Style,
         name: "style",
         meaning: "The format of listings",
         form: "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Matching,
+        id: KeyId::Matching,
         name: "matching",
         meaning: "How a message is matched",
         form: "`keyword`, `hybrid` or `semantic`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Model,
+        id: KeyId::Model,
         name: "model",
         meaning: "The folder of an embedding model",
         form: "a path",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::MaxPerRequest,
+        id: KeyId::MaxPerRequest,
         name: "max_per_request",
         meaning: "Maximum skills loaded for one request",
         form: "a whole number",
         kind: ValueForm::Number,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Breadcrumb,
+        id: KeyId::Breadcrumb,
         name: "breadcrumb",
         meaning: "Whether a model is told the number of skills when nothing matches",
         form: "`on` or `off`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Fallback,
+        id: KeyId::Fallback,
         name: "fallback",
         meaning: "What a model is told when nothing matches",
         form: "`none`, `show_all` or `ask_user`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::LogContent,
+        id: KeyId::LogContent,
         name: "log_content",
         meaning: "Whether logs include requests and the text given to models",
         form: "`true` or `false`",
         kind: ValueForm::Boolean,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Watch,
+        id: KeyId::Watch,
         name: "watch",
         meaning: "Whether file changes are followed by system notifications",
         form: "`on` or `off`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::PollSeconds,
+        id: KeyId::PollSeconds,
         name: "poll_seconds",
         meaning: "Seconds between scans where notifications are not available",
         form: "a whole number; 0 for never",
         kind: ValueForm::Number,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Index,
+        id: KeyId::Index,
         name: "index",
         meaning: "Whether metadata of many skills is cached on disk for the next start",
         form: "`on` or `off`",
         kind: ValueForm::Word,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
     Key {
-        id: Name::Agents,
+        id: KeyId::Agents,
         name: "agents",
         meaning: "Agents, and the skills each uses and may see",
         form: "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file",
         kind: ValueForm::Tables,
-        reach: SetBy::Person,
+        set_by: SetBy::User,
     },
 ];
 
 impl Key {
-    /// Returns whether a project may make the setting, for its own skills.
+    /// Returns whether a project may set it for its own skills.
     pub fn is_for_projects(&self) -> bool {
-        self.reach == SetBy::Project
+        self.set_by == SetBy::Project
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 
-    /// Returns the setting as it is explained: a row for each value, and one without a value where there is none.
+    /// Returns a row for each value of the setting, or one row without a value if there is none.
     pub(super) fn rows(&self, settings: &Settings) -> Vec<Row> {
-        if self.id == Name::Agents && !settings.agents.is_empty() {
+        if self.id == KeyId::Agents && !settings.agents.is_empty() {
             let agents = settings.agents.iter();
             return agents.flat_map(ConfiguredAgent::rows).collect();
         }
@@ -337,7 +337,7 @@ impl Key {
             .collect()
     }
 
-    /// Returns the values of the setting as text, each with its origin.
+    /// Returns the values as text, each with its origin.
     fn values(&self, settings: &Settings) -> Vec<(String, Origin)> {
         fn one<T>(setting: &Setting<T>, text: impl Fn(&T) -> String) -> Vec<(String, Origin)> {
             vec![(text(&setting.value), setting.origin.clone())]
@@ -350,74 +350,74 @@ impl Key {
             rows.filter_map(|setting| Some((text(&setting.value)?, setting.origin.clone())))
                 .collect()
         }
-        let chosen = |wanted: Toggle| {
-            many(&settings.enablement, |(pattern, choice)| {
-                (*choice == wanted).then(|| pattern.clone())
+        let patterns = |wanted: Toggle| {
+            many(&settings.enablement, |(pattern, toggle)| {
+                (*toggle == wanted).then(|| pattern.clone())
             })
         };
         match self.id {
-            Name::Precedence => one(&settings.precedence, Precedence::to_string),
-            Name::Roots => many(&settings.roots, |root| {
+            KeyId::Precedence => one(&settings.precedence, Precedence::to_string),
+            KeyId::Roots => many(&settings.roots, |root| {
                 let path = root.path.display();
                 Some(match &root.plugin {
                     Some(plugin) => format!("{path} ({plugin})"),
                     None => format!("{path} ({})", root.scope),
                 })
             }),
-            Name::DefaultRoots => one(&settings.default_roots, bool::to_string),
-            Name::Enable => chosen(Toggle::On),
-            Name::Disable => chosen(Toggle::Off),
-            Name::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
-            Name::TrustProject => one(&settings.trust_project, bool::to_string),
-            Name::Links => one(&settings.links, |links| match links {
+            KeyId::DefaultRoots => one(&settings.default_roots, bool::to_string),
+            KeyId::Enable => patterns(Toggle::On),
+            KeyId::Disable => patterns(Toggle::Off),
+            KeyId::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
+            KeyId::TrustProject => one(&settings.trust_project, bool::to_string),
+            KeyId::Links => one(&settings.links, |links| match links {
                 LinkPolicy::Refuse => "refuse".to_owned(),
                 LinkPolicy::Strict => "strict".to_owned(),
                 _ => "follow".to_owned(),
             }),
-            Name::Hidden => one(&settings.hidden, |hidden| match hidden {
+            KeyId::Hidden => one(&settings.hidden, |hidden| match hidden {
                 HiddenPolicy::Search => "search".to_owned(),
                 _ => "skip".to_owned(),
             }),
-            Name::MaxDepth => one(&settings.max_depth, usize::to_string),
-            Name::Profile => one(&settings.profile, |profile| match profile {
+            KeyId::MaxDepth => one(&settings.max_depth, usize::to_string),
+            KeyId::Profile => one(&settings.profile, |profile| match profile {
                 Profile::Spec => "spec".to_owned(),
                 _ => "lenient".to_owned(),
             }),
-            Name::Arguments => one(&settings.arguments, Dialect::to_string),
-            Name::Strict => one(&settings.strict, bool::to_string),
-            Name::LogContent => one(&settings.log_content, bool::to_string),
-            Name::Watch => one(&settings.watch, on_or_off),
-            Name::Index => one(&settings.index, on_or_off),
-            Name::PollSeconds => one(&settings.poll_seconds, usize::to_string),
-            Name::Freshness => one(&settings.freshness, |freshness| match freshness {
+            KeyId::Arguments => one(&settings.arguments, Dialect::to_string),
+            KeyId::Strict => one(&settings.strict, bool::to_string),
+            KeyId::LogContent => one(&settings.log_content, bool::to_string),
+            KeyId::Watch => one(&settings.watch, on_or_off),
+            KeyId::Index => one(&settings.index, on_or_off),
+            KeyId::PollSeconds => one(&settings.poll_seconds, usize::to_string),
+            KeyId::Freshness => one(&settings.freshness, |freshness| match freshness {
                 Freshness::Snapshot => "snapshot".to_owned(),
                 _ => "checked".to_owned(),
             }),
-            Name::CacheEntries => one(&settings.cache_entries, usize::to_string),
-            Name::CacheBytes => one(&settings.cache_bytes, usize::to_string),
-            Name::Disclosure => one(&settings.disclosure, |mode| match mode {
+            KeyId::CacheEntries => one(&settings.cache_entries, usize::to_string),
+            KeyId::CacheBytes => one(&settings.cache_bytes, usize::to_string),
+            KeyId::Disclosure => one(&settings.disclosure, |mode| match mode {
                 Mode::Catalog => "catalog".to_owned(),
                 Mode::Triggered => "triggered".to_owned(),
                 _ => "hybrid".to_owned(),
             }),
-            Name::Style => one(&settings.style, Style::to_string),
-            Name::Matching => one(&settings.matching, |matching| matching.as_str().to_owned()),
-            Name::Model => one(&settings.model, |model| match model {
+            KeyId::Style => one(&settings.style, Style::to_string),
+            KeyId::Matching => one(&settings.matching, |matching| matching.as_str().to_owned()),
+            KeyId::Model => one(&settings.model, |model| match model {
                 Some(path) => path.display().to_string(),
                 None => "none".to_owned(),
             }),
-            Name::MaxPerRequest => one(&settings.max_per_request, usize::to_string),
-            Name::Breadcrumb => one(&settings.breadcrumb, |breadcrumb| match breadcrumb {
+            KeyId::MaxPerRequest => one(&settings.max_per_request, usize::to_string),
+            KeyId::Breadcrumb => one(&settings.breadcrumb, |breadcrumb| match breadcrumb {
                 Breadcrumb::On => "on".to_owned(),
                 Breadcrumb::Off => "off".to_owned(),
             }),
-            Name::Fallback => one(&settings.fallback, |fallback| match fallback {
+            KeyId::Fallback => one(&settings.fallback, |fallback| match fallback {
                 Fallback::ShowAll => "show_all".to_owned(),
                 Fallback::AskUser => "ask_user".to_owned(),
                 _ => "none".to_owned(),
             }),
-            // Each has rows of its own.
-            Name::Agents => Vec::new(),
+            // `rows` handles agents.
+            KeyId::Agents => Vec::new(),
         }
     }
 }

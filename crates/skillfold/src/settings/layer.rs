@@ -1,4 +1,4 @@
-//! One layer of settings: what one file, the variables or the arguments say.
+//! One layer of settings: those of one file, of the variables, or of the arguments.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use skillfold_core::{
     Profile, Scope, Severity, Style, Toggle, nearest,
 };
 
-use crate::environment::{Environment, HOME_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
-use crate::settings::key::{KEYS, Key, Name, SetBy};
-use crate::settings::value::{RawValue, ValuePlace};
+use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
+use crate::settings::key::{KEYS, Key, KeyId, SetBy};
+use crate::settings::value::{RawValue, ValueContext};
 use crate::settings::{
     ConfiguredAgent, ConfiguredRoot, Matching, Origin, Setting, SettingFinding, agent, finding,
     root,
 };
 
-/// What one layer says.
+/// The settings of one layer.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
     pub(super) precedence: Option<Setting<Precedence>>,
@@ -46,9 +46,14 @@ pub(crate) struct Layer {
     pub(super) fallback: Option<Setting<Fallback>>,
     pub(super) agents: Vec<ConfiguredAgent>,
     pub(super) findings: Vec<SettingFinding>,
-    /// Findings that are only counted.
+    /// Findings beyond [`MAX_FINDINGS`].
     pub(super) unlisted: usize,
 }
+
+const HIDDEN: [(&str, HiddenPolicy); 2] = [
+    ("skip", HiddenPolicy::Skip),
+    ("search", HiddenPolicy::Search),
+];
 
 const MODES: [(&str, Mode); 3] = [
     ("catalog", Mode::Catalog),
@@ -58,7 +63,7 @@ const MODES: [(&str, Mode); 3] = [
 
 const BREADCRUMBS: [(&str, Breadcrumb); 2] = [("on", Breadcrumb::On), ("off", Breadcrumb::Off)];
 
-const SWITCH: [(&str, bool); 2] = [("on", true), ("off", false)];
+const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
 
 const FALLBACKS: [(&str, Fallback); 3] = [
     ("none", Fallback::None),
@@ -66,36 +71,35 @@ const FALLBACKS: [(&str, Fallback); 3] = [
     ("ask_user", Fallback::AskUser),
 ];
 
-/// Findings that a layer lists one by one.
-const FINDINGS: usize = 50;
+/// Maximum findings to list per layer; the rest are only counted.
+const MAX_FINDINGS: usize = 50;
 
-/// Roots that a project may name: each is a folder that is held open.
-const PROJECT_ROOTS: usize = 32;
+/// Maximum roots that a project may configure. Each is a folder that is kept open.
+const MAX_PROJECT_ROOTS: usize = 32;
 
 impl Layer {
-    pub(crate) fn of_variables(environment: &Environment) -> Self {
+    pub(crate) fn from_variables(environment: &Environment) -> Self {
         let mut layer = Self::default();
-        for (variable, name, text) in environment.settings() {
-            // An empty variable is one that is not set.
-            let others = [SETTINGS_VARIABLE, TOKEN_VARIABLE, HOME_VARIABLE];
-            let is_other = others.contains(&variable);
-            if is_other || text.trim().is_empty() {
+        for (variable, name, text) in environment.setting_variables() {
+            let not_settings = [SETTINGS_VARIABLE, TOKEN_VARIABLE, NO_HOME_LOOKUP_VARIABLE];
+            // An empty variable counts as unset.
+            if not_settings.contains(&variable) || text.trim().is_empty() {
                 continue;
             }
-            let place = ValuePlace {
+            let context = ValueContext {
                 environment,
                 base: environment.directory(),
                 origin: Origin::Variable(variable.to_owned()),
                 span: None,
                 lines: None,
             };
-            layer.set(&name, RawValue::Text(text), &place);
+            layer.set(&name, RawValue::Text(text), &context);
         }
         layer
     }
 
-    /// Reads entries of lists, each as it stands, and settings that are written as in a variable.
-    pub(crate) fn of_arguments(
+    /// Reads list entries, which are not split, and settings written as in a variable.
+    pub(crate) fn from_arguments(
         environment: &Environment,
         entries: &[(String, String)],
         arguments: &[(String, String)],
@@ -107,57 +111,58 @@ impl Layer {
         let arguments = arguments
             .iter()
             .map(|(name, text)| (name, RawValue::Text(text)));
-        for (name, written) in entries.chain(arguments) {
-            let place = ValuePlace {
+        for (name, value) in entries.chain(arguments) {
+            let context = ValueContext {
                 environment,
                 base: environment.directory(),
                 origin: Origin::Argument,
                 span: None,
                 lines: None,
             };
-            layer.set(name, written, &place);
+            layer.set(name, value, &context);
         }
         layer
     }
 
-    /// Takes a setting, or reports what is wrong with it.
-    pub(super) fn set(&mut self, name: &str, written: RawValue<'_>, place: &ValuePlace<'_>) {
+    /// Applies a setting, or reports what is wrong with it.
+    pub(super) fn set(&mut self, name: &str, value: RawValue<'_>, context: &ValueContext<'_>) {
         let Some(key) = Key::find(name) else {
-            return self.report(unknown(name, place));
+            return self.report(unknown_key(name, context));
         };
-        if matches!(place.origin, Origin::Project(..)) && key.reach == SetBy::Person {
+        if matches!(context.origin, Origin::Project(..)) && key.set_by == SetBy::User {
             let message = format!("A project may not set `{}`", key.name);
             return self.report(finding(
                 Code::SettingNotAllowed,
-                &place.origin,
-                place.span,
+                &context.origin,
+                context.span,
                 message,
             ));
         }
-        if let Err(why) = self.take(key, written, place) {
+        if let Err(why) = self.apply(key, value, context) {
             let message = format!("Setting `{}` is not usable: {why}", key.name);
             self.report(finding(
                 Code::SettingForm,
-                &place.origin,
-                place.span,
+                &context.origin,
+                context.span,
                 message,
             ));
         }
     }
 
-    /// Returns whether it trusts a project.
-    pub(super) fn trusts(&self) -> bool {
-        !self.trusted.is_empty() || self.trust_project.as_ref().is_some_and(|one| one.value)
+    /// Returns whether it trusts any project.
+    pub(super) fn trusts_projects(&self) -> bool {
+        let trust_project = self.trust_project.as_ref();
+        !self.trusted.is_empty() || trust_project.is_some_and(|setting| setting.value)
     }
 
-    /// Leaves out what trusts a project, and reports why.
-    pub(super) fn trust_nothing(&mut self, why: &str) {
+    /// Drops the settings that trust projects, and reports why.
+    pub(super) fn revoke_trust(&mut self, why: &str) {
         let folder = self
             .trusted
             .first()
-            .map(|one| ("trusted", one.origin.clone()));
-        let project = self.trust_project.take_if(|one| one.value);
-        let project = project.map(|one| ("trust_project", one.origin));
+            .map(|setting| ("trusted", setting.origin.clone()));
+        let project = self.trust_project.take_if(|setting| setting.value);
+        let project = project.map(|setting| ("trust_project", setting.origin));
         self.trusted.clear();
         for (name, origin) in folder.into_iter().chain(project) {
             let message = format!("Setting `{name}` is not used: {why}");
@@ -166,93 +171,91 @@ impl Layer {
     }
 
     pub(super) fn report(&mut self, finding: SettingFinding) {
-        if self.findings.len() < FINDINGS {
+        if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         } else {
             self.unlisted += 1;
         }
     }
 
-    fn take(
+    fn apply(
         &mut self,
         key: &Key,
-        written: RawValue<'_>,
-        place: &ValuePlace<'_>,
+        value: RawValue<'_>,
+        context: &ValueContext<'_>,
     ) -> Result<(), String> {
         match key.id {
-            Name::Precedence => self.precedence = Some(place.set(precedence(written)?)),
-            Name::DefaultRoots => self.default_roots = Some(place.set(written.boolean()?)),
-            Name::TrustProject => self.trust_project = Some(place.set(written.boolean()?)),
-            Name::Links => {
+            KeyId::Precedence => self.precedence = Some(context.setting(read_precedence(value)?)),
+            KeyId::DefaultRoots => self.default_roots = Some(context.setting(value.boolean()?)),
+            KeyId::TrustProject => self.trust_project = Some(context.setting(value.boolean()?)),
+            KeyId::Links => {
                 let choices = [
                     ("follow", LinkPolicy::Follow),
                     ("refuse", LinkPolicy::Refuse),
                     ("strict", LinkPolicy::Strict),
                 ];
-                self.links = Some(place.set(one_of(written, &choices)?));
+                self.links = Some(context.setting(one_of(value, &choices)?));
             }
-            Name::Hidden => {
-                let choices = [
-                    ("skip", HiddenPolicy::Skip),
-                    ("search", HiddenPolicy::Search),
-                ];
-                self.hidden = Some(place.set(one_of(written, &choices)?));
-            }
-            Name::Profile => {
+            KeyId::Hidden => self.hidden = Some(context.setting(one_of(value, &HIDDEN)?)),
+            KeyId::Profile => {
                 let choices = [("lenient", Profile::Lenient), ("spec", Profile::Spec)];
-                self.profile = Some(place.set(one_of(written, &choices)?));
+                self.profile = Some(context.setting(one_of(value, &choices)?));
             }
-            Name::Arguments => {
+            KeyId::Arguments => {
                 let choices = Dialect::ALL.map(|dialect| (dialect.as_str(), dialect));
-                self.arguments = Some(place.set(one_of(written, &choices)?));
+                self.arguments = Some(context.setting(one_of(value, &choices)?));
             }
-            Name::Strict => self.strict = Some(place.set(written.boolean()?)),
-            Name::LogContent => self.log_content = Some(place.set(written.boolean()?)),
-            Name::Watch => self.watch = Some(place.set(one_of(written, &SWITCH)?)),
-            Name::Index => self.index = Some(place.set(one_of(written, &SWITCH)?)),
-            Name::PollSeconds => self.poll_seconds = Some(place.set(written.number()?)),
-            Name::Freshness => {
+            KeyId::Strict => self.strict = Some(context.setting(value.boolean()?)),
+            KeyId::LogContent => self.log_content = Some(context.setting(value.boolean()?)),
+            KeyId::Watch => self.watch = Some(context.setting(one_of(value, &SWITCHES)?)),
+            KeyId::Index => self.index = Some(context.setting(one_of(value, &SWITCHES)?)),
+            KeyId::PollSeconds => self.poll_seconds = Some(context.setting(value.number()?)),
+            KeyId::Freshness => {
                 let choices = [
                     ("checked", Freshness::Checked),
                     ("snapshot", Freshness::Snapshot),
                 ];
-                self.freshness = Some(place.set(one_of(written, &choices)?));
+                self.freshness = Some(context.setting(one_of(value, &choices)?));
             }
-            Name::CacheEntries => self.cache_entries = Some(place.set(written.number()?)),
-            Name::CacheBytes => self.cache_bytes = Some(place.set(written.number()?)),
-            Name::Disclosure => self.disclosure = Some(place.set(one_of(written, &MODES)?)),
-            Name::Style => {
+            KeyId::CacheEntries => self.cache_entries = Some(context.setting(value.number()?)),
+            KeyId::CacheBytes => self.cache_bytes = Some(context.setting(value.number()?)),
+            KeyId::Disclosure => self.disclosure = Some(context.setting(one_of(value, &MODES)?)),
+            KeyId::Style => {
                 let choices = Style::ALL.map(|style| (style.as_str(), style));
-                self.style = Some(place.set(one_of(written, &choices)?));
+                self.style = Some(context.setting(one_of(value, &choices)?));
             }
-            Name::Matching => self.matching = Some(place.set(one_of(written, &Matching::ALL)?)),
-            Name::Model => {
-                let path = place.environment.path(written.text()?, place.base);
-                self.model = Some(place.set(Some(path)));
+            KeyId::Matching => {
+                self.matching = Some(context.setting(one_of(value, &Matching::ALL)?));
             }
-            Name::MaxPerRequest => self.max_per_request = Some(place.set(written.number()?)),
-            Name::Breadcrumb => self.breadcrumb = Some(place.set(one_of(written, &BREADCRUMBS)?)),
-            Name::Fallback => self.fallback = Some(place.set(one_of(written, &FALLBACKS)?)),
-            Name::MaxDepth => self.max_depth = Some(place.set(written.number()?)),
-            Name::Agents => agent::read(self, written, place)?,
-            Name::Enable => self.choose(written, Toggle::On, place)?,
-            Name::Disable => self.choose(written, Toggle::Off, place)?,
-            Name::Trusted => {
-                let paths = written.list(PATHS)?.into_iter();
+            KeyId::Model => {
+                let path = context.environment.expand_path(value.text()?, context.base);
+                self.model = Some(context.setting(Some(path)));
+            }
+            KeyId::MaxPerRequest => self.max_per_request = Some(context.setting(value.number()?)),
+            KeyId::Breadcrumb => {
+                self.breadcrumb = Some(context.setting(one_of(value, &BREADCRUMBS)?));
+            }
+            KeyId::Fallback => self.fallback = Some(context.setting(one_of(value, &FALLBACKS)?)),
+            KeyId::MaxDepth => self.max_depth = Some(context.setting(value.number()?)),
+            KeyId::Agents => agent::read(self, value, context)?,
+            KeyId::Enable => self.add_patterns(value, Toggle::On, context)?,
+            KeyId::Disable => self.add_patterns(value, Toggle::Off, context)?,
+            KeyId::Trusted => {
+                let paths = value.list(PATH_SEPARATOR)?.into_iter();
                 let path = |entry: RawValue<'_>| {
-                    let path = place.environment.path(entry.text()?, place.base);
-                    Ok(place.set(path))
+                    let path = context.environment.expand_path(entry.text()?, context.base);
+                    Ok(context.setting(path))
                 };
                 self.trusted
                     .extend(paths.map(path).collect::<Result<Vec<_>, String>>()?);
             }
-            Name::Roots => {
-                let roots = written.list(PATHS)?.into_iter();
-                let read = |entry| Ok(place.set(root::read(entry, place)?));
+            KeyId::Roots => {
+                let roots = value.list(PATH_SEPARATOR)?.into_iter();
+                let read = |entry| Ok(context.setting(root::read(entry, context)?));
                 let roots = roots.map(read).collect::<Result<Vec<_>, String>>()?;
-                let is_project = matches!(place.origin, Origin::Project(..));
-                if is_project && self.roots.len() + roots.len() > PROJECT_ROOTS {
-                    return Err(format!("a project names at most {PROJECT_ROOTS} roots"));
+                let is_project = matches!(context.origin, Origin::Project(..));
+                if is_project && self.roots.len() + roots.len() > MAX_PROJECT_ROOTS {
+                    return Err(format!("a project names at most {MAX_PROJECT_ROOTS} roots"));
                 }
                 self.roots.extend(roots);
             }
@@ -260,30 +263,31 @@ impl Layer {
         Ok(())
     }
 
-    fn choose(
+    fn add_patterns(
         &mut self,
-        written: RawValue<'_>,
-        choice: Toggle,
-        place: &ValuePlace<'_>,
+        value: RawValue<'_>,
+        toggle: Toggle,
+        context: &ValueContext<'_>,
     ) -> Result<(), String> {
-        let patterns = written.list(',')?.into_iter();
-        let read =
-            |entry: RawValue<'_>| Ok(place.set((pattern(entry.text()?.trim(), place)?, choice)));
+        let patterns = value.list(',')?.into_iter();
+        let read = |entry: RawValue<'_>| {
+            Ok(context.setting((read_pattern(entry.text()?.trim(), context)?, toggle)))
+        };
         self.enablement
             .extend(patterns.map(read).collect::<Result<Vec<_>, String>>()?);
         Ok(())
     }
 }
 
-/// Reads a pattern. One of a project is for the project's own skills.
-fn pattern(text: &str, place: &ValuePlace<'_>) -> Result<String, String> {
+/// Reads a pattern of `enable` or `disable`. A project's pattern applies only to the project's own skills.
+fn read_pattern(text: &str, context: &ValueContext<'_>) -> Result<String, String> {
     let stars = text.matches('*').count();
     if stars > 0 && !(stars == 1 && (text == "*" || text.ends_with(":*"))) {
         return Err(format!(
             "`{text}` is not a pattern; `*` stands alone or behind a scope or plugin"
         ));
     }
-    if !matches!(place.origin, Origin::Project(..)) {
+    if !matches!(context.origin, Origin::Project(..)) {
         return Ok(text.to_owned());
     }
     match text.split_once(':') {
@@ -293,33 +297,33 @@ fn pattern(text: &str, place: &ValuePlace<'_>) -> Result<String, String> {
     }
 }
 
-/// What stands between paths in a variable.
-pub(super) const PATHS: char = if cfg!(windows) { ';' } else { ':' };
+/// The separator of paths in a variable.
+pub(super) const PATH_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
 
-pub(super) fn unknown(name: &str, place: &ValuePlace<'_>) -> SettingFinding {
-    let meant = nearest(name, KEYS.iter().map(|key| key.name), 1);
-    let message = match meant.first() {
-        Some(meant) => format!("Setting `{name}` is not known; did you mean `{meant}`?"),
+pub(super) fn unknown_key(name: &str, context: &ValueContext<'_>) -> SettingFinding {
+    let suggestions = nearest(name, KEYS.iter().map(|key| key.name), 1);
+    let message = match suggestions.first() {
+        Some(known) => format!("Setting `{name}` is not known; did you mean `{known}`?"),
         None => format!("Setting `{name}` is not known"),
     };
-    let mut unknown = finding(Code::UnknownSetting, &place.origin, place.span, message);
-    // Who types a name waits for what it does; a file may be older or newer than the program.
-    if place.origin == Origin::Argument {
+    let mut unknown = finding(Code::UnknownSetting, &context.origin, context.span, message);
+    // Whoever types a name expects an effect; a file may be written for an older or newer version.
+    if context.origin == Origin::Argument {
         unknown.diagnostic.severity = Severity::Error;
     }
     unknown
 }
 
-/// Reads a client's name, or scopes in their order.
-fn precedence(written: RawValue<'_>) -> Result<Precedence, String> {
-    let scopes = match written.text() {
+/// Reads the name of a client's precedence, or a list of scopes in order.
+fn read_precedence(value: RawValue<'_>) -> Result<Precedence, String> {
+    let scopes = match value.text() {
         Ok(text) => {
             if let Some(preset) = Precedence::preset(text) {
                 return Ok(preset);
             }
             RawValue::Text(text).list(',')?
         }
-        Err(_) => written.list(',')?,
+        Err(_) => value.list(',')?,
     };
     let scope = |word: RawValue<'_>| {
         let word = word.text()?;
@@ -334,8 +338,8 @@ fn precedence(written: RawValue<'_>) -> Result<Precedence, String> {
     Ok(Precedence::new(&scopes))
 }
 
-pub(super) fn one_of<T: Copy>(written: RawValue<'_>, choices: &[(&str, T)]) -> Result<T, String> {
-    let text = written.text()?;
+pub(super) fn one_of<T: Copy>(value: RawValue<'_>, choices: &[(&str, T)]) -> Result<T, String> {
+    let text = value.text()?;
     let choice = choices.iter().find(|(word, _)| *word == text);
     choice.map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<_> = choices

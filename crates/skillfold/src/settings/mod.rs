@@ -1,9 +1,9 @@
-//! Settings in layers: defaults, the person's file, the project's file, variables, arguments.
+//! Settings in layers: defaults, the user's file, the project's file, variables, arguments.
 
 mod agent;
 mod file;
 mod key;
-mod lines;
+mod line_starts;
 mod root;
 mod value;
 
@@ -30,21 +30,21 @@ pub use key::{KEYS, Key};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, write_setting};
 
-/// Where a setting was made.
+/// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Nowhere; it is as it comes.
+    /// The default value.
     Default,
-    /// In the person's file, at a line.
+    /// A line of the user's file.
     User(PathBuf, u32),
-    /// In the project's file, at a line.
+    /// A line of the project's file.
     Project(PathBuf, u32),
-    /// By a variable.
+    /// An environment variable.
     Variable(String),
-    /// By an argument or by the host.
+    /// An argument, or the host.
     Argument,
-    /// In the person's list of trusted folders, at a line.
+    /// A line of the user's list of trusted folders.
     TrustList(PathBuf, u32),
 }
 
@@ -61,17 +61,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Agents that the answer to an unknown one names.
-const AGENTS_MEANT: usize = 3;
+/// Maximum agents to suggest for an unknown one.
+const MAX_AGENT_SUGGESTIONS: usize = 3;
 
-/// Patterns that switch nothing and are reported.
-const PATTERNS: usize = 20;
-/// The end of the message about the rest.
-const MORE_PATTERNS: &str = " more patterns match nothing";
-/// Seconds between two looks for changes, where nobody says otherwise.
-const POLL_SECONDS: usize = 5;
+/// Maximum unmatched patterns to report.
+const MAX_PATTERN_FINDINGS: usize = 20;
+/// The end of the message that counts the other unmatched patterns.
+const MORE_PATTERNS_SUFFIX: &str = " more patterns match nothing";
+/// The default seconds between two rescans.
+const DEFAULT_POLL_SECONDS: usize = 5;
 
-/// A value, and where it was set.
+/// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -97,17 +97,17 @@ impl<T> Setting<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Matching {
-    /// By triggers alone: nothing is searched, and saying a name asks for no skill.
+    /// By triggers alone: skills are neither searched nor matched by name.
     Keyword,
-    /// By triggers and names, and by what it is about: by words, and by meaning where there is a model.
+    /// By triggers, by name, and by search: by words, and by meaning if there is a model.
     #[default]
     Hybrid,
-    /// The same; without a model that is an error.
+    /// Like [`Hybrid`](Self::Hybrid), but a missing model is an error.
     Semantic,
 }
 
 impl Matching {
-    /// Each with the word for it.
+    /// All values with their names.
     pub(crate) const ALL: [(&'static str, Self); 3] = [
         ("keyword", Self::Keyword),
         ("hybrid", Self::Hybrid),
@@ -120,121 +120,121 @@ impl Matching {
     }
 }
 
-/// A root that settings name.
+/// A root configured in the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfiguredRoot {
-    /// Its path, whole.
+    /// Its absolute path.
     pub path: PathBuf,
-    /// Where its skills belong.
+    /// The scope of its skills.
     pub scope: Scope,
-    /// The plugin that it is of.
+    /// The plugin that it belongs to.
     pub plugin: Option<skillfold_core::PluginName>,
 }
 
-/// Something that is wrong with a setting.
+/// A problem with a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingFinding {
-    /// Where the setting was made.
+    /// Where the setting comes from.
     pub origin: Origin,
-    /// What is wrong with it.
+    /// The problem.
     pub diagnostic: Diagnostic,
 }
 
 impl SettingFinding {
-    /// Returns whether the person said something that cannot be done. What a project says wrong is left out and is no
-    /// reason to stop.
+    /// Returns whether discovery must stop because of it. Errors in the user's settings are fatal; those in a project's
+    /// are ignored.
     pub fn is_fatal(&self) -> bool {
-        let is_of_project = matches!(self.origin, Origin::Project(..));
-        // What a file says that cannot be read just now is not known, and not nothing.
-        let is_unknown = self.diagnostic.code == Code::Unavailable;
-        self.diagnostic.severity == Severity::Error && (!is_of_project || is_unknown)
+        let is_from_project = matches!(self.origin, Origin::Project(..));
+        // A file that cannot be read just now must not be taken for an empty one.
+        let is_unavailable = self.diagnostic.code == Code::Unavailable;
+        self.diagnostic.severity == Severity::Error && (!is_from_project || is_unavailable)
     }
 }
 
-/// The settings of all layers together, with the origin of each.
+/// The merged settings of all layers, each with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Which scope wins a name.
+    /// Which scope takes precedence for a name.
     pub precedence: Setting<Precedence>,
-    /// Roots beside the default ones, the last layer's first.
+    /// Roots in addition to the default ones, those of the last layer first.
     pub roots: Vec<Setting<ConfiguredRoot>>,
     /// Whether the default roots are searched.
     pub default_roots: Setting<bool>,
-    /// Which skills are on and off, in the order of the layers.
+    /// Patterns that turn skills on or off, in layer order.
     pub enablement: Vec<Setting<(String, Toggle)>>,
     /// Folders whose projects are trusted.
     pub trusted: Vec<Setting<PathBuf>>,
-    /// Whether the project is trusted, whichever it is.
+    /// Whether the current project is trusted, whichever it is.
     pub trust_project: Setting<bool>,
-    /// What is done with links to folders.
+    /// How links to folders are treated.
     pub links: Setting<LinkPolicy>,
-    /// How hidden folders are treated.
+    /// How folders whose name starts with a dot are treated.
     pub hidden: Setting<HiddenPolicy>,
-    /// Folders between a root and a skill.
+    /// Maximum depth of a skill's folder below its root.
     pub max_depth: Setting<usize>,
-    /// How strictly skills are judged.
+    /// How strictly skills are checked.
     pub profile: Setting<Profile>,
-    /// Which argument placeholders instructions may use.
+    /// The placeholder syntax for arguments in instructions.
     pub arguments: Setting<Dialect>,
-    /// Whether loading refuses a skill that needed repair.
+    /// Whether to refuse to load skills that needed repair.
     pub strict: Setting<bool>,
-    /// How changes to a loaded file are detected.
+    /// How changes to a loaded file are noticed.
     pub freshness: Setting<Freshness>,
-    /// Cached texts.
+    /// Maximum texts in the instruction cache.
     pub cache_entries: Setting<usize>,
-    /// Maximum bytes of cached instructions.
+    /// Maximum bytes of all texts in the instruction cache.
     pub cache_bytes: Setting<usize>,
     /// How skills are disclosed to a model.
     pub disclosure: Setting<Mode>,
-    /// How it is written.
+    /// The format of the text for a model.
     pub style: Setting<Style>,
     /// How a message is matched.
     pub matching: Setting<Matching>,
-    /// The folder of the model that compares texts by their meaning.
+    /// The folder of the embedding model.
     pub model: Setting<Option<PathBuf>>,
-    /// Maximum skills loaded for one request.
+    /// Maximum skills whose instructions one request adds.
     pub max_per_request: Setting<usize>,
-    /// Whether a model is told the number of skills when nothing matches.
+    /// Whether a model is told the number of skills if nothing matches.
     pub breadcrumb: Setting<Breadcrumb>,
-    /// What a model is told when nothing matches.
+    /// What a model is told if nothing matches.
     pub fallback: Setting<Fallback>,
-    /// Whether logs hold requests and what models are told.
+    /// Whether logs contain requests and the text given to models.
     pub log_content: Setting<bool>,
-    /// Whether file changes are followed by system notifications.
+    /// Whether a watcher uses the system's change notifications.
     pub watch: Setting<bool>,
-    /// Seconds between scans where notifications are not available; 0 for never.
+    /// Seconds between two rescans where there are no notifications; 0 turns rescans off.
     pub poll_seconds: Setting<usize>,
-    /// Whether what was read of many skills is kept on disk for the next start.
+    /// Whether metadata and search indexes of large catalogs are cached on disk.
     pub index: Setting<bool>,
-    /// Agents, in the order in which they are written.
+    /// Agents, in file order.
     pub agents: Vec<ConfiguredAgent>,
-    /// What is wrong with the settings.
+    /// Problems with the settings.
     pub findings: Vec<SettingFinding>,
 }
 
 impl Settings {
-    /// Reads the settings of all layers. Never fails: what is wrong is in the findings, and left out.
+    /// Reads the settings of all layers. Never fails: invalid settings are ignored and reported in the findings.
     pub fn load(environment: &Environment, arguments: &[(String, String)]) -> Self {
         Self::load_with(environment, &[], arguments)
     }
 
-    /// Reads them with entries that are added to lists as they stand.
+    /// Reads the settings of all layers, with additional list entries that are not split.
     pub(crate) fn load_with(
         environment: &Environment,
         entries: &[(String, String)],
         arguments: &[(String, String)],
     ) -> Self {
         let layers = [
-            file::user(environment),
-            file::project(environment),
-            Layer::of_variables(environment),
-            Layer::of_arguments(environment, entries, arguments),
+            file::read_user(environment),
+            file::read_project(environment),
+            Layer::from_variables(environment),
+            Layer::from_arguments(environment, entries, arguments),
         ];
         let mut settings = Self::default();
-        if let Some(home) = environment.looked_up_home() {
+        if let Some(home) = environment.home_from_system() {
             let home = home.to_string_lossy();
             let message = format!(
                 "`HOME` is not set; the home that the system knows is used: `{}`",
@@ -245,42 +245,42 @@ impl Settings {
             settings.findings.push(finding);
         }
         for layer in layers {
-            settings.add(layer);
+            settings.apply_layer(layer);
         }
         settings.check_matching();
         settings
     }
 
-    /// Puts a layer over those before it: single values replace, lists grow.
-    fn add(&mut self, layer: Layer) {
-        fn put<T>(setting: &mut Setting<T>, new: Option<Setting<T>>) {
+    /// Applies a layer on top of the previous ones: single values are replaced, lists are extended.
+    fn apply_layer(&mut self, layer: Layer) {
+        fn override_with<T>(setting: &mut Setting<T>, new: Option<Setting<T>>) {
             if let Some(new) = new {
                 *setting = new;
             }
         }
-        put(&mut self.precedence, layer.precedence);
-        put(&mut self.default_roots, layer.default_roots);
-        put(&mut self.trust_project, layer.trust_project);
-        put(&mut self.links, layer.links);
-        put(&mut self.hidden, layer.hidden);
-        put(&mut self.max_depth, layer.max_depth);
-        put(&mut self.profile, layer.profile);
-        put(&mut self.arguments, layer.arguments);
-        put(&mut self.strict, layer.strict);
-        put(&mut self.log_content, layer.log_content);
-        put(&mut self.watch, layer.watch);
-        put(&mut self.poll_seconds, layer.poll_seconds);
-        put(&mut self.index, layer.index);
-        put(&mut self.freshness, layer.freshness);
-        put(&mut self.cache_entries, layer.cache_entries);
-        put(&mut self.cache_bytes, layer.cache_bytes);
-        put(&mut self.disclosure, layer.disclosure);
-        put(&mut self.style, layer.style);
-        put(&mut self.matching, layer.matching);
-        put(&mut self.model, layer.model);
-        put(&mut self.max_per_request, layer.max_per_request);
-        put(&mut self.breadcrumb, layer.breadcrumb);
-        put(&mut self.fallback, layer.fallback);
+        override_with(&mut self.precedence, layer.precedence);
+        override_with(&mut self.default_roots, layer.default_roots);
+        override_with(&mut self.trust_project, layer.trust_project);
+        override_with(&mut self.links, layer.links);
+        override_with(&mut self.hidden, layer.hidden);
+        override_with(&mut self.max_depth, layer.max_depth);
+        override_with(&mut self.profile, layer.profile);
+        override_with(&mut self.arguments, layer.arguments);
+        override_with(&mut self.strict, layer.strict);
+        override_with(&mut self.log_content, layer.log_content);
+        override_with(&mut self.watch, layer.watch);
+        override_with(&mut self.poll_seconds, layer.poll_seconds);
+        override_with(&mut self.index, layer.index);
+        override_with(&mut self.freshness, layer.freshness);
+        override_with(&mut self.cache_entries, layer.cache_entries);
+        override_with(&mut self.cache_bytes, layer.cache_bytes);
+        override_with(&mut self.disclosure, layer.disclosure);
+        override_with(&mut self.style, layer.style);
+        override_with(&mut self.matching, layer.matching);
+        override_with(&mut self.model, layer.model);
+        override_with(&mut self.max_per_request, layer.max_per_request);
+        override_with(&mut self.breadcrumb, layer.breadcrumb);
+        override_with(&mut self.fallback, layer.fallback);
         self.roots.splice(..0, layer.roots);
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
@@ -295,7 +295,7 @@ impl Settings {
         }
     }
 
-    /// Reports that there is no model to match by.
+    /// Reports an error if semantic matching is set without a model.
     fn check_matching(&mut self) {
         if self.matching.value == Matching::Semantic && self.model.value.is_none() {
             let message = "Setting `matching` is `semantic`, which needs a model: name its folder in `model`, or \
@@ -306,12 +306,12 @@ impl Settings {
         }
     }
 
-    /// Returns how a catalog is made by these settings.
+    /// Returns the catalog options of these settings.
     pub fn catalog_options(&self) -> CatalogOptions {
         let mut enablement = Enablement::default();
         for setting in &self.enablement {
-            let (pattern, choice) = &setting.value;
-            enablement.set(pattern, *choice);
+            let (pattern, toggle) = &setting.value;
+            enablement.set(pattern, *toggle);
         }
         CatalogOptions {
             read: ReadOptions {
@@ -330,7 +330,7 @@ impl Settings {
         }
     }
 
-    /// Returns how skills are loaded by these settings.
+    /// Returns the load options of these settings.
     pub fn load_options(&self) -> LoadOptions {
         LoadOptions {
             dialect: self.arguments.value,
@@ -345,7 +345,7 @@ impl Settings {
         }
     }
 
-    /// Returns what a model is told by these settings.
+    /// Returns the disclosure policy of these settings.
     pub fn policy(&self) -> Policy {
         Policy {
             mode: self.disclosure.value,
@@ -366,13 +366,13 @@ impl Settings {
         }
     }
 
-    /// Reports the patterns that switch on or off what is not there, and skills of agents that are not there. What is in the user's file is for many projects, and
-    /// only good to know in one.
+    /// Reports patterns that match no skill, and unknown skills of agents. For the user's file this is only
+    /// informational: it applies to many projects.
     pub(crate) fn check_patterns(&mut self, catalog: &Catalog) {
-        // What an earlier catalog did not have, this one may.
+        // Findings about an earlier catalog may no longer hold.
         self.findings.retain(|finding| {
             let Diagnostic { code, message, .. } = &finding.diagnostic;
-            *code != Code::PatternMatchesNothing && !message.ends_with(MORE_PATTERNS)
+            *code != Code::PatternMatchesNothing && !message.ends_with(MORE_PATTERNS_SUFFIX)
         });
         let is_missing = |pattern: &str| match pattern.strip_suffix(":*") {
             Some(qualifier) => {
@@ -395,10 +395,10 @@ impl Settings {
         let used = used.filter(|(id, _)| catalog.get(id).is_none());
         let missing: Vec<_> = patterns.chain(used).collect();
         let mut findings = Vec::new();
-        // What may be meant is looked for among all skills, and not for a hostile number of patterns.
-        for (pattern, origin) in missing.iter().take(PATTERNS) {
+        // Each suggestion is a search through all skills, so their number is limited against hostile settings.
+        for (pattern, origin) in missing.iter().take(MAX_PATTERN_FINDINGS) {
             let message = match catalog.nearest(pattern, 1).first() {
-                Some(meant) => format!("There is no skill `{pattern}`; did you mean `{meant}`?"),
+                Some(known) => format!("There is no skill `{pattern}`; did you mean `{known}`?"),
                 None => format!("There is no skill `{pattern}`"),
             };
             let code = Code::PatternMatchesNothing;
@@ -408,32 +408,35 @@ impl Settings {
             }
             findings.push(finding);
         }
-        if let Some((_, origin)) = missing.get(PATTERNS) {
-            let message = format!("{}{MORE_PATTERNS}", missing.len() - PATTERNS);
+        if let Some((_, origin)) = missing.get(MAX_PATTERN_FINDINGS) {
+            let message = format!(
+                "{}{MORE_PATTERNS_SUFFIX}",
+                missing.len() - MAX_PATTERN_FINDINGS
+            );
             findings.push(finding(Code::MoreFindings, origin, None, message));
         }
         self.findings.extend(findings);
     }
 
-    /// Returns each setting as text with its origin, in the order of the keys. A list has a row for each entry, and one
-    /// without a value where it is empty.
+    /// Returns each setting as text with its key and origin, in key order. A list has a row for each entry, or one row
+    /// without a value if it is empty.
     pub fn explain(&self) -> Vec<(String, Option<String>, Origin)> {
         KEYS.iter().flat_map(|key| key.rows(self)).collect()
     }
 
-    /// Returns an agent by its id; the error names the nearest ids.
+    /// Returns an agent by its id; the error suggests the nearest ids.
     pub(crate) fn agent(&self, id: &str) -> Result<Agent, Error> {
         let agent = self.agents.iter().find(|agent| agent.id == id);
         agent.map(ConfiguredAgent::agent).ok_or_else(|| {
             let ids = self.agents.iter().map(|agent| &*agent.id);
-            Error::no_agent(id, nearest(id, ids, AGENTS_MEANT))
+            Error::no_agent(id, nearest(id, ids, MAX_AGENT_SUGGESTIONS))
         })
     }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let (loading, policy) = (LoadOptions::default(), Policy::default());
+        let (load_options, policy) = (LoadOptions::default(), Policy::default());
         Self {
             precedence: Setting::default(Precedence::default()),
             roots: Vec::new(),
@@ -445,15 +448,15 @@ impl Default for Settings {
             hidden: Setting::default(HiddenPolicy::default()),
             max_depth: Setting::default(Limits::default().walk_depth),
             profile: Setting::default(Profile::default()),
-            arguments: Setting::default(loading.dialect),
-            strict: Setting::default(loading.strictness == Strictness::Strict),
+            arguments: Setting::default(load_options.dialect),
+            strict: Setting::default(load_options.strictness == Strictness::Strict),
             log_content: Setting::default(policy.logged == LogDetail::Content),
             watch: Setting::default(true),
-            poll_seconds: Setting::default(POLL_SECONDS),
+            poll_seconds: Setting::default(DEFAULT_POLL_SECONDS),
             index: Setting::default(true),
-            freshness: Setting::default(loading.freshness),
-            cache_entries: Setting::default(loading.cache_entries),
-            cache_bytes: Setting::default(loading.cache_bytes),
+            freshness: Setting::default(load_options.freshness),
+            cache_entries: Setting::default(load_options.cache_entries),
+            cache_bytes: Setting::default(load_options.cache_bytes),
             disclosure: Setting::default(policy.mode),
             style: Setting::default(policy.style),
             matching: Setting::default(Matching::default()),

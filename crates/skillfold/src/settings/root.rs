@@ -1,4 +1,4 @@
-//! A root that settings name.
+//! Parses roots in the settings.
 
 use std::io;
 use std::path::{Component, Path};
@@ -6,42 +6,42 @@ use std::path::{Component, Path};
 use skillfold_core::{PluginName, Scope};
 use toml::de::DeValue;
 
-use crate::environment::resolve;
-use crate::settings::value::{RawValue, ValuePlace};
+use crate::environment::try_real_path;
+use crate::settings::value::{RawValue, ValueContext};
 use crate::settings::{ConfiguredRoot, Origin};
 
-/// The words that a root is written with.
-struct Words<'a> {
+/// The parts of a root as written.
+struct RootParts<'a> {
     path: &'a str,
     scope: Option<&'a str>,
     plugin: Option<&'a str>,
 }
 
-/// Reads a root: a path, `scope=path`, `plugin=path`, or a table of path, scope and plugin.
+/// Reads a root: a path, `scope=path`, `plugin=path`, or a table with `path`, `scope` and `plugin`.
 pub(super) fn read(
-    written: RawValue<'_>,
-    place: &ValuePlace<'_>,
+    value: RawValue<'_>,
+    context: &ValueContext<'_>,
 ) -> Result<ConfiguredRoot, String> {
-    let words = match written {
-        RawValue::Toml(value) if value.is_table() => table(value)?,
-        _ => text(written.text()?),
+    let parts = match value {
+        RawValue::Toml(value) if value.is_table() => parse_table(value)?,
+        _ => parse_text(value.text()?),
     };
-    let is_project = matches!(place.origin, Origin::Project(..));
+    let is_project = matches!(context.origin, Origin::Project(..));
     let own_scope = if is_project {
         Scope::Project
     } else {
         Scope::User
     };
-    let (scope, plugin) = belongs(&words, own_scope)?;
-    if words.path.is_empty() {
+    let (scope, plugin) = scope_and_plugin(&parts, own_scope)?;
+    if parts.path.is_empty() {
         return Err("a root's path is empty".to_owned());
     }
     if is_project && scope != Scope::Project {
         return Err("a project's root has the scope `project`".to_owned());
     }
-    let path = place.environment.path(words.path, place.base);
-    if is_project && !is_inside(Path::new(words.path), &path, place.environment.project()) {
-        return Err(format!("`{}` leads out of the project", words.path));
+    let path = context.environment.expand_path(parts.path, context.base);
+    if is_project && !is_inside(Path::new(parts.path), &path, context.environment.project()) {
+        return Err(format!("`{}` leads out of the project", parts.path));
     }
     Ok(ConfiguredRoot {
         path,
@@ -50,7 +50,7 @@ pub(super) fn read(
     })
 }
 
-fn table<'a>(value: &'a DeValue<'a>) -> Result<Words<'a>, String> {
+fn parse_table<'a>(value: &'a DeValue<'a>) -> Result<RootParts<'a>, String> {
     let field = |name: &str| {
         let value = value.get(name).map(|value| RawValue::Toml(value.get_ref()));
         value.map(RawValue::text).transpose()
@@ -58,58 +58,61 @@ fn table<'a>(value: &'a DeValue<'a>) -> Result<Words<'a>, String> {
     let known = ["path", "scope", "plugin"];
     let keys = value.as_table().into_iter().flat_map(|table| table.keys());
     let mut keys = keys.map(|key| &**key.get_ref());
-    if let Some(odd) = keys.find(|key| !known.contains(key)) {
-        let message = format!("a root has no `{odd}`; it has `path`, `scope` and `plugin`");
+    if let Some(unknown) = keys.find(|key| !known.contains(key)) {
+        let message = format!("a root has no `{unknown}`; it has `path`, `scope` and `plugin`");
         return Err(message);
     }
-    Ok(Words {
+    Ok(RootParts {
         path: field("path")?.ok_or("a root needs a `path`")?,
         scope: field("scope")?,
         plugin: field("plugin")?,
     })
 }
 
-/// Takes a text apart: what stands before `=` is a scope or a plugin, unless it is part of a path.
-fn text(text: &str) -> Words<'_> {
+/// Splits a text at `=`: the part before it is a scope or a plugin, unless it looks like part of a path.
+fn parse_text(text: &str) -> RootParts<'_> {
     let word = text
         .split_once('=')
         .filter(|(word, _)| !word.contains(['/', '\\', '.', '~']));
     let Some((word, path)) = word else {
-        return Words {
+        return RootParts {
             path: text,
             scope: None,
             plugin: None,
         };
     };
     let is_scope = word.parse::<Scope>().is_ok();
-    Words {
+    RootParts {
         path,
         scope: is_scope.then_some(word),
         plugin: (!is_scope).then_some(word),
     }
 }
 
-/// Returns the text of a root with its path whole.
+/// Returns the text of a root with an absolute path.
 #[cfg(feature = "store")]
-pub(super) fn whole(written: &str, place: &ValuePlace<'_>) -> String {
-    let words = text(written);
-    let path = place.environment.path(words.path, place.base);
-    match words.scope.or(words.plugin) {
+pub(super) fn to_absolute(text: &str, context: &ValueContext<'_>) -> String {
+    let parts = parse_text(text);
+    let path = context.environment.expand_path(parts.path, context.base);
+    match parts.scope.or(parts.plugin) {
         Some(word) => format!("{word}={}", path.display()),
         None => path.display().to_string(),
     }
 }
 
-/// Returns where the skills of a root belong.
-fn belongs(words: &Words<'_>, own: Scope) -> Result<(Scope, Option<PluginName>), String> {
-    let plugin: Option<PluginName> = words
+/// Returns the scope and the plugin of a root. `own` is the scope if none is written.
+fn scope_and_plugin(
+    parts: &RootParts<'_>,
+    own: Scope,
+) -> Result<(Scope, Option<PluginName>), String> {
+    let plugin: Option<PluginName> = parts
         .plugin
         .map(|name| {
             name.parse()
                 .map_err(|error| format!("plugin `{name}`: {error}"))
         })
         .transpose()?;
-    let scope = words.scope.map(str::parse).transpose();
+    let scope = parts.scope.map(str::parse).transpose();
     let scope = match (
         &plugin,
         scope.map_err(|error: skillfold_core::InvalidScope| error.to_string())?,
@@ -124,14 +127,14 @@ fn belongs(words: &Words<'_>, own: Scope) -> Result<(Scope, Option<PluginName>),
     Ok((scope, plugin))
 }
 
-/// Returns whether a path stays inside the project, by its words and through links.
-fn is_inside(written: &Path, whole: &Path, project: &Path) -> bool {
+/// Returns whether a path stays inside the project, as written and with links resolved.
+fn is_inside(written: &Path, absolute: &Path, project: &Path) -> bool {
     let is_plain =
         |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    let stays = || match (resolve(whole), resolve(project)) {
-        (Ok(whole), Ok(project)) => whole.starts_with(project),
-        // What is not there cannot lead anywhere; what cannot be looked at can.
+    let is_real_path_inside = || match (try_real_path(absolute), try_real_path(project)) {
+        (Ok(real), Ok(project)) => real.starts_with(project),
+        // A path that does not exist cannot lead out; one that cannot be read might.
         (Err(error), _) | (_, Err(error)) => error.kind() == io::ErrorKind::NotFound,
     };
-    written.components().all(is_plain) && !written.starts_with("~") && stays()
+    written.components().all(is_plain) && !written.starts_with("~") && is_real_path_inside()
 }

@@ -1,4 +1,4 @@
-//! A setting as it was written, in a file or as text, and where.
+//! Raw setting values and where they were written.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,17 +8,17 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::environment::Environment;
-use crate::settings::lines::LineStarts;
+use crate::settings::line_starts::LineStarts;
 use crate::settings::{Origin, Setting};
 
 /// A value as it was written.
 #[derive(Clone, Copy)]
 pub(super) enum RawValue<'a> {
-    /// In a TOML file.
+    /// A value in a TOML file.
     Toml(&'a DeValue<'a>),
-    /// As the text of a variable or argument.
+    /// The text of a variable or argument.
     Text(&'a str),
-    /// As one entry of a list, whatever is in it.
+    /// One list entry, which is not split or trimmed.
     Entry(&'a str),
 }
 
@@ -77,8 +77,8 @@ impl<'a> RawValue<'a> {
     }
 }
 
-/// Returns the entries of a table, in the order in which they are written.
-pub(super) fn entries<'a, 'b>(
+/// Returns the entries of a table in file order.
+pub(super) fn ordered_entries<'a, 'b>(
     table: &'a DeTable<'b>,
 ) -> Vec<(&'a Spanned<DeString<'b>>, &'a Spanned<DeValue<'b>>)> {
     let mut entries: Vec<_> = table.iter().collect();
@@ -87,10 +87,10 @@ pub(super) fn entries<'a, 'b>(
 }
 
 pub(super) fn expected(what: &str, value: &DeValue<'_>) -> String {
-    format!("expected {what}, found {}", kind(value))
+    format!("expected {what}, found {}", kind_name(value))
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
+fn kind_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",
@@ -101,20 +101,20 @@ fn kind(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// Where a setting is made.
-pub(super) struct ValuePlace<'a> {
+/// Where a setting is written, and what is needed to read it.
+pub(super) struct ValueContext<'a> {
     pub(super) environment: &'a Environment,
-    /// Where relative paths start.
+    /// The folder that relative paths start at.
     pub(super) base: &'a Path,
     pub(super) origin: Origin,
     pub(super) span: Option<Span>,
-    /// The lines of the file that it is made in.
+    /// The lines of the file, if it is in a file.
     pub(super) lines: Option<&'a LineStarts<'a>>,
 }
 
-impl ValuePlace<'_> {
-    /// Returns a place further on in the same file.
-    pub(super) fn at(&self, bytes: Range<usize>) -> Self {
+impl ValueContext<'_> {
+    /// Returns the context of another byte range in the same file.
+    pub(super) fn at_span(&self, bytes: Range<usize>) -> Self {
         let span = self.lines.map(|lines| lines.span(bytes)).or(self.span);
         let line = span.map_or(1, |span| span.start.line);
         let origin = match &self.origin {
@@ -131,7 +131,7 @@ impl ValuePlace<'_> {
         }
     }
 
-    pub(super) fn set<T>(&self, value: T) -> Setting<T> {
+    pub(super) fn setting<T>(&self, value: T) -> Setting<T> {
         Setting {
             value,
             origin: self.origin.clone(),

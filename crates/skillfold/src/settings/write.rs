@@ -1,4 +1,4 @@
-//! Makes a setting in a settings file, and leaves everything else in it as it is.
+//! Writes a setting to a settings file and leaves everything else in it unchanged.
 
 use std::path::PathBuf;
 
@@ -6,35 +6,35 @@ use skillfold_core::{Error, Severity};
 use skillfold_store::Access;
 use toml_edit::{Array, DocumentMut, Item, Value};
 
-use crate::environment::{Environment, SETTINGS_BYTES};
+use crate::environment::{Environment, MAX_SETTINGS_BYTES};
 use crate::settings::key::{Key, ValueForm};
-use crate::settings::layer::{Layer, PATHS, unknown};
-use crate::settings::value::{RawValue, ValuePlace};
+use crate::settings::layer::{Layer, PATH_SEPARATOR, unknown_key};
+use crate::settings::value::{RawValue, ValueContext};
 use crate::settings::{Origin, SettingFinding, root};
-use crate::writable::{Writable, lock};
+use crate::write_target::{WriteTarget, lock_state};
 
 /// A settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingsFile {
-    /// The person's.
+    /// The user's file.
     User,
-    /// The project's.
+    /// The project's file.
     Project,
 }
 
-/// Makes a setting in a file and returns the file's path. Comments and other settings stay as they are.
+/// Writes a setting to a file and returns the file's path. Comments and other settings are preserved.
 ///
-/// The value is written as for a variable; a list replaces the one that was there. What could not be followed is refused
-/// with the reason, and the file stays as it is. Of two changes at once none is lost. A link on the way to a project's
-/// file is refused.
+/// The value has the form that it has in a variable; a list replaces the existing one. An invalid value is refused with
+/// the reason, and the file is left unchanged. Concurrent changes are not lost. A link on the way to a project's file
+/// is refused.
 pub fn write_setting(
     environment: &Environment,
     file: SettingsFile,
     key: &str,
     value: &str,
 ) -> Result<PathBuf, Error> {
-    let (path, writable, origin, base) = match file {
+    let (path, target, origin, base) = match file {
         SettingsFile::Project if environment.home_dir() == Some(environment.project()) => {
             let why = "The project is your home; make the setting in your own file";
             return Err(Error::setting(key, why));
@@ -43,7 +43,7 @@ pub fn write_setting(
             let path = environment.project_settings();
             (
                 path.clone(),
-                Writable::below(environment.project(), &path)?,
+                WriteTarget::within(environment.project(), &path)?,
                 Origin::Project(path, 1),
                 environment.project(),
             )
@@ -54,68 +54,68 @@ pub fn write_setting(
                 .ok_or_else(|| Error::not_found("home"))?;
             (
                 path.clone(),
-                Writable::of_person(&path)?,
+                WriteTarget::for_user(&path)?,
                 Origin::User(path, 1),
                 environment.directory(),
             )
         }
     };
-    let place = ValuePlace {
+    let context = ValueContext {
         environment,
         base,
         origin,
         span: None,
         lines: None,
     };
-    let item = checked(key, value, &place)?;
-    let _lock = lock(environment)?;
-    let old = writable.read(SETTINGS_BYTES)?;
-    let text = writable.text(old.as_ref())?.unwrap_or_default();
+    let item = check_value(key, value, &context)?;
+    let _lock = lock_state(environment)?;
+    let old = target.read(MAX_SETTINGS_BYTES)?;
+    let text = target.text(old.as_ref())?.unwrap_or_default();
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         Error::invalid(path.to_string_lossy(), error.message().trim().to_owned())
     })?;
     match document.get_mut(key) {
-        Some(old) => replace(old, item),
+        Some(old) => replace_value(old, item),
         None => {
             document.insert(key, Item::Value(item));
         }
     }
-    let mut bytes = document.to_string();
-    if !bytes.ends_with('\n') {
-        bytes.push('\n');
+    let mut text = document.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
     }
-    writable.write(old.as_ref(), bytes.as_bytes(), Access::Ordinary)?;
+    target.write(old.as_ref(), text.as_bytes(), Access::Ordinary)?;
     Ok(path)
 }
 
-/// Puts a value in the place of another, with the comment that stands behind it.
-fn replace(old: &mut Item, mut new: Value) {
+/// Replaces a value and keeps the comment after it.
+fn replace_value(old: &mut Item, mut new: Value) {
     if let Some(value) = old.as_value() {
         *new.decor_mut() = value.decor().clone();
     }
     *old = Item::Value(new);
 }
 
-/// Returns a setting as it is written in a file, if it can be followed.
-fn checked(name: &str, value: &str, place: &ValuePlace<'_>) -> Result<Value, Error> {
+/// Checks a setting and returns its TOML value.
+fn check_value(name: &str, value: &str, context: &ValueContext<'_>) -> Result<Value, Error> {
     let invalid =
         |finding: &SettingFinding| Error::setting("argument", finding.diagnostic.message.clone());
     let Some(key) = Key::find(name) else {
-        return Err(invalid(&unknown(name, place)));
+        return Err(invalid(&unknown_key(name, context)));
     };
     let mut layer = Layer::default();
-    layer.set(name, RawValue::Text(value), place);
+    layer.set(name, RawValue::Text(value), context);
     let findings = layer.findings.iter();
     let mut errors = findings.filter(|finding| finding.diagnostic.severity == Severity::Error);
     match errors.next() {
         Some(finding) => Err(invalid(finding)),
-        None => Ok(written(key, value, place)),
+        None => Ok(to_toml(key, value, context)),
     }
 }
 
-/// Writes a value in the form that its key has in a file. A path of the person is written whole: the file stands elsewhere
-/// than where it was typed.
-fn written(key: &Key, value: &str, place: &ValuePlace<'_>) -> Value {
+/// Converts a value to TOML in the form of its key. Paths for the user's file become absolute, because the file is not
+/// in the folder where they were typed.
+fn to_toml(key: &Key, value: &str, context: &ValueContext<'_>) -> Value {
     let text = RawValue::Text(value);
     let list = |separator: char| {
         let entries = text.list(separator).unwrap_or_default();
@@ -125,24 +125,28 @@ fn written(key: &Key, value: &str, place: &ValuePlace<'_>) -> Value {
     let array = |entries: Vec<String>| Value::Array(entries.into_iter().collect::<Array>());
     match key.kind {
         ValueForm::Words => array(list(',')),
-        ValueForm::Paths | ValueForm::Roots if matches!(place.origin, Origin::Project(..)) => {
-            array(list(PATHS))
+        ValueForm::Paths | ValueForm::Roots if matches!(context.origin, Origin::Project(..)) => {
+            array(list(PATH_SEPARATOR))
         }
         ValueForm::Paths => {
-            let path = |entry: String| place.environment.path(&entry, place.base);
-            let paths = list(PATHS).into_iter().map(path);
+            let path = |entry: String| context.environment.expand_path(&entry, context.base);
+            let paths = list(PATH_SEPARATOR).into_iter().map(path);
             array(paths.map(|path| path.display().to_string()).collect())
         }
         ValueForm::Roots => {
-            let roots = list(PATHS).into_iter();
-            array(roots.map(|entry| root::whole(&entry, place)).collect())
+            let roots = list(PATH_SEPARATOR).into_iter();
+            array(
+                roots
+                    .map(|entry| root::to_absolute(&entry, context))
+                    .collect(),
+            )
         }
         ValueForm::Boolean => Value::from(text.boolean().unwrap_or_default()),
         ValueForm::Number => {
             Value::from(i64::try_from(text.number().unwrap_or_default()).unwrap_or(i64::MAX))
         }
         ValueForm::Word if value.contains(',') => array(list(',')),
-        // What has this form cannot be written as text, and was refused.
+        // Tables cannot be written as text and were refused before.
         ValueForm::Word | ValueForm::Tables => Value::from(value.trim()),
     }
 }

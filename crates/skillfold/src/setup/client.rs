@@ -1,4 +1,4 @@
-//! The clients: where each keeps its servers, in which format, and how it describes one.
+//! The supported clients: where each configures MCP servers, in which format, and with which fields.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -30,17 +30,17 @@ pub enum Client {
     VsCode,
 }
 
-/// Whose configuration is changed.
+/// Which configuration file of a client to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientFile {
-    /// The person's, for all projects.
+    /// The user's, for all projects.
     User,
-    /// The project's, for everybody who works on it.
+    /// The project's, for everyone who works on it.
     Project,
 }
 
-/// How a configuration is written.
+/// The file format of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Json,
@@ -48,8 +48,8 @@ pub(super) enum Format {
     Yaml,
 }
 
-/// Seconds that Goose waits for an answer.
-const GOOSE_SECONDS: i64 = 300;
+/// How long Goose waits for an answer.
+const GOOSE_TIMEOUT_SECONDS: i64 = 300;
 
 impl Client {
     /// All clients, in the order of their names.
@@ -63,7 +63,7 @@ impl Client {
         Self::VsCode,
     ];
 
-    /// Returns the name by which a person calls it.
+    /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -86,27 +86,28 @@ impl Client {
         }
     }
 
-    /// Returns the keys below which servers stand, in a configuration that holds `value`.
-    pub(super) fn keys(self, value: &Value) -> &'static [&'static str] {
+    /// Returns the path of keys to the servers in the configuration `value`.
+    pub(super) fn server_keys(self, value: &Value) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode | Self::Cursor | Self::Gemini => &["mcpServers"],
             Self::Codex => &["mcp_servers"],
             Self::Goose => &["extensions"],
             Self::VsCode => &["servers"],
             Self::OpenCode => match value.pointer("/mcp/servers") {
-                // The second version has a level more; in the first one, what has a type is a server of this name.
+                // Version 2 nests servers one level deeper. In version 1, an entry with a `type` is a server that is
+                // itself named `servers`.
                 Some(servers) if servers.get("type").is_none() => &["mcp", "servers"],
                 _ => &["mcp"],
             },
         }
     }
 
-    /// Returns the server as the client describes it.
+    /// Returns the client's configuration entry for the server.
     pub(super) fn entry(self, file: ClientFile, command: &str) -> Entry {
         let text = |text: &str| Field::text(text);
         let mut serve = vec!["serve".to_owned()];
         if self == Self::Cursor && file == ClientFile::Project {
-            // It starts servers where it was started itself, and says here which folder is meant.
+            // Cursor starts servers in its own working directory, and passes the project's folder by this variable.
             serve.extend(["-C".to_owned(), "${workspaceFolder}".to_owned()]);
         }
         let args = Field::List(serve.clone());
@@ -128,12 +129,12 @@ impl Client {
                 ("description", text("Agent skills")),
                 ("cmd", text(command)),
                 ("args", args),
-                ("timeout", Field::Number(GOOSE_SECONDS)),
+                ("timeout", Field::Number(GOOSE_TIMEOUT_SECONDS)),
             ],
         })
     }
 
-    /// Returns the file that the client reads.
+    /// Returns the path of the client's configuration file.
     pub(super) fn file(
         self,
         environment: &Environment,
@@ -150,24 +151,24 @@ impl Client {
     fn user_file(self, environment: &Environment) -> Option<PathBuf> {
         let home = environment.home_dir();
         let below = |path: &str| Some(home?.join(path));
-        let named = |variable: &str, otherwise: &str| {
-            let named = environment.folder_in(variable);
-            named.or_else(|| below(otherwise))
+        let folder = |variable: &str, default: &str| {
+            let folder = environment.folder_variable(variable);
+            folder.or_else(|| below(default))
         };
-        let config = || named("XDG_CONFIG_HOME", ".config");
+        let config = || folder("XDG_CONFIG_HOME", ".config");
         Some(match self {
-            Self::ClaudeCode => named("CLAUDE_CONFIG_DIR", "")?.join(".claude.json"),
-            Self::Codex => named("CODEX_HOME", ".codex")?.join("config.toml"),
+            Self::ClaudeCode => folder("CLAUDE_CONFIG_DIR", "")?.join(".claude.json"),
+            Self::Codex => folder("CODEX_HOME", ".codex")?.join("config.toml"),
             Self::Cursor => below(".cursor/mcp.json")?,
             Self::Gemini => below(".gemini/settings.json")?,
             Self::Goose if cfg!(windows) => environment
-                .folder_in("APPDATA")?
+                .folder_variable("APPDATA")?
                 .join("Block/goose/config/config.yaml"),
             Self::Goose => config()?.join("goose/config.yaml"),
-            Self::OpenCode => either(&config()?.join("opencode")),
-            Self::VsCode if cfg!(windows) => {
-                environment.folder_in("APPDATA")?.join("Code/User/mcp.json")
-            }
+            Self::OpenCode => opencode_file(&config()?.join("opencode")),
+            Self::VsCode if cfg!(windows) => environment
+                .folder_variable("APPDATA")?
+                .join("Code/User/mcp.json"),
             Self::VsCode if cfg!(target_os = "macos") => {
                 below("Library/Application Support/Code/User/mcp.json")?
             }
@@ -186,7 +187,7 @@ impl Client {
             Self::Codex => project.join(".codex/config.toml"),
             Self::Cursor => project.join(".cursor/mcp.json"),
             Self::Gemini => project.join(".gemini/settings.json"),
-            Self::OpenCode => either(project),
+            Self::OpenCode => opencode_file(project),
             Self::VsCode => project.join(".vscode/mcp.json"),
             Self::Goose => {
                 let why = "Goose has no configuration of a project; leave the option out";
@@ -196,8 +197,8 @@ impl Client {
     }
 }
 
-/// Returns the configuration of opencode in a folder: the one with comments where there is one.
-fn either(folder: &Path) -> PathBuf {
+/// Returns opencode's configuration file in a folder: the `.jsonc` file if it exists.
+fn opencode_file(folder: &Path) -> PathBuf {
     let commented = folder.join("opencode.jsonc");
     if commented.exists() {
         commented

@@ -1,11 +1,11 @@
-//! What is put into a client's configuration, in no format yet.
+//! The server's configuration entry, independent of the file format.
 
 use serde_json::{Map, Value};
 
-/// The name that the server has in every client.
+/// The server's name in every client.
 pub(super) const NAME: &str = "skillfold";
 
-/// The server as a client describes it: fields in the order in which they are written.
+/// A client's configuration entry for the server: its fields in file order.
 #[derive(Clone, Debug)]
 pub(super) struct Entry(pub(super) Vec<(&'static str, Field)>);
 
@@ -32,7 +32,7 @@ impl Field {
         }
     }
 
-    /// Returns the value as JSON on one line, which is a value of YAML too.
+    /// Returns the value as JSON on one line, which is valid YAML too.
     pub(super) fn inline(&self) -> String {
         match self {
             Self::List(list) => {
@@ -56,12 +56,12 @@ impl Entry {
     }
 }
 
-/// Returns a text as JSON.
+/// Returns a text as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Why a text is not taken, and at which byte.
+/// Why a text cannot be parsed, and at which byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SyntaxFault {
     pub(super) at: usize,
@@ -74,8 +74,8 @@ impl SyntaxFault {
         Self { at, why }
     }
 
-    /// Returns what is wrong with its place, as a person counts.
-    pub(super) fn placed(&self, text: &str) -> String {
+    /// Returns the message with its line and column in `text`, counted from 1.
+    pub(super) fn with_position(&self, text: &str) -> String {
         let before = text.get(..self.at.min(text.len())).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -84,16 +84,16 @@ impl SyntaxFault {
     }
 }
 
-/// Returns a value with another one in it, below a path of keys, which are made where they are missing.
-pub(super) fn with(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
-    let mut whole = match value {
+/// Returns a copy of `value` with an entry inserted under a path of keys. Missing keys are created.
+pub(super) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
+    let mut copy = match value {
         Value::Object(_) => value.clone(),
         _ => Value::Object(Map::new()),
     };
-    let mut level = &mut whole;
+    let mut level = &mut copy;
     for key in path {
         let Value::Object(fields) = level else {
-            return whole;
+            return copy;
         };
         let next = fields.entry(*key).or_insert(Value::Null);
         if next.is_null() {
@@ -104,11 +104,11 @@ pub(super) fn with(value: &Value, path: &[&str], name: &str, entry: &Value) -> V
     if let Value::Object(fields) = level {
         fields.insert(name.to_owned(), entry.clone());
     }
-    whole
+    copy
 }
 
-/// Returns what is below a path of keys.
-pub(super) fn at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
+/// Returns the entry under a path of keys.
+pub(super) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
     let mut level = value;
     for key in path {
         level = level.get(*key)?;

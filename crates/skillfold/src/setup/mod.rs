@@ -1,7 +1,7 @@
-//! Puts the server into the configuration of a client, and takes it out again.
+//! Adds the server to a client's configuration, and removes it again.
 //!
-//! A plan is made first and changes nothing: the text as it is, and as it would be. Before a plan is good, the new text is
-//! read back, and it must hold what the old one held, and the entry, and nothing else.
+//! A plan comes first and changes nothing: it has the text before and after the change. The new text is parsed again
+//! and must contain exactly what the old one contained, plus the entry; otherwise there is no plan.
 
 mod entry;
 
@@ -21,37 +21,37 @@ use skillfold_core::Error;
 use skillfold_core::text::common_start;
 use skillfold_store::{Access, ReadFile};
 
-use crate::environment::{CONFIGURATION_BYTES, Environment, resolved};
+use crate::environment::{Environment, MAX_CONFIGURATION_BYTES, real_path};
 use crate::setup::client::Format;
-use crate::setup::entry::{Entry, NAME, SyntaxFault, at, with};
+use crate::setup::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
 use crate::setup::record::{Added, Record};
-use crate::writable::{Writable, lock};
+use crate::write_target::{WriteTarget, lock_state};
 
 pub use client::{Client, ClientFile};
 
-/// What a plan does.
+/// What a plan changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SetupChange {
-    /// Nothing: it is as it should be.
+    /// Nothing: the configuration is up to date.
     Nothing,
     /// An entry is added.
     Added,
-    /// An entry that was made otherwise is replaced; [`SetupPlan::needs_force`].
+    /// A different entry is replaced; see [`SetupPlan::needs_force`].
     Replaced,
     /// The entry is removed.
     Removed,
-    /// An entry is removed that starts something else; [`SetupPlan::needs_force`].
+    /// An entry that starts another program is removed; see [`SetupPlan::needs_force`].
     RemovedOther,
 }
 
-/// A change to the configuration of a client, not made yet.
+/// A planned change to a client's configuration.
 #[derive(Clone, Debug)]
 pub struct SetupPlan {
     environment: Environment,
     client: Client,
     file: PathBuf,
-    writable: Writable,
+    target: WriteTarget,
     before: Option<String>,
     after: Option<String>,
     change: SetupChange,
@@ -59,25 +59,26 @@ pub struct SetupPlan {
 }
 
 impl SetupPlan {
-    /// Plans an entry that starts `command`, a path or a name on the path of programs, as a server.
+    /// Plans to add an entry that starts `command` as a server. The command is a path, or a name to be found in `PATH`.
     ///
     /// # Errors
     ///
-    /// [`Invalid`](skillfold_core::ErrorKind::Invalid), with the place, if the configuration cannot be understood;
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a link.
+    /// [`Invalid`](skillfold_core::ErrorKind::Invalid), with line and column, if the configuration cannot be parsed;
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a
+    /// link.
     pub fn add(
         environment: &Environment,
         client: Client,
         file: ClientFile,
         command: &str,
     ) -> Result<Self, Error> {
-        let mut plan = Self::of(environment, client, file)?;
+        let mut plan = Self::open(environment, client, file)?;
         let entry = client.entry(file, command);
-        let (value, keys) = plan.holds()?;
+        let (value, keys) = plan.parse_before()?;
         let wanted = entry.value();
         let text = plan.before.clone().unwrap_or_default();
-        let after = match at(&value, keys, NAME) {
-            Some(there) if *there == wanted => return Ok(plan),
+        let after = match entry_at(&value, keys, NAME) {
+            Some(existing) if *existing == wanted => return Ok(plan),
             Some(_) => {
                 plan.change = SetupChange::Replaced;
                 edit(client, Edit::Replace(&entry), &text, keys)
@@ -87,47 +88,48 @@ impl SetupPlan {
                 edit(client, Edit::Insert(&entry), &text, keys)
             }
         };
-        let after = plan.understood(after)?;
-        if parsed(client, &after).ok() != Some(with(&value, keys, NAME, &wanted)) {
+        let after = plan.with_location(after)?;
+        if parse(client, &after).ok() != Some(with_entry(&value, keys, NAME, &wanted)) {
             return Err(plan.unsafe_edit());
         }
-        let made = if plan.before.is_some() {
+        let added = if plan.before.is_some() {
             Added::Entry
         } else {
             Added::File
         };
-        plan.record = inserted(&text, &after).map(|inserted| Record { inserted, made });
+        plan.record = inserted_text(&text, &after).map(|inserted| Record { inserted, added });
         plan.after = Some(after);
         Ok(plan)
     }
 
-    /// Plans to take the entry out. Where nothing else changed since, every byte is as it was before.
+    /// Plans to remove the entry. If nothing else changed since it was added, the file gets back its original bytes.
     pub fn undo(
         environment: &Environment,
         client: Client,
         file: ClientFile,
     ) -> Result<Self, Error> {
-        let mut plan = Self::of(environment, client, file)?;
-        let (value, keys) = plan.holds()?;
-        let (Some(text), Some(there)) = (plan.before.clone(), at(&value, keys, NAME)) else {
+        let mut plan = Self::open(environment, client, file)?;
+        let (value, keys) = plan.parse_before()?;
+        let (Some(text), Some(existing)) = (plan.before.clone(), entry_at(&value, keys, NAME))
+        else {
             return Ok(plan);
         };
-        plan.change = if is_ours(there) {
+        plan.change = if is_ours(existing) {
             SetupChange::Removed
         } else {
             SetupChange::RemovedOther
         };
         let is_good = |after: &str| {
-            parsed(client, after).is_ok_and(|left| {
-                at(&left, client.keys(&left), NAME).is_none()
-                    && with(&left, keys, NAME, there) == value
+            parse(client, after).is_ok_and(|left| {
+                entry_at(&left, client.server_keys(&left), NAME).is_none()
+                    && with_entry(&left, keys, NAME, existing) == value
             })
         };
-        if let Some(record) = record::look_up(environment, &plan.file)
+        if let Some(record) = record::find(environment, &plan.file)
             && text.matches(&record.inserted).count() == 1
         {
             let after = text.replace(&record.inserted, "");
-            if after.is_empty() && record.made == Added::File {
+            if after.is_empty() && record.added == Added::File {
                 plan.after = None;
                 return Ok(plan);
             }
@@ -136,7 +138,7 @@ impl SetupPlan {
                 return Ok(plan);
             }
         }
-        let after = plan.understood(edit(client, Edit::Remove, &text, keys))?;
+        let after = plan.with_location(edit(client, Edit::Remove, &text, keys))?;
         if !is_good(&after) {
             return Err(plan.unsafe_edit());
         }
@@ -144,22 +146,25 @@ impl SetupPlan {
         Ok(plan)
     }
 
-    fn of(environment: &Environment, client: Client, file: ClientFile) -> Result<Self, Error> {
+    fn open(environment: &Environment, client: Client, file: ClientFile) -> Result<Self, Error> {
         let path = client.file(environment, file)?;
-        let (path, writable) = match file {
+        let (path, target) = match file {
             ClientFile::User => {
-                let path = resolved(&path).unwrap_or(path);
-                (path.clone(), Writable::of_person(&path)?)
+                let path = real_path(&path).unwrap_or(path);
+                (path.clone(), WriteTarget::for_user(&path)?)
             }
-            ClientFile::Project => (path.clone(), Writable::below(environment.project(), &path)?),
+            ClientFile::Project => (
+                path.clone(),
+                WriteTarget::within(environment.project(), &path)?,
+            ),
         };
-        let existing = writable.read(CONFIGURATION_BYTES)?;
-        let before = writable.text(existing.as_ref())?.map(str::to_owned);
+        let existing = target.read(MAX_CONFIGURATION_BYTES)?;
+        let before = target.text(existing.as_ref())?.map(str::to_owned);
         Ok(Self {
             environment: environment.clone(),
             client,
             file: path,
-            writable,
+            target,
             after: before.clone(),
             before,
             change: SetupChange::Nothing,
@@ -172,27 +177,27 @@ impl SetupPlan {
         self.client
     }
 
-    /// Returns the file that is changed, through links.
+    /// Returns the file to change. For a user's file, links are resolved.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Returns the text of the file as it is, if it is there.
+    /// Returns the current text of the file; `None` if it does not exist.
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
     }
 
-    /// Returns the text of the file as it will be; none if the file is removed.
+    /// Returns the text of the file after the change; `None` if the file is removed.
     pub fn after(&self) -> Option<&str> {
         self.after.as_deref()
     }
 
-    /// Returns what is done.
+    /// Returns what the plan changes.
     pub fn change(&self) -> SetupChange {
         self.change
     }
 
-    /// Returns whether something is lost that `setup` did not write.
+    /// Returns whether the change destroys something that `setup` did not write.
     pub fn needs_force(&self) -> bool {
         matches!(
             self.change,
@@ -200,50 +205,51 @@ impl SetupPlan {
         )
     }
 
-    /// Does it. The file is whole at each moment, and its mode stays as it is.
+    /// Writes the change atomically. The file's mode is preserved.
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file changed since the plan was made, may not be written, or is
-    /// a link in a project.
+    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file changed since the plan was made, may not be written,
+    /// or is a link in a project.
     pub fn write(&self) -> Result<(), Error> {
         if self.change == SetupChange::Nothing {
             return Ok(());
         }
-        let _lock = lock(&self.environment)?;
-        let now = self.writable.read(CONFIGURATION_BYTES)?;
+        let _lock = lock_state(&self.environment)?;
+        let now = self.target.read(MAX_CONFIGURATION_BYTES)?;
         if now.as_ref().map(ReadFile::bytes) != self.before.as_deref().map(str::as_bytes) {
             let rule = "The file changed in the meantime; close the client and try again";
             return Err(Error::refused_write(self.file.to_string_lossy(), rule));
         }
         if self.record.is_some() {
-            record::keep(&self.environment, &self.file, self.record.as_ref())?;
+            record::save(&self.environment, &self.file, self.record.as_ref())?;
         }
         match (&now, &self.after) {
             (now, Some(after)) => {
                 let (old, new) = (now.as_ref(), after.as_bytes());
-                self.writable.write(old, new, Access::Ordinary)?;
+                self.target.write(old, new, Access::Ordinary)?;
             }
-            (Some(old), None) => self.writable.remove(old)?,
+            (Some(old), None) => self.target.remove(old)?,
             (None, None) => {}
         }
         if self.record.is_none() {
-            record::keep(&self.environment, &self.file, None)?;
+            record::save(&self.environment, &self.file, None)?;
         }
         Ok(())
     }
 
-    /// Returns what the file holds, and the keys below which servers stand.
-    fn holds(&self) -> Result<(Value, &'static [&'static str]), Error> {
+    /// Parses the current text, and returns its value and the path of keys to the servers.
+    fn parse_before(&self) -> Result<(Value, &'static [&'static str]), Error> {
         let text = self.before.as_deref().unwrap_or_default();
-        let value = self.understood(parsed(self.client, text))?;
-        let keys = self.client.keys(&value);
+        let value = self.with_location(parse(self.client, text))?;
+        let keys = self.client.server_keys(&value);
         Ok((value, keys))
     }
 
-    fn understood<T>(&self, result: Result<T, SyntaxFault>) -> Result<T, Error> {
+    fn with_location<T>(&self, result: Result<T, SyntaxFault>) -> Result<T, Error> {
         let text = self.before.as_deref().unwrap_or_default();
-        result.map_err(|wrong| Error::invalid(self.file.to_string_lossy(), wrong.placed(text)))
+        result
+            .map_err(|fault| Error::invalid(self.file.to_string_lossy(), fault.with_position(text)))
     }
 
     fn unsafe_edit(&self) -> Error {
@@ -252,7 +258,7 @@ impl SetupPlan {
     }
 }
 
-/// What is done to a text.
+/// An edit of a configuration's text.
 enum Edit<'a> {
     Insert(&'a Entry),
     Replace(&'a Entry),
@@ -274,7 +280,7 @@ fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
     }
 }
 
-fn parsed(client: Client, text: &str) -> Result<Value, SyntaxFault> {
+fn parse(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     let value = match client.format() {
         Format::Json => json_edit::value(text),
         Format::Toml => toml::value(text),
@@ -286,7 +292,7 @@ fn parsed(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     }
 }
 
-/// Returns whether an entry starts this program, under whatever path.
+/// Returns whether an entry starts this program, from any path.
 fn is_ours(entry: &Value) -> bool {
     let command = entry.get("command").or_else(|| entry.get("cmd"));
     let command = match command {
@@ -298,8 +304,8 @@ fn is_ours(entry: &Value) -> bool {
     stem.is_some_and(|stem| stem == NAME)
 }
 
-/// Returns the text that is in `after` and not in `before`, if that is one piece and nothing is missing.
-fn inserted(before: &str, after: &str) -> Option<String> {
+/// Returns the text that was inserted to get from `before` to `after`, if the difference is one insertion.
+fn inserted_text(before: &str, after: &str) -> Option<String> {
     let start = common_start(after, before).len();
     let rest = before.len() - start;
     let end = after.len().checked_sub(rest)?;

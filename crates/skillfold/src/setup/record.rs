@@ -1,6 +1,6 @@
-//! What was put into configurations, so that taking it out again gives back every byte.
+//! Records what was added to configurations, so that removing it restores every byte.
 //!
-//! Only what was added is kept, never what was there: configurations have secrets in them.
+//! Only the added text is recorded, never what was there before: configurations contain secrets.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use skillfold_core::Error;
 use skillfold_store::Access;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::environment::{Environment, SETTINGS_BYTES, read_settings};
-use crate::writable::Writable;
+use crate::environment::{Environment, MAX_SETTINGS_BYTES, read_settings};
+use crate::write_target::WriteTarget;
 
 /// What was added to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The text, whole.
+    /// The added text.
     pub(super) inserted: String,
-    /// Whether the file was made for it.
-    pub(super) made: Added,
+    /// Whether the file was created for it.
+    pub(super) added: Added,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,37 +26,37 @@ pub(super) enum Added {
     Entry,
 }
 
-/// Returns what was added to a file, if that is known.
-pub(super) fn look_up(environment: &Environment, file: &Path) -> Option<Record> {
-    let path = environment.state()?.join(FILE);
+/// Returns the record of a file.
+pub(super) fn find(environment: &Environment, file: &Path) -> Option<Record> {
+    let path = environment.state_folder()?.join(FILE);
     let document: DocumentMut = read_settings(&path).ok()??.parse().ok()?;
     let records = document.get(KEY)?.as_array_of_tables()?;
-    let record = records.iter().find(|record| is_of(record, file))?;
+    let record = records.iter().find(|record| is_for(record, file))?;
     Some(Record {
         inserted: record.get("inserted")?.as_str()?.to_owned(),
-        made: match record.get("made")?.as_str()? {
+        added: match record.get("made")?.as_str()? {
             "file" => Added::File,
             _ => Added::Entry,
         },
     })
 }
 
-/// Keeps what was added to a file, in the place of what was kept before; or nothing any more. The caller has the lock.
-pub(super) fn keep(
+/// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock.
+pub(super) fn save(
     environment: &Environment,
     file: &Path,
     record: Option<&Record>,
 ) -> Result<(), Error> {
-    let (Some(folder), Some(name)) = (environment.state(), file.to_str()) else {
+    let (Some(folder), Some(name)) = (environment.state_folder(), file.to_str()) else {
         return Ok(());
     };
-    let writable = Writable::of_person(&folder.join(FILE))?;
-    let existing = writable.read(SETTINGS_BYTES)?;
+    let target = WriteTarget::for_user(&folder.join(FILE))?;
+    let existing = target.read(MAX_SETTINGS_BYTES)?;
     if existing.is_none() && record.is_none() {
         return Ok(());
     }
-    // It is a memory, and losable: what cannot be understood is begun anew.
-    let old = writable.text(existing.as_ref()).ok().flatten();
+    // Records may be lost without harm, so a file that cannot be parsed is started anew.
+    let old = target.text(existing.as_ref()).ok().flatten();
     let mut document: DocumentMut = old.unwrap_or_default().parse().unwrap_or_default();
     let records = document
         .entry(KEY)
@@ -65,11 +65,11 @@ pub(super) fn keep(
         *records = Item::ArrayOfTables(ArrayOfTables::new());
     }
     if let Some(records) = records.as_array_of_tables_mut() {
-        records.retain(|record| !is_of(record, file));
+        records.retain(|record| !is_for(record, file));
         if let Some(record) = record {
             let mut table = Table::new();
             table["file"] = toml_edit::value(name);
-            table["made"] = toml_edit::value(match record.made {
+            table["made"] = toml_edit::value(match record.added {
                 Added::File => "file",
                 Added::Entry => "entry",
             });
@@ -81,13 +81,13 @@ pub(super) fn keep(
     if old == Some(&*new) {
         return Ok(());
     }
-    writable.write(existing.as_ref(), new.as_bytes(), Access::Ordinary)
+    target.write(existing.as_ref(), new.as_bytes(), Access::Ordinary)
 }
 
 const FILE: &str = "setup.toml";
 const KEY: &str = "setup";
 
-fn is_of(record: &Table, file: &Path) -> bool {
+fn is_for(record: &Table, file: &Path) -> bool {
     let name = record.get("file").and_then(Item::as_str);
     name.map(Path::new) == Some(file)
 }

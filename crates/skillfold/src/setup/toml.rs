@@ -1,11 +1,11 @@
-//! Puts an entry into TOML and takes it out.
+//! Adds an entry to TOML and removes it.
 
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
 use crate::setup::entry::{Entry, Field, SyntaxFault};
 
-/// Returns what a text holds.
+/// Parses a text.
 pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -14,15 +14,15 @@ pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     serde_json::to_value(table).map_err(|error| SyntaxFault::new(0, error.to_string()))
 }
 
-/// Puts an entry into a table of tables. It is written to the end, where no byte before it changes, or, where the table is
-/// written on one line, into that line.
+/// Adds an entry to a table of tables. It is appended, so that no byte before it changes, unless the table is an inline
+/// table: then it goes into that.
 pub(super) fn insert(
     text: &str,
     table: &str,
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let break_ = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut added = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
         added.push('\n');
@@ -31,10 +31,10 @@ pub(super) fn insert(
         added.push('\n');
     }
     let fields = entry.0.iter();
-    let fields = fields.map(|(key, field)| format!("{key} = {}\n", written(field)));
+    let fields = fields.map(|(key, field)| format!("{key} = {}\n", to_value(field)));
     let fields: Vec<String> = fields.collect();
     let added = format!("{added}[{table}.{name}]\n{}", fields.concat());
-    let appended = format!("{text}{}", added.replace('\n', break_));
+    let appended = format!("{text}{}", added.replace('\n', newline));
     if value(&appended).is_ok() {
         return Ok(appended);
     }
@@ -49,7 +49,7 @@ pub(super) fn insert(
     Ok(document.to_string())
 }
 
-/// Puts an entry in the place of another.
+/// Replaces an entry.
 pub(super) fn replace(
     text: &str,
     table: &str,
@@ -68,7 +68,7 @@ pub(super) fn replace(
     Ok(document.to_string())
 }
 
-/// Takes an entry out.
+/// Removes an entry.
 pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<String, SyntaxFault> {
     let mut document = document(text)?;
     if let Some(tables) = document.get_mut(table).and_then(Item::as_table_like_mut) {
@@ -84,7 +84,7 @@ fn document(text: &str) -> Result<DocumentMut, SyntaxFault> {
     })
 }
 
-fn written(field: &Field) -> toml_edit::Value {
+fn to_value(field: &Field) -> toml_edit::Value {
     match field {
         Field::Text(text) => text.into(),
         Field::List(list) => toml_edit::Value::Array(list.iter().collect()),
@@ -95,11 +95,11 @@ fn written(field: &Field) -> toml_edit::Value {
 
 fn fill(table: &mut Table, entry: &Entry) {
     for (key, field) in &entry.0 {
-        table.insert(key, Item::Value(written(field)));
+        table.insert(key, Item::Value(to_value(field)));
     }
 }
 
 fn inline_table(entry: &Entry) -> InlineTable {
     let fields = entry.0.iter();
-    fields.map(|(key, field)| (*key, written(field))).collect()
+    fields.map(|(key, field)| (*key, to_value(field))).collect()
 }

@@ -1,4 +1,4 @@
-//! Puts an entry into YAML and takes it out, and leaves every other byte as it is.
+//! Adds an entry to YAML and removes it, and leaves every other byte unchanged.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::setup::entry::{Entry, Field, SyntaxFault, quoted};
 
-/// How deep values may be nested.
-const DEPTH: usize = 64;
+/// Maximum nesting depth.
+const MAX_DEPTH: usize = 64;
 
-/// A value and where it stands. A mapping or a list in blocks has no end of its own: its end is that of what it holds last.
+/// A value and its byte range. A block mapping or list has no end of its own; [`YamlNode::end`] is that of its last
+/// value.
 #[derive(Clone, Debug)]
 struct YamlNode {
     span: Range<usize>,
@@ -24,19 +25,19 @@ enum YamlKind {
     Scalar(Value),
 }
 
-/// Returns what a text holds.
+/// Parses a text.
 pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
     Ok(parse(text)?.map_or(Value::Null, |node| node.value()))
 }
 
-/// Puts an entry into a mapping of mappings, before the others, or makes that mapping at the end.
+/// Adds an entry to a mapping of mappings, before the others. A missing mapping is added at the end.
 pub(super) fn insert(
     text: &str,
     key: &str,
     name: &str,
     entry: &Entry,
 ) -> Result<String, SyntaxFault> {
-    let (place, added) = match parse(text)? {
+    let (offset, added) = match parse(text)? {
         Some(root) if !root.is_null() => match root.field(key)? {
             None if is_flow(text, &root) => {
                 return Err(SyntaxFault::new(
@@ -44,17 +45,17 @@ pub(super) fn insert(
                     "Expected a mapping in blocks",
                 ));
             }
-            None => (text.len(), at_end(text, key, name, entry)),
-            Some((key, below)) => inside(text, &key, &below, name, entry)?,
+            None => (text.len(), block_at_end(text, key, name, entry)),
+            Some((key, below)) => insertion(text, &key, &below, name, entry)?,
         },
-        _ => (text.len(), at_end(text, key, name, entry)),
+        _ => (text.len(), block_at_end(text, key, name, entry)),
     };
-    let break_ = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let added = added.replace('\n', break_);
-    Ok(format!("{}{added}{}", &text[..place], &text[place..]))
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let added = added.replace('\n', newline);
+    Ok(format!("{}{added}{}", &text[..offset], &text[offset..]))
 }
 
-/// Puts an entry in the place of another.
+/// Replaces an entry.
 pub(super) fn replace(
     text: &str,
     key: &str,
@@ -64,7 +65,7 @@ pub(super) fn replace(
     insert(&remove(text, key, name)?, key, name, entry)
 }
 
-/// Takes an entry out, with its lines.
+/// Removes an entry with its lines.
 pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, SyntaxFault> {
     let Some((_, below)) = parse(text)?.map_or(Ok(None), |root| root.field(key))? else {
         return Ok(text.to_owned());
@@ -76,7 +77,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, Syntax
         return Ok(text.to_owned());
     };
     if is_flow(text, &below) {
-        return Ok(out_of_flow(text, fields, &own, &value));
+        return Ok(remove_from_flow(text, fields, &own, &value));
     }
     let start = line_start(text, own.span.start);
     let end = line_end(text, value.end().max(own.span.end));
@@ -87,7 +88,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, Syntax
         .unwrap_or(rest);
     let before = &text[..start];
     if fields.len() == 1 {
-        // Nothing is left, and nothing is not a mapping.
+        // The mapping becomes empty, and an empty block would read as null.
         let trimmed = before.trim_end();
         if trimmed.ends_with(':') {
             return Ok(format!("{trimmed} {{}}{}{rest}", &before[trimmed.len()..]));
@@ -96,7 +97,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, Syntax
     Ok(format!("{before}{rest}"))
 }
 
-fn out_of_flow(
+fn remove_from_flow(
     text: &str,
     fields: &[(YamlNode, YamlNode)],
     own: &YamlNode,
@@ -116,8 +117,8 @@ fn out_of_flow(
     format!("{}{}", &text[..cut.start], &text[cut.end..])
 }
 
-/// Returns where an entry goes in a mapping that is there, and as what.
-fn inside(
+/// Returns the offset and the text to insert an entry into an existing mapping.
+fn insertion(
     text: &str,
     key: &YamlNode,
     below: &YamlNode,
@@ -130,7 +131,7 @@ fn inside(
                 return Err(SyntaxFault::new(below.span.start, "Expected a mapping"));
             };
             let comma = if fields.is_empty() { "" } else { ", " };
-            let added = format!("{}{comma}", flow(name, entry));
+            let added = format!("{}{comma}", flow_entry(name, entry));
             Ok((below.span.start + 1, added))
         }
         YamlKind::Map(fields) => {
@@ -140,12 +141,12 @@ fn inside(
             let start = line_start(text, first);
             let indent = &text[start..first];
             if indent.trim_matches(' ').is_empty() {
-                // Behind the line of the key, so that a comment above the first one stays with it.
+                // After the line of the key, so that a comment above the first entry stays with that.
                 let end = line_end(text, key.span.end);
-                let place = text[end..]
+                let offset = text[end..]
                     .find('\n')
                     .map_or(start, |found| end + found + 1);
-                Ok((place.min(start), lines(name, entry, indent)))
+                Ok((offset.min(start), block_entry(name, entry, indent)))
             } else {
                 Err(SyntaxFault::new(
                     first,
@@ -157,7 +158,7 @@ fn inside(
             let start = line_start(text, key.span.start);
             let indent = format!("{}  ", &text[start..key.span.start]);
             let end = line_end(text, key.span.end);
-            let added = lines(name, entry, &indent);
+            let added = block_entry(name, entry, &indent);
             Ok((end, format!("\n{}", added.trim_end_matches('\n'))))
         }
         YamlKind::Scalar(_) | YamlKind::List(_) => {
@@ -166,31 +167,31 @@ fn inside(
     }
 }
 
-fn at_end(text: &str, key: &str, name: &str, entry: &Entry) -> String {
-    let break_ = if text.is_empty() || text.ends_with('\n') {
+fn block_at_end(text: &str, key: &str, name: &str, entry: &Entry) -> String {
+    let newline = if text.is_empty() || text.ends_with('\n') {
         ""
     } else {
         "\n"
     };
-    format!("{break_}{key}:\n{}", lines(name, entry, "  "))
+    format!("{newline}{key}:\n{}", block_entry(name, entry, "  "))
 }
 
-fn lines(name: &str, entry: &Entry, indent: &str) -> String {
+fn block_entry(name: &str, entry: &Entry, indent: &str) -> String {
     let fields = entry.0.iter();
-    let fields = fields.map(|(key, field)| format!("{indent}  {key}: {}\n", scalar(field)));
+    let fields = fields.map(|(key, field)| format!("{indent}  {key}: {}\n", to_yaml(field)));
     let fields: Vec<String> = fields.collect();
     format!("{indent}{name}:\n{}", fields.concat())
 }
 
-fn flow(name: &str, entry: &Entry) -> String {
+fn flow_entry(name: &str, entry: &Entry) -> String {
     let fields = entry.0.iter();
     let fields = fields.map(|(key, field)| format!("{}: {}", quoted(key), field.inline()));
     let fields: Vec<String> = fields.collect();
     format!("{name}: {{{}}}", fields.join(", "))
 }
 
-/// Returns a value, without quotes where it reads as itself.
-fn scalar(field: &Field) -> String {
+/// Formats a value, without quotes if it can be plain.
+fn to_yaml(field: &Field) -> String {
     match field {
         Field::Text(text) if is_plain(text) => text.clone(),
         Field::List(list) if list.iter().all(|item| is_plain(item)) => {
@@ -205,11 +206,11 @@ fn is_plain(text: &str) -> bool {
     text.chars().all(is_word)
         && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
         && !text.ends_with(' ')
-        && matches!(core_value(text), Value::String(_))
+        && matches!(plain_value(text), Value::String(_))
 }
 
-/// Returns what a scalar without quotes means.
-fn core_value(text: &str) -> Value {
+/// Returns the value of a plain scalar.
+fn plain_value(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::from(true),
@@ -224,21 +225,21 @@ fn is_flow(text: &str, node: &YamlNode) -> bool {
     text[node.span.start..].starts_with('{')
 }
 
-fn line_start(text: &str, place: usize) -> usize {
-    text[..place].rfind('\n').map_or(0, |end| end + 1)
+fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |end| end + 1)
 }
 
-/// Returns where the line of a place ends, before its break.
-fn line_end(text: &str, place: usize) -> usize {
-    // A block of text ends where the next line starts.
-    let place = if place > 0 && text[..place].ends_with('\n') {
-        place - 1
+/// Returns the end of the line that contains an offset, before its line break.
+fn line_end(text: &str, offset: usize) -> usize {
+    // A block scalar ends where the next line starts.
+    let offset = if offset > 0 && text[..offset].ends_with('\n') {
+        offset - 1
     } else {
-        place
+        offset
     };
-    let end = text[place..]
+    let end = text[offset..]
         .find('\n')
-        .map_or(text.len(), |end| place + end);
+        .map_or(text.len(), |end| offset + end);
     if text[..end].ends_with('\r') {
         end - 1
     } else {
@@ -281,7 +282,7 @@ impl YamlNode {
         }
     }
 
-    /// Returns a key of the mapping and its value. A key that is there twice is refused.
+    /// Returns a key of the mapping with its value. A duplicate key is an error.
     fn field(&self, name: &str) -> Result<Option<(Self, Self)>, SyntaxFault> {
         let fields = match &self.kind {
             YamlKind::Map(fields) => fields.as_slice(),
@@ -302,45 +303,46 @@ impl YamlNode {
     }
 }
 
-/// Reads a text of at most one document.
+/// Parses a text with at most one document.
 fn parse(text: &str) -> Result<Option<YamlNode>, SyntaxFault> {
-    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    let place = |marker: Marker| starts.get(marker.index()).copied().unwrap_or(text.len());
-    let mut open: Vec<(usize, OpenBlock, Vec<YamlNode>)> = Vec::new();
+    // The parser counts characters.
+    let offsets: Vec<usize> = text.char_indices().map(|(offset, _)| offset).collect();
+    let offset = |marker: Marker| offsets.get(marker.index()).copied().unwrap_or(text.len());
+    let mut open: Vec<(usize, CollectionKind, Vec<YamlNode>)> = Vec::new();
     let mut root: Option<YamlNode> = None;
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         let (event, span) =
-            event.map_err(|error| SyntaxFault::new(place(*error.marker()), error.info()))?;
-        let (start, end) = (place(span.start), place(span.end));
+            event.map_err(|error| SyntaxFault::new(offset(*error.marker()), error.info()))?;
+        let (start, end) = (offset(span.start), offset(span.end));
         let node = match event {
             Event::DocumentStart(_) if root.is_some() => {
                 return Err(SyntaxFault::new(start, "A second document starts here"));
             }
-            Event::MappingStart(..) | Event::SequenceStart(..) if open.len() >= DEPTH => {
+            Event::MappingStart(..) | Event::SequenceStart(..) if open.len() >= MAX_DEPTH => {
                 return Err(SyntaxFault::new(start, "Nested too deep"));
             }
             Event::MappingStart(..) => {
-                open.push((start, OpenBlock::Map, Vec::new()));
+                open.push((start, CollectionKind::Map, Vec::new()));
                 continue;
             }
             Event::SequenceStart(..) => {
-                open.push((start, OpenBlock::List, Vec::new()));
+                open.push((start, CollectionKind::List, Vec::new()));
                 continue;
             }
             Event::MappingEnd | Event::SequenceEnd => match open.pop() {
-                Some((opened, form, items)) => closed(text, opened..end, form, items),
+                Some((start, kind, items)) => close(text, start..end, kind, items),
                 None => continue,
             },
             Event::Alias(anchor) => YamlNode {
                 span: start..end,
                 kind: YamlKind::Scalar(Value::from(format!("*{anchor}"))),
             },
-            Event::Scalar(written, style, ..) => YamlNode {
+            Event::Scalar(scalar, style, ..) => YamlNode {
                 span: start..end,
                 kind: YamlKind::Scalar(match style {
-                    ScalarStyle::Plain => core_value(&written),
-                    _ => Value::from(&*written),
+                    ScalarStyle::Plain => plain_value(&scalar),
+                    _ => Value::from(&*scalar),
                 }),
             },
             _ => continue,
@@ -353,18 +355,18 @@ fn parse(text: &str) -> Result<Option<YamlNode>, SyntaxFault> {
     Ok(root)
 }
 
-/// What is open.
+/// The kind of an open collection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum OpenBlock {
+enum CollectionKind {
     Map,
     List,
 }
 
-fn closed(text: &str, span: Range<usize>, form: OpenBlock, items: Vec<YamlNode>) -> YamlNode {
+fn close(text: &str, span: Range<usize>, kind: CollectionKind, items: Vec<YamlNode>) -> YamlNode {
     let is_flow = text[span.start..].starts_with(['{', '[']);
-    // The parser closes a block where the next thing starts.
+    // The parser ends a block only where the next token starts.
     let end = if is_flow { span.end } else { span.start };
-    let kind = if form == OpenBlock::Map {
+    let kind = if kind == CollectionKind::Map {
         let mut fields = Vec::new();
         let mut items = items.into_iter();
         while let (Some(key), Some(value)) = (items.next(), items.next()) {

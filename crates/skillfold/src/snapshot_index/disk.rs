@@ -1,4 +1,4 @@
-//! The skills of a snapshot in an index on disk.
+//! The search index of a snapshot on disk.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,95 +14,95 @@ use skillfold_index::{DiskIndex, Key, Synced, tidy_indexes};
 use crate::snapshot_index::RankedIds;
 use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
 
-/// The folder of these indexes among other caches.
-const FOLDER: &str = "search";
+/// The subfolder of the cache folder for search indexes.
+const SEARCH_FOLDER: &str = "search";
 
-/// Why the index is not searched while another snapshot has it.
+/// Why the index is not searched while another snapshot writes it.
 const BUSY: &str = "the index on disk is being made for other skills";
 
-/// The skills of a snapshot in an index on disk.
+/// The search index of a snapshot on disk. Snapshots of the same roots share it.
 pub(super) struct DiskSnapshotIndex {
     index: Arc<DiskIndex>,
-    /// The folder of the index, by the roots that it is of.
+    /// The name of the index's folder, a fingerprint of the roots.
     name: String,
     catalog: Arc<Catalog>,
-    /// The keys of the snapshot's skills, in its order.
+    /// The keys of the skills, in catalog order.
     keys: Vec<Key>,
-    /// Where the skill of each key stands in that order.
-    places: HashMap<Key, u32>,
+    /// The position of each key in `keys`.
+    positions: HashMap<Key, u32>,
     ids: Vec<Box<str>>,
-    /// Why the index is not searched, from when it turned out to be damaged until it is made again.
+    /// Why the index is not searched at the moment; set when it is found damaged, cleared when it is rebuilt.
     damage: Mutex<Option<Arc<str>>>,
-    /// What is searched meanwhile.
-    stopgap: OnceLock<SearchIndex>,
-    healing: IndexRebuild,
-    /// The right to bring the index in step.
+    /// The index that is searched while this one is damaged.
+    fallback: OnceLock<SearchIndex>,
+    rebuild: IndexRebuild,
+    /// The snapshot's turn to write the index.
     turn: Arc<WriteTurn>,
 }
 
 impl DiskSnapshotIndex {
-    /// Brings the index of a snapshot's roots in step with it. Says beside it what of the skills it does not have; an error is
-    /// why it cannot be used.
-    pub(super) fn synced(
+    /// Opens the index of a catalog's roots and syncs it with the catalog. Also returns a problem that leaves it
+    /// usable; the error says why it cannot be used.
+    pub(super) fn open_synced(
         caches: &Path,
         catalog: &Arc<Catalog>,
-        earlier: Option<&Self>,
+        previous: Option<&Self>,
         turn: &Arc<WriteTurn>,
     ) -> Result<(Self, Option<String>), String> {
-        let name = name_of(catalog);
-        let earlier = earlier.filter(|earlier| earlier.name == name);
-        let index = earlier.map_or_else(
+        let name = roots_fingerprint(catalog);
+        let previous = previous.filter(|previous| previous.name == name);
+        let index = previous.map_or_else(
             || {
-                let folder = caches.join(FOLDER).join(&name);
+                let folder = caches.join(SEARCH_FOLDER).join(&name);
                 Arc::new(DiskIndex::open(folder, Document::VERSION))
             },
-            |earlier| Arc::clone(&earlier.index),
+            |previous| Arc::clone(&previous.index),
         );
-        let keys = keys_of(catalog, earlier);
+        let keys = skill_keys(catalog, previous);
         let disk = Self {
-            places: keys.iter().copied().zip(0..).collect(),
+            positions: keys.iter().copied().zip(0..).collect(),
             ids: catalog.entries().map(|entry| entry.id().into()).collect(),
             catalog: Arc::clone(catalog),
             keys,
             index,
             name,
             damage: Mutex::default(),
-            stopgap: OnceLock::new(),
-            healing: IndexRebuild::default(),
+            fallback: OnceLock::new(),
+            rebuild: IndexRebuild::default(),
             turn: Arc::clone(turn),
         };
-        // What is known of an earlier snapshot says what changed only if no other one wrote since.
-        let wrote = |last| move |earlier: &&Self| earlier.turn.number() == last;
+        // The difference to the previous snapshot is enough only if that one was the last to write.
+        let is_last_writer = |last| move |previous: &&Self| previous.turn.number() == last;
         let synced = disk
             .turn
-            .taken_soon(|last| disk.sync(earlier.filter(wrote(last))));
+            .try_run(|last| disk.sync(previous.filter(is_last_writer(last))));
         let problem = synced.transpose()?.unwrap_or_else(|| {
             disk.set_damage(Some(BUSY.into()));
             None
         });
-        if earlier.is_none() {
-            disk.tidy(&caches.join(FOLDER));
+        if previous.is_none() {
+            disk.tidy(&caches.join(SEARCH_FOLDER));
         }
         Ok((disk, problem))
     }
 
-    /// Returns why the index is not searched.
+    /// Returns why the index is not searched at the moment.
     pub(super) fn damage(&self) -> Option<Arc<str>> {
         let damage = self.damage.lock();
         damage.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns what is searched in place of a damaged index: the metadata, which is in memory already.
-    pub(super) fn stopgap(&self) -> &SearchIndex {
-        let make = || SearchIndex::new(&self.catalog, SearchCoverage::Metadata);
-        self.stopgap.get_or_init(make)
+    /// Returns the index to search instead of a damaged one. It has the metadata alone, which is in memory already.
+    pub(super) fn fallback(&self) -> &SearchIndex {
+        let build = || SearchIndex::new(&self.catalog, SearchCoverage::Metadata);
+        self.fallback.get_or_init(build)
     }
 
-    /// Makes a damaged index again on a thread of its own, unless that is under way.
-    pub(super) fn heal(self: &Arc<Self>) {
+    /// Rebuilds a damaged index on a separate thread, unless a rebuild is running.
+    pub(super) fn rebuild(self: &Arc<Self>) {
         let disk = Arc::clone(self);
-        self.healing.begin(move || {
-            let Some(synced) = disk.turn.taken(|_| disk.sync_all()) else {
+        self.rebuild.start(move || {
+            let Some(synced) = disk.turn.run(|_| disk.sync_all()) else {
                 return Ok(());
             };
             match synced {
@@ -111,7 +111,7 @@ impl DiskSnapshotIndex {
                     tracing::info!(skills = disk.keys.len(), "rebuilt the search index");
                     Ok(())
                 }
-                // Another process writes it; who searches next looks again.
+                // Another process is writing it; the next search tries again.
                 Ok(_) => Ok(()),
                 Err(error) => Err(error.with_cause()),
             }
@@ -122,7 +122,7 @@ impl DiskSnapshotIndex {
         *self.damage.lock().unwrap_or_else(PoisonError::into_inner) = damage;
     }
 
-    /// Deletes the indexes of other roots that nobody uses any more. One that stays does no harm.
+    /// Deletes unused indexes of other roots. One that cannot be deleted does no harm.
     fn tidy(&self, folder: &Path) {
         match tidy_indexes(folder, &self.name) {
             Ok(deleted) if deleted.is_empty() => {}
@@ -134,13 +134,16 @@ impl DiskSnapshotIndex {
         }
     }
 
-    /// Writes what changed; by what is known of an earlier snapshot if that is all that there is to know.
-    fn sync(&self, earlier: Option<&Self>) -> Result<Option<String>, String> {
+    /// Writes what changed: the difference to a previous snapshot if that suffices, otherwise to what the index
+    /// contains. Returns a problem that leaves the index usable.
+    fn sync(&self, previous: Option<&Self>) -> Result<Option<String>, String> {
         let failed = |error: Error| error.with_cause();
-        let changed = earlier.map(|earlier| self.change(earlier)).transpose();
+        let changed = previous
+            .map(|previous| self.sync_changes(previous))
+            .transpose();
         let mut synced = changed.map_err(failed)?.flatten();
-        // Another process may have changed more than is known here.
-        if self.index.documents() != self.places.len() as u64 {
+        // Another process may have changed more.
+        if self.index.documents() != self.positions.len() as u64 {
             synced = None;
         }
         let synced = synced.map_or_else(|| self.sync_all(), Ok).map_err(failed)?;
@@ -155,40 +158,40 @@ impl DiskSnapshotIndex {
     }
 
     fn sync_all(&self) -> Result<Synced, Error> {
-        let maker = RefCell::new(DocumentBuilder::new());
-        self.index.sync(self.documents(&maker, |_| true))
+        let builder = RefCell::new(DocumentBuilder::new());
+        self.index.sync(self.documents(&builder, |_| true))
     }
 
-    fn change(&self, earlier: &Self) -> Result<Option<Synced>, Error> {
-        let removed = earlier.keys.iter().copied();
-        let removed = removed.filter(|key| !self.places.contains_key(key));
-        let maker = RefCell::new(DocumentBuilder::new());
-        let added = self.documents(&maker, |key| !earlier.places.contains_key(key));
+    fn sync_changes(&self, previous: &Self) -> Result<Option<Synced>, Error> {
+        let removed = previous.keys.iter().copied();
+        let removed = removed.filter(|key| !self.positions.contains_key(key));
+        let builder = RefCell::new(DocumentBuilder::new());
+        let added = self.documents(&builder, |key| !previous.positions.contains_key(key));
         self.index.change(added, removed)
     }
 
-    /// Returns some of the skills by their keys, each with what makes its document.
+    /// Returns the keys of some skills, each with a function that builds the skill's document.
     fn documents<'a>(
         &'a self,
-        maker: &'a RefCell<DocumentBuilder>,
+        builder: &'a RefCell<DocumentBuilder>,
         is_wanted: impl Fn(&Key) -> bool + 'a,
     ) -> impl Iterator<Item = (Key, impl FnOnce() -> Option<Document>)> + 'a {
         let keyed = self.keys.iter().zip(self.catalog.entries());
         let wanted = keyed.filter(move |(key, _)| is_wanted(key));
         wanted.map(move |(key, entry)| {
-            let make = move || {
+            let build = move || {
                 Some(
-                    maker
+                    builder
                         .borrow_mut()
                         .from_entry(&entry, SearchCoverage::Bodies),
                 )
             };
-            (*key, make)
+            (*key, build)
         })
     }
 
-    /// Returns the ids of the skills that answer a request best, each with its score and its confidence. The error says what
-    /// is damaged; it stays until the index is [made again](Self::heal).
+    /// Returns the ids of the skills that answer a request best, with score and confidence. The error says what is
+    /// damaged; it is returned until the index is [rebuilt](Self::rebuild).
     pub(super) fn search(
         &self,
         query: &Query,
@@ -198,31 +201,32 @@ impl DiskSnapshotIndex {
         if let Some(damage) = self.damage() {
             return Err(damage);
         }
-        let seen = |key: Key| {
-            let place = *self.places.get(&key)?;
-            let entry = self.catalog.get(&self.ids[place as usize])?;
-            may_see(&entry).then_some(place)
+        let visible_position = |key: Key| {
+            let position = *self.positions.get(&key)?;
+            let entry = self.catalog.get(&self.ids[position as usize])?;
+            may_see(&entry).then_some(position)
         };
-        let answer = self.index.search(query, limit, seen).map_err(|error| {
+        let found = self.index.search(query, limit, visible_position);
+        let found = found.map_err(|error| {
             let damage: Arc<str> = error.with_cause().into();
             tracing::warn!(why = &*damage, "the search index is damaged; rebuilding it");
             self.set_damage(Some(Arc::clone(&damage)));
             damage
         })?;
-        let hits = answer.hits.into_iter();
-        let best = hits.map(|hit| {
+        let hits = found.hits.into_iter();
+        let ranked = hits.map(|hit| {
             (
                 self.ids[hit.seen as usize].clone(),
                 hit.score,
                 hit.confidence,
             )
         });
-        Ok(best.collect())
+        Ok(ranked.collect())
     }
 }
 
-/// Returns the name of what is kept of some roots: others have another.
-pub(super) fn name_of(catalog: &Catalog) -> String {
+/// Returns a fingerprint of a catalog's roots, to name their caches.
+pub(super) fn roots_fingerprint(catalog: &Catalog) -> String {
     let roots = catalog.roots().iter();
     let names = roots.map(|root| root.source().lasting_name().unwrap_or(root.label()));
     let names: Vec<&str> = names.collect();
@@ -231,23 +235,23 @@ pub(super) fn name_of(catalog: &Catalog) -> String {
     hex.chars().take(32).collect()
 }
 
-/// Returns what the skills of a snapshot are known by; what an earlier one had too is not looked at again.
-fn keys_of(catalog: &Catalog, earlier: Option<&DiskSnapshotIndex>) -> Vec<Key> {
-    let known = earlier.into_iter().flat_map(|earlier| {
-        let skills = earlier.catalog.entries();
+/// Returns the keys of a catalog's skills. Keys of skills that are in the previous snapshot too are reused.
+fn skill_keys(catalog: &Catalog, previous: Option<&DiskSnapshotIndex>) -> Vec<Key> {
+    let known = previous.into_iter().flat_map(|previous| {
+        let skills = previous.catalog.entries();
         let skills = skills.map(|entry| Arc::as_ptr(entry.skill()));
-        skills.zip(earlier.keys.iter().copied())
+        skills.zip(previous.keys.iter().copied())
     });
     let known: HashMap<*const Skill, Key> = known.collect();
     let key = |entry: Entry<'_>| {
         let known = known.get(&Arc::as_ptr(entry.skill()));
-        known.copied().unwrap_or_else(|| key_of(&entry))
+        known.copied().unwrap_or_else(|| skill_key(&entry))
     };
     catalog.entries().map(key).collect()
 }
 
-/// Returns what a skill is known by: where it is and the state of its file, or its content where that says nothing.
-fn key_of(entry: &Entry<'_>) -> Key {
+/// Returns a skill's key: a digest of its path and file revision, or of its content if the source has no lasting name.
+fn skill_key(entry: &Entry<'_>) -> Key {
     let (skill, source) = (entry.skill(), entry.root().source());
     let mut bytes = Vec::with_capacity(256);
     if let Some(name) = source.lasting_name() {
@@ -288,11 +292,11 @@ mod tests {
     use tempfile::TempDir;
 
     use super::DiskSnapshotIndex;
-    use crate::snapshot_index::{Index, MANY, SearchResources, SnapshotIndex};
+    use crate::snapshot_index::{Index, MIN_DISK_SKILLS, SearchResources, SnapshotIndex};
 
-    /// Returns many skills, one of which has a word of its own.
+    /// Returns enough skills for an index on disk, one of which has a unique word.
     fn catalog(word: &str) -> Arc<Catalog> {
-        let files = (0..MANY).map(|number| {
+        let files = (0..MIN_DISK_SKILLS).map(|number| {
             let word = if number == 7 { word } else { "things" };
             let text =
                 format!("---\nname: skill-{number}\ndescription: Handles {word}\n---\nBody\n");
@@ -306,36 +310,36 @@ mod tests {
         ))
     }
 
-    fn means(cache: &TempDir) -> Arc<SearchResources> {
+    fn resources(cache: &TempDir) -> Arc<SearchResources> {
         Arc::new(SearchResources {
-            cache: Some(cache.path().to_owned()),
-            given: None,
-            model: None,
-            opened: OnceLock::new(),
+            cache_folder: Some(cache.path().to_owned()),
+            host_embedder: None,
+            model_folder: None,
+            opened_model: OnceLock::new(),
         })
     }
 
-    fn next(searching: &SnapshotIndex, word: &str) -> SnapshotIndex {
-        searching.next(&catalog(word), Arc::clone(&searching.means))
+    fn next(index: &SnapshotIndex, word: &str) -> SnapshotIndex {
+        index.next(&catalog(word), Arc::clone(&index.resources))
     }
 
-    fn on_disk(searching: &SnapshotIndex) -> &Arc<DiskSnapshotIndex> {
-        let Index::Disk(disk) = &searching.made().index else {
-            panic!("it is in memory: {:?}", searching.problem());
+    fn on_disk(index: &SnapshotIndex) -> &Arc<DiskSnapshotIndex> {
+        let Index::Disk(disk) = &index.built().index else {
+            panic!("it is in memory: {:?}", index.problem());
         };
         disk
     }
 
-    /// Returns how many skills have a word, and whether the index on disk says so.
-    fn found(searching: &SnapshotIndex, word: &str) -> (usize, bool) {
-        let hits = searching.search(&searching.query(word), 10, &|_| true);
-        (hits.best.len(), !hits.is_stopgap)
+    /// Returns how many skills have a word, and whether the index on disk was searched.
+    fn found(index: &SnapshotIndex, word: &str) -> (usize, bool) {
+        let hits = index.search(&index.query(word), 10, &|_| true);
+        (hits.ranked.len(), !hits.is_fallback)
     }
 
     /// Waits until the index on disk is searched again.
-    fn wait(searching: &SnapshotIndex, word: &str) {
-        while found(searching, word) != (1, true) {
-            assert_eq!(found(searching, word).0, 1, "never silence");
+    fn wait_for_rebuild(index: &SnapshotIndex, word: &str) {
+        while found(index, word) != (1, true) {
+            assert_eq!(found(index, word).0, 1, "never silence");
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -343,14 +347,14 @@ mod tests {
     #[test]
     fn index_is_that_of_the_newest_snapshot_in_whatever_order_they_are_searched() {
         let cache = tempfile::tempdir().unwrap();
-        let first = SnapshotIndex::new(&catalog("zebras"), means(&cache));
+        let first = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
         assert_eq!(found(&first, "zebras"), (1, true));
         let second = next(&first, "okapis");
         let third = next(&second, "giraffes");
         assert_eq!(found(&third, "giraffes"), (1, true));
         assert_eq!(found(&second, "okapis"), (1, false));
         assert_eq!(found(&third, "giraffes"), (1, true));
-        // What is known of the third does not tell what the fourth left.
+        // The fifth cannot use its difference to the third, because the fourth wrote since.
         let fourth = next(&third, "okapis");
         let fifth = next(&fourth, "giraffes");
         assert_eq!(found(&fourth, "okapis"), (1, true));
@@ -360,34 +364,34 @@ mod tests {
     #[test]
     fn search_after_a_reload_does_not_wait_for_an_index_that_is_made_again() {
         let cache = tempfile::tempdir().unwrap();
-        let first = SnapshotIndex::new(&catalog("zebras"), means(&cache));
+        let first = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
         let disk = Arc::clone(on_disk(&first));
         let (go_on, wait_for) = mpsc::channel::<()>();
-        let (begun, is_begun) = mpsc::channel();
-        let healing = thread::spawn(move || {
-            disk.turn.taken(|_| {
-                begun.send(()).unwrap();
+        let (started, is_started) = mpsc::channel();
+        let rebuild = thread::spawn(move || {
+            disk.turn.run(|_| {
+                started.send(()).unwrap();
                 wait_for.recv().unwrap();
             })
         });
-        is_begun.recv().unwrap();
+        is_started.recv().unwrap();
         let second = next(&first, "okapis");
         assert_eq!(found(&second, "okapis"), (1, false));
         go_on.send(()).unwrap();
-        healing.join().unwrap();
-        wait(&second, "okapis");
+        rebuild.join().unwrap();
+        wait_for_rebuild(&second, "okapis");
         assert_eq!(second.problem(), None);
     }
 
     #[test]
     fn index_that_is_gone_is_made_again_and_not_taken_for_an_empty_one() {
         let cache = tempfile::tempdir().unwrap();
-        let searching = SnapshotIndex::new(&catalog("zebras"), means(&cache));
-        assert_eq!(found(&searching, "zebras"), (1, true));
-        let disk = on_disk(&searching);
+        let index = SnapshotIndex::new(&catalog("zebras"), resources(&cache));
+        assert_eq!(found(&index, "zebras"), (1, true));
+        let disk = on_disk(&index);
         std::fs::remove_dir_all(disk.index.folder()).unwrap();
         disk.index.refresh();
-        assert_eq!(found(&searching, "zebras"), (1, false));
-        wait(&searching, "zebras");
+        assert_eq!(found(&index, "zebras"), (1, false));
+        wait_for_rebuild(&index, "zebras");
     }
 }

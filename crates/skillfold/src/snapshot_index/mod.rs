@@ -1,4 +1,4 @@
-//! What searches one snapshot: an index in memory, or on disk where there are many skills and a place for it.
+//! The search index of one snapshot: in memory, or on disk if there are many skills and a cache folder.
 
 #[cfg(feature = "index")]
 mod disk;
@@ -21,40 +21,40 @@ use skillfold_index::VectorCache;
 use crate::snapshot_index::disk::DiskSnapshotIndex;
 #[cfg(feature = "index")]
 use crate::snapshot_index::rebuild::WriteTurn;
-use crate::snapshot_index::resources::Remembering;
+use crate::snapshot_index::resources::CachedEmbedder;
 pub(crate) use crate::snapshot_index::resources::SearchResources;
 
-/// Skills whose instructions are held in memory to be searched, at most: some six kilobytes each. Of more only the metadata is.
-const BODIES: usize = if cfg!(test) { 20 } else { 20_000 };
+/// Maximum skills whose instructions are indexed in memory, at about six kilobytes each. For more, only the metadata
+/// is.
+const MAX_BODIES: usize = if cfg!(test) { 20 } else { 20_000 };
 
-/// Skills from which on they are searched on disk, where there is a place for that: fewer are read in the time that a person
-/// does not notice.
+/// Minimum skills for an index on disk, if there is a cache folder. Fewer are read faster than a user notices.
 #[cfg(feature = "index")]
-const MANY: usize = 1_000;
+const MIN_DISK_SKILLS: usize = 1_000;
 
-/// Skills that are compared by their meaning at most, one by one.
-const COMPARED: usize = 50_000;
+/// Maximum skills for embeddings. A search compares the request with each of them.
+const MAX_EMBEDDED: usize = 50_000;
 
-/// The folder of vectors among other caches.
+/// The subfolder of the cache folder for embedding vectors.
 #[cfg(feature = "index")]
-const VECTORS: &str = "vectors";
+const VECTORS_FOLDER: &str = "vectors";
 
-/// What searches one snapshot. It is made when something is searched for the first time.
+/// The search index of one snapshot. It is built by the first search.
 pub(crate) struct SnapshotIndex {
     catalog: Arc<Catalog>,
-    means: Arc<SearchResources>,
-    made: OnceLock<Arc<BuiltIndex>>,
-    /// That of an earlier snapshot, from which this one's is made for less, until it is.
-    earlier: ArcSwapOption<BuiltIndex>,
-    /// The place of the snapshot among others.
+    resources: Arc<SearchResources>,
+    built: OnceLock<Arc<BuiltIndex>>,
+    /// The index of an earlier snapshot. Building this one from it is cheaper; dropped once that is done.
+    previous: ArcSwapOption<BuiltIndex>,
+    /// The snapshot's turn to write to the shared index on disk.
     #[cfg(feature = "index")]
     turn: Arc<WriteTurn>,
 }
 
-/// What was made to search a snapshot.
+/// An index that was built.
 struct BuiltIndex {
     index: Index,
-    /// Why it is not what it should be.
+    /// Why it is less complete than configured.
     problem: Option<Arc<str>>,
 }
 
@@ -64,170 +64,175 @@ enum Index {
     Disk(Arc<DiskSnapshotIndex>),
 }
 
-/// Ids, the best first, each with its score and its confidence.
+/// Ids with score and confidence, best first.
 type RankedIds = Vec<(Box<str>, f32, f32)>;
 
-/// What was found in a snapshot.
+/// The results of a search.
 pub(crate) struct Hits {
-    pub(crate) best: RankedIds,
-    pub(crate) covers: SearchCoverage,
+    pub(crate) ranked: RankedIds,
+    pub(crate) coverage: SearchCoverage,
     pub(crate) problem: Option<Arc<str>>,
-    /// Whether something else was searched, as the index turned out to be damaged and is being made again.
-    pub(crate) is_stopgap: bool,
+    /// Whether only the metadata was searched, because the index is damaged and is being rebuilt.
+    pub(crate) is_fallback: bool,
 }
 
 impl SnapshotIndex {
-    pub(crate) fn new(catalog: &Arc<Catalog>, means: Arc<SearchResources>) -> Self {
+    pub(crate) fn new(catalog: &Arc<Catalog>, resources: Arc<SearchResources>) -> Self {
         Self {
             catalog: Arc::clone(catalog),
-            means,
-            made: OnceLock::new(),
-            earlier: ArcSwapOption::empty(),
+            resources,
+            built: OnceLock::new(),
+            previous: ArcSwapOption::empty(),
             #[cfg(feature = "index")]
             turn: Arc::default(),
         }
     }
 
-    /// Returns the same for a newer snapshot; only what changed is read.
-    pub(crate) fn next(&self, catalog: &Arc<Catalog>, means: Arc<SearchResources>) -> Self {
-        // What is made is looked at last: nothing takes it away again.
-        let earlier = self.earlier.load_full();
-        let made = self.made.get().cloned().or(earlier);
-        let is_like = means.is_like(&self.means);
-        // A model that is open stays open.
-        let means = if is_like {
-            Arc::clone(&self.means)
+    /// Returns the index for a newer snapshot. Building it reads only what changed.
+    pub(crate) fn next(&self, catalog: &Arc<Catalog>, resources: Arc<SearchResources>) -> Self {
+        // The previous index must be read first: it disappears once this one's is set, which itself is never unset.
+        let previous = self.previous.load_full();
+        let latest = self.built.get().cloned().or(previous);
+        let is_compatible = resources.is_compatible(&self.resources);
+        // Keeps an open model open.
+        let resources = if is_compatible {
+            Arc::clone(&self.resources)
         } else {
-            means
+            resources
         };
         Self {
-            earlier: ArcSwapOption::new(made.filter(|_| is_like)),
+            previous: ArcSwapOption::new(latest.filter(|_| is_compatible)),
             #[cfg(feature = "index")]
             turn: Arc::new(self.turn.next()),
-            ..Self::new(catalog, means)
+            ..Self::new(catalog, resources)
         }
     }
 
-    /// Returns whether a search reads no file.
-    pub(crate) fn is_made(&self) -> bool {
-        self.made.get().is_some()
+    /// Returns whether the index is built, so that a search reads no skill files.
+    pub(crate) fn is_built(&self) -> bool {
+        self.built.get().is_some()
     }
 
-    /// Returns why less is looked at, or in another way, than there is a place for, as far as that is known.
+    /// Returns why searches are less complete than configured. Known once the index is built.
     pub(crate) fn problem(&self) -> Option<Arc<str>> {
-        let made = self.made.get()?;
+        let built = self.built.get()?;
         #[cfg(feature = "index")]
-        if let Index::Disk(disk) = &made.index
+        if let Index::Disk(disk) = &built.index
             && let Some(damage) = disk.damage()
         {
             return Some(damage);
         }
-        made.problem.clone()
+        built.problem.clone()
     }
 
-    /// Returns the snapshot that is searched.
+    /// Returns the catalog that is searched.
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// Takes a request apart.
+    /// Parses a request.
     pub(crate) fn query(&self, request: &str) -> Query {
-        match &self.made().index {
+        match &self.built().index {
             Index::Memory(index) => index.query(request),
             #[cfg(feature = "index")]
             Index::Disk(_) => Query::new(request),
         }
     }
 
-    /// Returns the skills that answer a request best, at most so many, of those that may be seen.
+    /// Returns the `limit` skills that answer a request best, among those that `may_see` accepts.
     pub(crate) fn search(
         &self,
         query: &Query,
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> Hits {
-        let made = self.made();
-        let problem = made.problem.clone();
-        match &made.index {
-            Index::Memory(index) => in_memory(index, query, limit, may_see, problem),
+        let built = self.built();
+        let problem = built.problem.clone();
+        match &built.index {
+            Index::Memory(index) => search_in_memory(index, query, limit, may_see, problem),
             #[cfg(feature = "index")]
             Index::Disk(disk) => match disk.search(query, limit, may_see) {
                 Ok(best) => Hits {
-                    best,
-                    covers: SearchCoverage::Bodies,
+                    ranked: best,
+                    coverage: SearchCoverage::Bodies,
                     problem,
-                    is_stopgap: false,
+                    is_fallback: false,
                 },
                 Err(damage) => {
-                    disk.heal();
+                    disk.rebuild();
                     Hits {
-                        is_stopgap: true,
-                        ..in_memory(disk.stopgap(), query, limit, may_see, Some(damage))
+                        is_fallback: true,
+                        ..search_in_memory(disk.fallback(), query, limit, may_see, Some(damage))
                     }
                 }
             },
         }
     }
 
-    fn made(&self) -> &BuiltIndex {
-        let made = self.made.get_or_init(|| Arc::new(self.make()));
-        if self.earlier.load().is_some() {
-            self.earlier.store(None);
+    fn built(&self) -> &BuiltIndex {
+        let built = self.built.get_or_init(|| Arc::new(self.build()));
+        if self.previous.load().is_some() {
+            self.previous.store(None);
         }
-        made
+        built
     }
 
     #[cfg(feature = "index")]
-    fn make(&self) -> BuiltIndex {
-        let is_on_disk = self.catalog.len() >= MANY && !self.is_compared();
-        let Some(folder) = self.means.cache.as_deref().filter(|_| is_on_disk) else {
-            return self.make_in_memory();
+    fn build(&self) -> BuiltIndex {
+        let is_on_disk = self.catalog.len() >= MIN_DISK_SKILLS && !self.uses_embeddings();
+        let Some(folder) = self
+            .resources
+            .cache_folder
+            .as_deref()
+            .filter(|_| is_on_disk)
+        else {
+            return self.build_in_memory();
         };
-        let earlier = self.earlier.load();
-        let earlier = match earlier.as_deref() {
+        let previous = self.previous.load();
+        let previous = match previous.as_deref() {
             Some(BuiltIndex {
                 index: Index::Disk(disk),
                 ..
             }) => Some(&**disk),
             _ => None,
         };
-        match DiskSnapshotIndex::synced(folder, &self.catalog, earlier, &self.turn) {
+        match DiskSnapshotIndex::open_synced(folder, &self.catalog, previous, &self.turn) {
             Ok((disk, problem)) => BuiltIndex {
                 index: Index::Disk(Arc::new(disk)),
-                problem: problem.or(self.too_many()).map(Into::into),
+                problem: problem.or(self.embedding_limit_problem()).map(Into::into),
             },
             Err(problem) => BuiltIndex {
                 problem: Some(problem.into()),
-                ..self.make_in_memory()
+                ..self.build_in_memory()
             },
         }
     }
 
     #[cfg(not(feature = "index"))]
-    fn make(&self) -> BuiltIndex {
-        self.make_in_memory()
+    fn build(&self) -> BuiltIndex {
+        self.build_in_memory()
     }
 
-    /// Returns whether skills are compared by their meaning: all of them in memory, and not too many.
-    fn is_compared(&self) -> bool {
-        self.means.has_model() && self.catalog.len() <= COMPARED
+    /// Returns whether skills are compared by embeddings, which requires an index in memory.
+    fn uses_embeddings(&self) -> bool {
+        self.resources.has_model() && self.catalog.len() <= MAX_EMBEDDED
     }
 
-    /// Says that there is a model and too many skills for it.
-    fn too_many(&self) -> Option<String> {
-        let is_too_many = self.means.has_model() && !self.is_compared();
-        is_too_many
-            .then(|| format!("more than {COMPARED} skills are searched by their words alone"))
+    /// Returns a problem if there is a model but too many skills for it.
+    fn embedding_limit_problem(&self) -> Option<String> {
+        let has_too_many = self.resources.has_model() && !self.uses_embeddings();
+        has_too_many
+            .then(|| format!("more than {MAX_EMBEDDED} skills are searched by their words alone"))
     }
 
-    /// Returns what tells meanings and remembers them where it can, and why it does not.
-    fn embedder(&self) -> (Option<Remembering>, Option<String>) {
-        if !self.is_compared() {
-            return (None, self.too_many());
+    /// Returns the embedder, with a vector cache if possible, and the problem if there is one.
+    fn embedder(&self) -> (Option<CachedEmbedder>, Option<String>) {
+        if !self.uses_embeddings() {
+            return (None, self.embedding_limit_problem());
         }
-        match self.means.embedder() {
+        match self.resources.embedder() {
             Some(Ok(model)) => {
-                let (remembering, problem) = self.remembering(model);
+                let (remembering, problem) = self.cached_embedder(model);
                 (Some(remembering), problem)
             }
             Some(Err(problem)) => (None, Some(problem)),
@@ -236,35 +241,35 @@ impl SnapshotIndex {
     }
 
     #[cfg(feature = "index")]
-    fn remembering(&self, model: Arc<dyn Embedder>) -> (Remembering, Option<String>) {
-        let Some(folder) = &self.means.cache else {
-            return (Remembering(model, None), None);
+    fn cached_embedder(&self, model: Arc<dyn Embedder>) -> (CachedEmbedder, Option<String>) {
+        let Some(folder) = &self.resources.cache_folder else {
+            return (CachedEmbedder(model, None), None);
         };
-        let name = disk::name_of(&self.catalog);
-        let (vectors, problem) = VectorCache::open(folder.join(VECTORS), &name, model);
+        let name = disk::roots_fingerprint(&self.catalog);
+        let (vectors, problem) = VectorCache::open(folder.join(VECTORS_FOLDER), &name, model);
         let vectors = Arc::new(vectors);
         let embedder: Arc<dyn Embedder> = Arc::<VectorCache>::clone(&vectors);
         let problem = problem.map(|error| error.with_cause());
-        (Remembering(embedder, Some(vectors)), problem)
+        (CachedEmbedder(embedder, Some(vectors)), problem)
     }
 
     #[cfg(not(feature = "index"))]
     #[expect(clippy::unused_self, reason = "with the feature `index` it is used")]
-    fn remembering(&self, model: Arc<dyn Embedder>) -> (Remembering, Option<String>) {
-        (Remembering(model), None)
+    fn cached_embedder(&self, model: Arc<dyn Embedder>) -> (CachedEmbedder, Option<String>) {
+        (CachedEmbedder(model), None)
     }
 
-    fn make_in_memory(&self) -> BuiltIndex {
-        let covers = covers(&self.catalog);
-        let earlier = self.earlier.load();
+    fn build_in_memory(&self) -> BuiltIndex {
+        let coverage = memory_coverage(&self.catalog);
+        let previous = self.previous.load();
         if let Some(BuiltIndex {
-            index: Index::Memory(earlier),
+            index: Index::Memory(previous),
             problem,
-        }) = earlier.as_deref()
-            && is_of_one_shape(earlier.catalog(), &self.catalog)
+        }) = previous.as_deref()
+            && has_same_layout(previous.catalog(), &self.catalog)
         {
-            let index = earlier.refresh(&self.catalog);
-            let problem = match (earlier.problem(), index.problem()) {
+            let index = previous.refresh(&self.catalog);
+            let problem = match (previous.problem(), index.problem()) {
                 (_, Some(error)) => Some(error.with_cause().into()),
                 (Some(_), None) => None,
                 (None, None) => problem.clone(),
@@ -278,13 +283,13 @@ impl SnapshotIndex {
         let index = match &embedder {
             Some(embedder) => {
                 let model = Arc::clone(&embedder.0);
-                SearchIndex::with_embedder(&self.catalog, covers, model)
+                SearchIndex::with_embedder(&self.catalog, coverage, model)
             }
-            None => SearchIndex::new(&self.catalog, covers),
+            None => SearchIndex::new(&self.catalog, coverage),
         };
-        let failed = index.problem().map(Error::with_cause);
-        let unkept = embedder.and_then(|embedder| embedder.keep().err());
-        problem = failed.or(problem).or(unkept);
+        let embed_problem = index.problem().map(Error::with_cause);
+        let save_problem = embedder.and_then(|embedder| embedder.save().err());
+        problem = embed_problem.or(problem).or(save_problem);
         BuiltIndex {
             problem: problem.map(Into::into),
             index: Index::Memory(Box::new(index)),
@@ -300,28 +305,28 @@ impl Finder for SnapshotIndex {
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> Vec<Suggestion> {
         let hits = self.search(&self.query(message), limit, may_see);
-        let found = hits.best.into_iter();
+        let found = hits.ranked.into_iter();
         let suggestion = |(id, _, confidence)| Suggestion { id, confidence };
         found.map(suggestion).collect()
     }
 }
 
-/// Returns what of so many skills is searched in memory.
-fn covers(catalog: &Catalog) -> SearchCoverage {
-    if catalog.len() <= BODIES {
+/// Returns which parts of a catalog's skills are indexed in memory, by the number of skills.
+fn memory_coverage(catalog: &Catalog) -> SearchCoverage {
+    if catalog.len() <= MAX_BODIES {
         SearchCoverage::Bodies
     } else {
         SearchCoverage::Metadata
     }
 }
 
-/// Returns whether two snapshots are searched in the same way: as many as they are.
-fn is_of_one_shape(one: &Catalog, other: &Catalog) -> bool {
-    let is_compared = |catalog: &Catalog| catalog.len() <= COMPARED;
-    covers(one) == covers(other) && is_compared(one) == is_compared(other)
+/// Returns whether two catalogs, by their numbers of skills, are indexed in the same way.
+fn has_same_layout(one: &Catalog, other: &Catalog) -> bool {
+    let can_embed = |catalog: &Catalog| catalog.len() <= MAX_EMBEDDED;
+    memory_coverage(one) == memory_coverage(other) && can_embed(one) == can_embed(other)
 }
 
-fn in_memory(
+fn search_in_memory(
     index: &SearchIndex,
     query: &Query,
     limit: usize,
@@ -332,10 +337,10 @@ fn in_memory(
     let hits = found.hits.iter();
     let best = hits.map(|hit| (hit.entry.id().into(), hit.score, hit.confidence));
     Hits {
-        best: best.collect(),
-        covers: found.coverage,
+        ranked: best.collect(),
+        coverage: found.coverage,
         problem,
-        is_stopgap: false,
+        is_fallback: false,
     }
 }
 
@@ -343,7 +348,7 @@ impl fmt::Debug for SnapshotIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Searching")
-            .field("is_made", &self.is_made())
+            .field("is_made", &self.is_built())
             .finish_non_exhaustive()
     }
 }
@@ -354,7 +359,7 @@ mod tests {
 
     use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope, SearchCoverage};
 
-    use super::{BODIES, SearchResources, SnapshotIndex};
+    use super::{MAX_BODIES, SearchResources, SnapshotIndex};
 
     fn catalog(skills: usize) -> Arc<Catalog> {
         let files = (0..skills).map(|number| {
@@ -370,25 +375,25 @@ mod tests {
         ))
     }
 
-    fn covers(searching: &SnapshotIndex) -> SearchCoverage {
-        let query = searching.query("things");
-        searching.search(&query, 1, &|_| true).covers
+    fn coverage(index: &SnapshotIndex) -> SearchCoverage {
+        let query = index.query("things");
+        index.search(&query, 1, &|_| true).coverage
     }
 
     #[test]
     fn index_in_memory_has_the_shape_of_as_many_skills_as_there_are_now() {
-        let means = Arc::new(SearchResources {
+        let resources = Arc::new(SearchResources {
             #[cfg(feature = "index")]
-            cache: None,
-            given: None,
-            model: None,
-            opened: OnceLock::new(),
+            cache_folder: None,
+            host_embedder: None,
+            model_folder: None,
+            opened_model: OnceLock::new(),
         });
-        let few = SnapshotIndex::new(&catalog(BODIES), Arc::clone(&means));
-        assert_eq!(covers(&few), SearchCoverage::Bodies);
-        let many = few.next(&catalog(BODIES + 1), Arc::clone(&means));
-        assert_eq!(covers(&many), SearchCoverage::Metadata);
-        let few = many.next(&catalog(BODIES), means);
-        assert_eq!(covers(&few), SearchCoverage::Bodies);
+        let few = SnapshotIndex::new(&catalog(MAX_BODIES), Arc::clone(&resources));
+        assert_eq!(coverage(&few), SearchCoverage::Bodies);
+        let many = few.next(&catalog(MAX_BODIES + 1), Arc::clone(&resources));
+        assert_eq!(coverage(&many), SearchCoverage::Metadata);
+        let few = many.next(&catalog(MAX_BODIES), resources);
+        assert_eq!(coverage(&few), SearchCoverage::Bodies);
     }
 }

@@ -1,4 +1,4 @@
-//! What a search may use beside the skills: a folder for what can be made again, and a model.
+//! What searches use besides the skills: the cache folder and an embedding model.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,46 +7,48 @@ use skillfold_core::Embedder;
 #[cfg(feature = "index")]
 use skillfold_index::VectorCache;
 
-/// What searching may use.
+/// The cache folder and the embedder for searches.
 pub(crate) struct SearchResources {
-    /// The folder for what can be made again.
     #[cfg(feature = "index")]
-    pub(crate) cache: Option<PathBuf>,
-    /// What the host brings to tell which texts mean the same.
-    pub(crate) given: Option<Arc<dyn Embedder>>,
-    /// The folder of a model that does.
-    pub(crate) model: Option<PathBuf>,
-    /// That model, or why there is none, from when it is needed for the first time.
-    pub(crate) opened: OnceLock<Result<Arc<dyn Embedder>, String>>,
+    pub(crate) cache_folder: Option<PathBuf>,
+    /// The host's own embedder, which takes precedence over the model.
+    pub(crate) host_embedder: Option<Arc<dyn Embedder>>,
+    /// The folder of the embedding model.
+    pub(crate) model_folder: Option<PathBuf>,
+    /// The model, or why it cannot be used. Opened on first use.
+    pub(crate) opened_model: OnceLock<Result<Arc<dyn Embedder>, String>>,
 }
 
 impl SearchResources {
-    /// Returns whether what was made with others serves these too.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let id = |means: &Self| means.given.as_ref().map(|one| one.id().to_owned());
+    /// Returns whether an index built with `other` can be reused.
+    pub(super) fn is_compatible(&self, other: &Self) -> bool {
+        let id = |resources: &Self| {
+            let embedder = resources.host_embedder.as_ref();
+            embedder.map(|embedder| embedder.id().to_owned())
+        };
         #[cfg(feature = "index")]
-        if self.cache != other.cache {
+        if self.cache_folder != other.cache_folder {
             return false;
         }
-        self.model == other.model && id(self) == id(other)
+        self.model_folder == other.model_folder && id(self) == id(other)
     }
 
     pub(super) fn has_model(&self) -> bool {
-        self.given.is_some() || self.model.is_some()
+        self.host_embedder.is_some() || self.model_folder.is_some()
     }
 
-    /// Returns what tells meanings, if something should, or why it cannot.
+    /// Returns the embedder, or why it cannot be used. `None` if none is configured.
     pub(super) fn embedder(&self) -> Option<Result<Arc<dyn Embedder>, String>> {
-        if let Some(given) = &self.given {
-            return Some(Ok(Arc::clone(given)));
+        if let Some(embedder) = &self.host_embedder {
+            return Some(Ok(Arc::clone(embedder)));
         }
-        let folder = self.model.as_deref()?;
-        let opened = self.opened.get_or_init(|| open(folder));
+        let folder = self.model_folder.as_deref()?;
+        let opened = self.opened_model.get_or_init(|| open(folder));
         Some(opened.clone())
     }
 }
 
-/// Opens a model.
+/// Opens the model in a folder.
 #[cfg(feature = "model")]
 fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
     match skillfold_index::StaticModel::open(folder) {
@@ -63,21 +65,21 @@ fn open(folder: &Path) -> Result<Arc<dyn Embedder>, String> {
     ))
 }
 
-/// What tells meanings, and remembers them on disk where it can.
+/// An embedder, and its vector cache on disk if there is one.
 #[cfg(feature = "index")]
-pub(super) struct Remembering(
+pub(super) struct CachedEmbedder(
     pub(super) Arc<dyn Embedder>,
     pub(super) Option<Arc<VectorCache>>,
 );
 
 #[cfg(not(feature = "index"))]
-pub(super) struct Remembering(pub(super) Arc<dyn Embedder>);
+pub(super) struct CachedEmbedder(pub(super) Arc<dyn Embedder>);
 
-impl Remembering {
+impl CachedEmbedder {
     #[cfg(feature = "index")]
-    pub(super) fn keep(&self) -> Result<(), String> {
-        let kept = self.1.as_ref().map_or(Ok(()), |vectors| vectors.save());
-        kept.map_err(|error| error.with_cause())
+    pub(super) fn save(&self) -> Result<(), String> {
+        let saved = self.1.as_ref().map_or(Ok(()), |vectors| vectors.save());
+        saved.map_err(|error| error.with_cause())
     }
 
     #[cfg(not(feature = "index"))]
@@ -86,7 +88,7 @@ impl Remembering {
         clippy::unnecessary_wraps,
         reason = "with the feature `index` something is kept"
     )]
-    pub(super) fn keep(&self) -> Result<(), String> {
+    pub(super) fn save(&self) -> Result<(), String> {
         Ok(())
     }
 }

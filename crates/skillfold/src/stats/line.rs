@@ -1,4 +1,4 @@
-//! The lines of a log, one by one, whatever they are.
+//! Reads a log line by line, whatever it contains.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -7,34 +7,34 @@ use skillfold_core::Feedback;
 
 use crate::stats::LogCounts;
 
-/// Bytes of a line that is read.
-const LINE: u64 = 1 << 20;
-/// Bytes of a log that are read.
-const LOG: u64 = 4 << 30;
-/// Bytes of an id.
-const ID: usize = 1_024;
-/// Bytes of the word for how a skill was chosen.
-const WORD: usize = 32;
+/// Maximum bytes of a line.
+const MAX_LINE_BYTES: u64 = 1 << 20;
+/// Maximum bytes of a log to read.
+const MAX_LOG_BYTES: u64 = 4 << 30;
+/// Maximum bytes of a skill id.
+const MAX_ID_BYTES: usize = 1_024;
+/// Maximum bytes of a signal's name.
+const MAX_SIGNAL_BYTES: usize = 32;
 /// The last millisecond of the year 9999.
-const LATEST: u64 = 253_402_300_799_999;
+const MAX_TIME_MS: u64 = 253_402_300_799_999;
 
-/// The word where it is not known how a skill was chosen.
-pub(super) const UNKNOWN: &str = "unknown";
+/// The signal's name if it is missing or invalid.
+pub(super) const UNKNOWN_SIGNAL: &str = "unknown";
 
-/// What a line says, and when.
+/// A log line that is about a request or a skill.
 pub(super) struct LogEntry {
     pub(super) time_ms: u64,
-    pub(super) said: LogEvent,
+    pub(super) event: LogEvent,
 }
 
 pub(super) enum LogEvent {
     /// A request.
     Turn { is_matched: bool },
-    /// What became of a skill.
+    /// Feedback on a skill.
     Outcome {
         skill: Box<str>,
-        by: Box<str>,
-        verdict: Feedback,
+        signal: Box<str>,
+        feedback: Feedback,
     },
 }
 
@@ -48,10 +48,10 @@ pub(super) struct LogReader<R> {
 
 impl<R: BufRead> LogReader<R> {
     pub(super) fn new(log: R) -> Self {
-        Self::within(log, LOG)
+        Self::with_limit(log, MAX_LOG_BYTES)
     }
 
-    fn within(log: R, limit: u64) -> Self {
+    fn with_limit(log: R, limit: u64) -> Self {
         Self {
             log: log.take(limit),
             line: Vec::new(),
@@ -60,18 +60,18 @@ impl<R: BufRead> LogReader<R> {
         }
     }
 
-    /// Returns what the next line says that says something of a request or a skill.
-    pub(super) fn next_noted(&mut self) -> io::Result<Option<LogEntry>> {
+    /// Returns the next entry, skipping and counting all other lines. `None` at the end.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<LogEntry>> {
         loop {
             self.line.clear();
-            // One byte more tells a line of the limit from a longer one.
-            let mut start = (&mut self.log).take(LINE + 1);
+            // One byte more distinguishes a line of exactly the limit from a longer one.
+            let mut start = (&mut self.log).take(MAX_LINE_BYTES + 1);
             if start.read_until(b'\n', &mut self.line)? == 0 {
                 self.counts.is_cut = self.log.limit() == 0;
                 return Ok(None);
             }
             self.number += 1;
-            let is_whole = self.line.len() as u64 <= LINE || self.line.ends_with(b"\n");
+            let is_whole = self.line.len() as u64 <= MAX_LINE_BYTES || self.line.ends_with(b"\n");
             if is_whole && self.line.trim_ascii().is_empty() {
                 continue;
             }
@@ -81,8 +81,8 @@ impl<R: BufRead> LogReader<R> {
                 self.log.skip_until(b'\n')?;
                 continue;
             }
-            match noted(&self.line) {
-                Ok(Some(noted)) => return Ok(Some(noted)),
+            match parse_entry(&self.line) {
+                Ok(Some(entry)) => return Ok(Some(entry)),
                 Ok(None) => self.counts.other += 1,
                 Err(BrokenLine) => {
                     self.counts.broken += 1;
@@ -97,15 +97,15 @@ impl<R: BufRead> LogReader<R> {
     }
 }
 
-/// A line that is no JSON object, or an event without what it should have.
+/// A line that is not a JSON object, or an event with missing or invalid fields.
 struct BrokenLine;
 
-/// Returns what a line says, if that is of a request or a skill.
-fn noted(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
+/// Parses a line. Returns `None` for an event that is not about a request or a skill.
+fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
     let Ok(Value::Object(line)) = serde_json::from_slice(line) else {
         return Err(BrokenLine);
     };
-    let said = match line.get("event").and_then(Value::as_str) {
+    let event = match line.get("event").and_then(Value::as_str) {
         Some("skills for a request") => {
             let decisions = line.get("decisions").and_then(Value::as_u64);
             let is_matched = decisions.ok_or(BrokenLine)? > 0;
@@ -113,35 +113,38 @@ fn noted(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
         }
         Some("outcome of a skill") => {
             let skill = line.get("skill").and_then(Value::as_str);
-            let skill = skill.filter(|id| !id.is_empty() && id.len() <= ID);
-            let chosen = line.get("chosen").and_then(|chosen| chosen.get("by"));
-            let by = chosen.and_then(Value::as_str).filter(|by| is_word(by));
+            let skill = skill.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES);
+            let signal = line.get("chosen").and_then(|chosen| chosen.get("by"));
+            let signal = signal
+                .and_then(Value::as_str)
+                .filter(|signal| is_signal(signal));
             LogEvent::Outcome {
                 skill: skill.ok_or(BrokenLine)?.into(),
-                by: by.unwrap_or(UNKNOWN).into(),
-                verdict: verdict(line.get("verdict").and_then(Value::as_str)).ok_or(BrokenLine)?,
+                signal: signal.unwrap_or(UNKNOWN_SIGNAL).into(),
+                feedback: parse_feedback(line.get("verdict").and_then(Value::as_str))
+                    .ok_or(BrokenLine)?,
             }
         }
         _ => return Ok(None),
     };
     let time_ms = line.get("time_ms").and_then(Value::as_u64);
-    let time_ms = time_ms.filter(|time_ms| *time_ms <= LATEST);
+    let time_ms = time_ms.filter(|time_ms| *time_ms <= MAX_TIME_MS);
     Ok(Some(LogEntry {
         time_ms: time_ms.ok_or(BrokenLine)?,
-        said,
+        event,
     }))
 }
 
-/// Returns the verdict that a word stands for.
-fn verdict(word: Option<&str>) -> Option<Feedback> {
+/// Returns the feedback with a name.
+fn parse_feedback(name: Option<&str>) -> Option<Feedback> {
     let all = [Feedback::Used, Feedback::Unused, Feedback::Missed];
     all.into_iter()
-        .find(|verdict| Some(verdict.as_str()) == word)
+        .find(|feedback| Some(feedback.as_str()) == name)
 }
 
-fn is_word(text: &str) -> bool {
+fn is_signal(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
-    (1..=WORD).contains(&text.len()) && text.bytes().all(is_part)
+    (1..=MAX_SIGNAL_BYTES).contains(&text.len()) && text.bytes().all(is_part)
 }
 
 #[cfg(test)]
@@ -152,8 +155,8 @@ mod tests {
     fn log_that_is_too_long_is_cut_and_said_to_be() {
         let log = b"{}\n{}\n{}\n";
         let read = |limit: u64| {
-            let mut lines = LogReader::within(&log[..], limit);
-            assert!(lines.next_noted().unwrap().is_none());
+            let mut lines = LogReader::with_limit(&log[..], limit);
+            assert!(lines.next_entry().unwrap().is_none());
             let counts = lines.finish();
             (counts.read, counts.other, counts.broken, counts.is_cut)
         };

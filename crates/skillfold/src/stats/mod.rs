@@ -1,4 +1,4 @@
-//! How well skills are chosen over time, by what hosts said became of them.
+//! Statistics from logs: how well skills are chosen over time, according to the feedback of hosts.
 
 mod line;
 
@@ -13,12 +13,12 @@ use period::Periods;
 pub use period::{PeriodLength, StatsPeriod};
 use skillfold_core::Feedback;
 
-/// Skills that are counted one by one.
-const SKILLS: usize = 10_000;
-/// Ways in which skills were chosen that are counted one by one.
-const WAYS: usize = 32;
+/// Maximum skills to count separately.
+const MAX_SKILLS: usize = 10_000;
+/// Maximum signals to count separately.
+const MAX_SIGNALS: usize = 32;
 
-/// What a log says of requests and skills.
+/// Statistics of requests and skills from a log.
 ///
 /// ```
 /// use skillfold::{PeriodLength, Stats};
@@ -30,132 +30,132 @@ const WAYS: usize = 32;
 /// cut sho"#;
 /// let stats = Stats::read(log.as_bytes(), PeriodLength::Day)?;
 /// assert_eq!((stats.all.turns, stats.all.used, stats.all.missed), (1, 1, 1));
-/// assert_eq!((stats.all.precision(), stats.all.matches_cached()), (Some(1.0), Some(0.5)));
+/// assert_eq!((stats.all.precision(), stats.all.recall()), (Some(1.0), Some(0.5)));
 /// assert_eq!((stats.lines.read, stats.lines.broken), (4, 1));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// The log, part by part.
+    /// The statistics per period.
     pub periods: Vec<StatsPeriod>,
-    /// The skills, those that came out wrong most often first.
+    /// The statistics per skill, those with the most wrong outcomes first.
     pub skills: Vec<SkillStats>,
-    /// The ways in which skills were chosen, by their words: `trigger`, `mention`, `model` and so on. What is not known, or
-    /// no such word, is `unknown`.
+    /// The statistics per signal by which skills were chosen: `trigger`, `mention`, `model` and so on. A missing or
+    /// invalid signal is `unknown`.
     pub ways: Vec<SignalStats>,
-    /// All of it.
+    /// The totals.
     pub all: Tally,
-    /// What was read.
+    /// Which lines were read and skipped.
     pub lines: LogCounts,
 }
 
-/// Numbers of requests and of skills.
+/// Counts of requests and of skill outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
     /// Requests.
     pub turns: u64,
-    /// Requests that at least one skill matched.
+    /// Requests that matched at least one skill.
     pub matched_turns: u64,
-    /// Skills that were used.
+    /// Skills that were given and used.
     pub used: u64,
-    /// Skills that were given for nothing.
+    /// Skills that were given but not used.
     pub unused: u64,
-    /// Skills that were missed.
+    /// Skills that were needed but not given.
     pub missed: u64,
 }
 
-/// A skill, and what became of it.
+/// The outcomes of one skill.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SkillStats {
-    /// Its id.
+    /// The skill's id.
     pub id: Box<str>,
-    /// What became of it; requests are not counted here.
+    /// Its outcomes; requests are not counted here.
     pub tally: Tally,
 }
 
-/// A way in which skills were chosen, and what became of them.
+/// The outcomes of the skills that one signal selected.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SignalStats {
-    /// The word for it.
+    /// The name of the signal.
     pub by: Box<str>,
-    /// What became of the skills; requests are not counted here.
+    /// The outcomes of its skills; requests are not counted here.
     pub tally: Tally,
 }
 
-/// What was read of a log. Everything that was passed over is in one of the numbers.
+/// Counts of the lines of a log. Everything that was skipped is in one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogCounts {
     /// Lines that are not blank.
     pub read: u64,
-    /// Lines of other events, or of others' logs.
+    /// Lines of other events, or of other programs.
     pub other: u64,
-    /// Lines that are no JSON object, or an event without what it should have.
+    /// Lines that are not a JSON object, or events with missing or invalid fields.
     pub broken: u64,
-    /// The number of the first of these.
+    /// The line number of the first broken line.
     pub first_broken: Option<u64>,
-    /// Lines above 1 MiB, which are passed over.
+    /// Lines above 1 MiB, which are skipped.
     pub too_long: u64,
-    /// Outcomes that are counted in the whole and in no skill of their own: there are more than 10,000 skills.
+    /// Outcomes counted only in the totals because there are more than 10,000 skills.
     pub of_more_skills: u64,
-    /// Requests and outcomes that are counted in the whole and in no part: there are more than 10,000 parts.
+    /// Requests and outcomes counted only in the totals because there are more than 10,000 periods.
     pub of_more_periods: u64,
-    /// Whether the log goes on after the first 4 GiB, which are what is read.
+    /// Whether the log is longer than the 4 GiB that are read.
     pub is_cut: bool,
 }
 
 impl Stats {
-    /// Reads a log of [lines of JSON](https://jsonlines.org) as `TraceLines` writes them.
+    /// Reads a log of [JSON lines](https://jsonlines.org) as written by `TraceLines`.
     ///
-    /// Nothing in a log is an error: what is no line of it is counted and passed over. It takes memory for one line and for
-    /// the skills and periods, which are bounded.
-    pub fn read(log: impl BufRead, every: PeriodLength) -> io::Result<Self> {
-        let mut counting = StatsBuilder {
-            periods: Periods::new(every),
+    /// The content of a log never causes an error: broken lines are counted and skipped. Memory is bounded: one line,
+    /// plus the counts of skills, signals and periods.
+    pub fn read(log: impl BufRead, length: PeriodLength) -> io::Result<Self> {
+        let mut builder = StatsBuilder {
+            periods: Periods::new(length),
             ..StatsBuilder::default()
         };
-        let mut lines = LogReader::new(log);
-        while let Some(noted) = lines.next_noted()? {
-            counting.add(noted);
+        let mut reader = LogReader::new(log);
+        while let Some(entry) = reader.next_entry()? {
+            builder.add(entry);
         }
-        Ok(counting.stats(lines.finish()))
+        Ok(builder.build(reader.finish()))
     }
 }
 
 impl Tally {
-    /// Returns how many skills something was said of.
+    /// Returns the number of outcomes.
     pub const fn outcomes(&self) -> u64 {
         self.used
             .saturating_add(self.unused)
             .saturating_add(self.missed)
     }
 
-    /// Returns how many of these came out wrong: given for nothing, or missed.
+    /// Returns the number of wrong outcomes: unused or missed.
     pub const fn wrong(&self) -> u64 {
         self.unused.saturating_add(self.missed)
     }
 
-    /// Returns the share of the skills that a model was told of and used, from 0 to 1; none before the first.
+    /// Returns the share of the given skills that were used, from 0 to 1; `None` if none was given.
     pub fn precision(&self) -> Option<f64> {
-        share(self.used, self.unused)
+        ratio(self.used, self.unused)
     }
 
-    /// Returns the share of the skills that were right and that a model was told of, from 0 to 1; none before the first.
+    /// Returns the share of the needed skills that were given, from 0 to 1; `None` if none was needed.
     pub fn recall(&self) -> Option<f64> {
-        share(self.used, self.missed)
+        ratio(self.used, self.missed)
     }
 
-    fn turn(&mut self, is_matched: bool) {
+    fn count_turn(&mut self, is_matched: bool) {
         self.turns += 1;
         self.matched_turns += u64::from(is_matched);
     }
 
-    fn verdict(&mut self, verdict: Feedback) {
-        match verdict {
+    fn count_feedback(&mut self, feedback: Feedback) {
+        match feedback {
             Feedback::Used => self.used += 1,
             Feedback::Unused => self.unused += 1,
             Feedback::Missed => self.missed += 1,
@@ -164,7 +164,7 @@ impl Tally {
     }
 }
 
-fn share(part: u64, rest: u64) -> Option<f64> {
+fn ratio(part: u64, rest: u64) -> Option<f64> {
     let all = part.saturating_add(rest);
     #[expect(
         clippy::cast_precision_loss,
@@ -174,49 +174,55 @@ fn share(part: u64, rest: u64) -> Option<f64> {
     (all > 0).then_some(share)
 }
 
-/// A log, while it is read.
+/// Accumulates the statistics while a log is read.
 #[derive(Default)]
 struct StatsBuilder {
     all: Tally,
     periods: Periods,
     skills: BTreeMap<Box<str>, Tally>,
-    ways: BTreeMap<Box<str>, Tally>,
+    signals: BTreeMap<Box<str>, Tally>,
     of_more_skills: u64,
 }
 
 impl StatsBuilder {
-    fn add(&mut self, noted: LogEntry) {
+    fn add(&mut self, entry: LogEntry) {
         let mut both = |count: &dyn Fn(&mut Tally)| {
             count(&mut self.all);
-            self.periods.add(noted.time_ms, count);
+            self.periods.add(entry.time_ms, count);
         };
-        match noted.said {
-            LogEvent::Turn { is_matched } => both(&|tally| tally.turn(is_matched)),
-            LogEvent::Outcome { skill, by, verdict } => {
-                both(&|tally| tally.verdict(verdict));
-                if !put(&mut self.skills, skill, verdict, SKILLS) {
+        match entry.event {
+            LogEvent::Turn { is_matched } => both(&|tally| tally.count_turn(is_matched)),
+            LogEvent::Outcome {
+                skill,
+                signal,
+                feedback,
+            } => {
+                both(&|tally| tally.count_feedback(feedback));
+                if !count_named(&mut self.skills, skill, feedback, MAX_SKILLS) {
                     self.of_more_skills += 1;
                 }
-                if !put(&mut self.ways, by, verdict, WAYS) {
-                    let unknown = self.ways.entry(line::UNKNOWN.into()).or_default();
-                    unknown.verdict(verdict);
+                if !count_named(&mut self.signals, signal, feedback, MAX_SIGNALS) {
+                    let unknown = self.signals.entry(line::UNKNOWN_SIGNAL.into()).or_default();
+                    unknown.count_feedback(feedback);
                 }
             }
         }
     }
 
-    fn stats(self, lines: LogCounts) -> Stats {
+    fn build(self, lines: LogCounts) -> Stats {
         let (periods, of_more_periods) = self.periods.finish();
         let skills = self.skills.into_iter();
         let mut skills: Vec<_> = skills.map(|(id, tally)| SkillStats { id, tally }).collect();
         skills.sort_by_key(|skill| (Reverse(skill.tally.wrong()), skill.tally.used));
-        let ways = self.ways.into_iter();
-        let mut ways: Vec<_> = ways.map(|(by, tally)| SignalStats { by, tally }).collect();
-        ways.sort_by_key(|way| Reverse(way.tally.outcomes()));
+        let signals = self.signals.into_iter();
+        let mut signals: Vec<_> = signals
+            .map(|(by, tally)| SignalStats { by, tally })
+            .collect();
+        signals.sort_by_key(|signal| Reverse(signal.tally.outcomes()));
         Stats {
             periods,
             skills,
-            ways,
+            ways: signals,
             all: self.all,
             lines: LogCounts {
                 of_more_skills: self.of_more_skills,
@@ -227,16 +233,16 @@ impl StatsBuilder {
     }
 }
 
-/// Counts under a name, and returns whether there was room for it.
-fn put(
+/// Counts feedback under a name. Returns false if the name is new and `limit` is reached.
+fn count_named(
     tallies: &mut BTreeMap<Box<str>, Tally>,
     name: Box<str>,
-    verdict: Feedback,
+    feedback: Feedback,
     limit: usize,
 ) -> bool {
     if tallies.len() >= limit && !tallies.contains_key(&name) {
         return false;
     }
-    tallies.entry(name).or_default().verdict(verdict);
+    tallies.entry(name).or_default().count_feedback(feedback);
     true
 }

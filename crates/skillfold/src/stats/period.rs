@@ -1,78 +1,78 @@
-//! A log in parts: days, or so many outcomes.
+//! Divides a log into periods: days, or a fixed number of outcomes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use crate::stats::Tally;
 
-/// Parts of a log that are counted one by one.
-const PERIODS: usize = 10_000;
-const SECOND: u64 = 1_000;
-const DAY: u64 = 24 * 60 * 60 * SECOND;
+/// Maximum periods to count separately.
+const MAX_PERIODS: usize = 10_000;
+const SECOND_MS: u64 = 1_000;
+const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
 
-/// What one part of a log is.
+/// The length of a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PeriodLength {
-    /// A day, as UTC has it.
+    /// A day in UTC.
     #[default]
     Day,
-    /// So many outcomes, in the order of the lines, with the requests before them.
+    /// A number of outcomes in line order, with the requests before them.
     Outcomes(NonZeroU64),
 }
 
-/// One part of a log.
+/// The statistics of one period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatsPeriod {
-    /// When the first line of it was written, in milliseconds since 1970.
+    /// The time of its earliest line, in milliseconds since 1970.
     pub from_ms: u64,
-    /// When the last line of it was written.
+    /// The time of its latest line, in milliseconds since 1970.
     pub to_ms: u64,
-    /// What it says.
+    /// Its counts.
     pub tally: Tally,
 }
 
 impl StatsPeriod {
-    /// Returns when the first line of it was written, as RFC 3339 has it.
+    /// Returns the time of its earliest line in RFC 3339 format.
     pub fn from(&self) -> String {
-        written(self.from_ms)
+        to_rfc3339(self.from_ms)
     }
 
-    /// Returns when the last line of it was written, as RFC 3339 has it.
+    /// Returns the time of its latest line in RFC 3339 format.
     pub fn to(&self) -> String {
-        written(self.to_ms)
+        to_rfc3339(self.to_ms)
     }
 }
 
-/// Parts of a log, while it is read.
+/// Accumulates the periods while a log is read.
 #[derive(Default)]
 pub(super) struct Periods {
-    every: PeriodLength,
-    /// The number is that of the day, or of the part.
+    length: PeriodLength,
+    /// The periods by the number of the day since 1970, or by their own number.
     by_number: BTreeMap<u64, StatsPeriod>,
-    /// The part that lines go to, where it is not for a day.
-    open: u64,
-    /// What there is no part for.
-    left_out: u64,
+    /// The number of the current period, if periods are counted by outcomes.
+    current: u64,
+    /// Entries beyond [`MAX_PERIODS`].
+    uncounted: u64,
 }
 
 impl Periods {
-    pub(super) fn new(every: PeriodLength) -> Self {
+    pub(super) fn new(length: PeriodLength) -> Self {
         Self {
-            every,
+            length,
             ..Self::default()
         }
     }
 
-    /// Counts a line in its part.
+    /// Counts an entry in its period.
     pub(super) fn add(&mut self, time_ms: u64, count: &dyn Fn(&mut Tally)) {
-        let number = match self.every {
-            PeriodLength::Day => time_ms / DAY,
-            PeriodLength::Outcomes(_) => self.open,
+        let number = match self.length {
+            PeriodLength::Day => time_ms / DAY_MS,
+            PeriodLength::Outcomes(_) => self.current,
         };
-        if self.by_number.len() >= PERIODS && !self.by_number.contains_key(&number) {
-            self.left_out += 1;
+        if self.by_number.len() >= MAX_PERIODS && !self.by_number.contains_key(&number) {
+            self.uncounted += 1;
             return;
         }
         let new = StatsPeriod {
@@ -83,31 +83,31 @@ impl Periods {
         period.from_ms = period.from_ms.min(time_ms);
         period.to_ms = period.to_ms.max(time_ms);
         count(&mut period.tally);
-        if let PeriodLength::Outcomes(most) = self.every
+        if let PeriodLength::Outcomes(most) = self.length
             && period.tally.outcomes() >= most.get()
         {
-            self.open += 1;
+            self.current += 1;
         }
     }
 
-    /// Returns the parts in their order, and how many lines are in none.
+    /// Returns the periods in order, and the number of entries that are in none.
     pub(super) fn finish(self) -> (Vec<StatsPeriod>, u64) {
-        (self.by_number.into_values().collect(), self.left_out)
+        (self.by_number.into_values().collect(), self.uncounted)
     }
 }
 
-/// Returns a time as RFC 3339 has it, in UTC and to the second.
-fn written(time_ms: u64) -> String {
-    let (year, month, day) = date(time_ms / DAY);
-    let second = time_ms % DAY / SECOND;
+/// Formats a time as RFC 3339, in UTC and to the second.
+fn to_rfc3339(time_ms: u64) -> String {
+    let (year, month, day) = civil_date(time_ms / DAY_MS);
+    let second = time_ms % DAY_MS / SECOND_MS;
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Returns the year, the month and the day of a number of days since 1970, by the calendar in which 400 years are 146,097
-/// days. The year is taken to begin with March, so that the odd day is its last.
-fn date(days: u64) -> (u64, u64, u64) {
-    // From 0000-03-01 on.
+/// Returns the year, month and day of a number of days since 1970, in the Gregorian calendar, in which 400 years have
+/// 146,097 days. Years start in March here, so that the leap day is the last day of the year.
+fn civil_date(days: u64) -> (u64, u64, u64) {
+    // Days since 0000-03-01.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -121,25 +121,25 @@ fn date(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, written};
+    use super::{DAY_MS, to_rfc3339};
 
     #[test]
     fn date_is_that_of_the_calendar() {
-        let first = |day: u64| written(day * DAY)[..10].to_owned();
-        assert_eq!(written(0), "1970-01-01T00:00:00Z");
-        assert_eq!(written(1_763_212_668_999), "2025-11-15T13:17:48Z");
+        let first = |day: u64| to_rfc3339(day * DAY_MS)[..10].to_owned();
+        assert_eq!(to_rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(to_rfc3339(1_763_212_668_999), "2025-11-15T13:17:48Z");
         assert_eq!(first(11_016), "2000-02-29");
         assert_eq!(first(11_017), "2000-03-01");
         assert_eq!(first(47_540), "2100-02-28");
         assert_eq!(first(47_541), "2100-03-01");
-        assert_eq!(written(253_402_300_799_999), "9999-12-31T23:59:59Z");
+        assert_eq!(to_rfc3339(253_402_300_799_999), "9999-12-31T23:59:59Z");
     }
 
     #[test]
     fn days_follow_one_another() {
         let mut before = String::new();
         for day in 0..60_000 {
-            let now = written(day * DAY);
+            let now = to_rfc3339(day * DAY_MS);
             assert!(before < now, "{before} {now}");
             before = now;
         }

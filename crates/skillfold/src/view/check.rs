@@ -1,4 +1,4 @@
-//! What was found in files.
+//! The JSON view of checked files.
 
 use skillfold_core::Severity;
 use skillfold_core::view::DiagnosticView;
@@ -48,7 +48,7 @@ pub struct CheckSummary {
 }
 
 impl Check {
-    /// Creates the view of files that were judged.
+    /// Creates the view of checked files.
     pub fn new(checked: &[CheckedSkill]) -> Self {
         let count = |severity| checked.iter().map(|one| one.count(severity)).sum();
         Self {

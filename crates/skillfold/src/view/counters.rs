@@ -1,4 +1,4 @@
-//! What was done since the skills were found, in numbers.
+//! The JSON view of the activity counters.
 
 use crate::counters;
 

@@ -1,4 +1,4 @@
-//! What was looked at, and what became of it.
+//! The JSON view of the discovery: settings, roots and skills, with their problems.
 
 use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
 use skillfold_core::{Catalog, Entry, Root, Status, Trust, check_triggers};
@@ -121,7 +121,7 @@ pub struct DoctorSummary {
 }
 
 impl Doctor {
-    /// Creates the view of everything that was looked at.
+    /// Creates the view of the current snapshot and its discovery.
     pub fn new(skills: &Skills) -> Self {
         let (catalog, report) = (skills.catalog(), skills.report());
         Self {
@@ -152,7 +152,7 @@ impl Doctor {
     }
 }
 
-/// Returns what there is to say of a skill beside its file: how it stands, and which triggers cannot be used.
+/// Returns the diagnostics of a skill besides those of its file: its status in the catalog, and invalid triggers.
 fn notes(entry: &Entry<'_>) -> Vec<skillfold_core::Diagnostic> {
     let mut notes = entry.notes();
     notes.extend(check_triggers(entry.manifest()));
@@ -184,7 +184,7 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
     }
 }
 
-/// Returns the roots of the host, and then those that were looked for.
+/// Returns the host's own roots, then those that were searched for.
 fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
     let is_same = |root: &Root, searched: &SearchedRoot| {
         matches!(
@@ -211,49 +211,49 @@ fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
             trusted: root.trust() == Trust::Trusted,
             trusted_by: None,
             origin: "host".to_owned(),
-            outcome: outcome(catalog, at).to_owned(),
+            outcome: root_outcome(catalog, at).to_owned(),
             same_as: None,
-            skills: count(catalog, at),
+            skills: count_skills(catalog, at),
             refused: count_refused(catalog, at),
-            findings: findings(catalog, at),
-            memory: memory(report, root.label()),
+            findings: root_findings(catalog, at),
+            memory: root_cache_state(report, root.label()),
         });
     let searched = report.roots.iter().map(|root| {
         let at = known(root);
-        let mut state = searched(root);
+        let mut state = searched_state(root);
         if let Some(at) = at {
-            state.skills = count(catalog, at);
+            state.skills = count_skills(catalog, at);
             state.refused = count_refused(catalog, at);
-            state.findings.extend(findings(catalog, at));
+            state.findings.extend(root_findings(catalog, at));
             if catalog.is_stale(at) {
                 "stale".clone_into(&mut state.outcome);
             }
-            state.memory = memory(report, catalog.roots()[at].label());
+            state.memory = root_cache_state(report, catalog.roots()[at].label());
         }
         state
     });
     host.chain(searched).collect()
 }
 
-/// Returns what was remembered of a root.
+/// Returns how a root's cache file was used.
 #[cfg(feature = "index")]
-fn memory(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
-    let memory = report.memory.iter().find(|memory| memory.label == label)?;
+fn root_cache_state(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
+    let cache = report.memory.iter().find(|cache| cache.label == label)?;
     Some(RootCacheState {
-        file: memory.file.to_string_lossy().into_owned(),
-        kept: memory.kept,
-        read: memory.read,
-        written: memory.is_written,
-        problem: memory.problem.clone(),
+        file: cache.file.to_string_lossy().into_owned(),
+        kept: cache.kept,
+        read: cache.read,
+        written: cache.is_written,
+        problem: cache.problem.clone(),
     })
 }
 
 #[cfg(not(feature = "index"))]
-fn memory(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
+fn root_cache_state(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
     None
 }
 
-fn searched(root: &SearchedRoot) -> RootState {
+fn searched_state(root: &SearchedRoot) -> RootState {
     let (outcome, same_as, findings) = match &root.outcome {
         RootStatus::Searched => ("searched", None, Vec::new()),
         RootStatus::Absent => ("absent", None, Vec::new()),
@@ -278,7 +278,7 @@ fn searched(root: &SearchedRoot) -> RootState {
     }
 }
 
-fn outcome(catalog: &Catalog, root: usize) -> &'static str {
+fn root_outcome(catalog: &Catalog, root: usize) -> &'static str {
     if catalog.is_stale(root) {
         "stale"
     } else {
@@ -286,7 +286,7 @@ fn outcome(catalog: &Catalog, root: usize) -> &'static str {
     }
 }
 
-fn count(catalog: &Catalog, root: usize) -> usize {
+fn count_skills(catalog: &Catalog, root: usize) -> usize {
     catalog
         .entries()
         .filter(|entry| entry.skill().source == root)
@@ -301,7 +301,7 @@ fn count_refused(catalog: &Catalog, root: usize) -> usize {
         .count()
 }
 
-fn findings(catalog: &Catalog, root: usize) -> Vec<DiagnosticView> {
+fn root_findings(catalog: &Catalog, root: usize) -> Vec<DiagnosticView> {
     let findings = catalog
         .findings()
         .iter()

@@ -1,4 +1,4 @@
-//! What came of trigger queries.
+//! The JSON view of an evaluation.
 
 use skillfold_core::view::FileFinding;
 
@@ -174,9 +174,9 @@ impl WrongQuery {
             query: query.query.to_string(),
             file: query.file.to_string(),
             should_trigger: query.should_trigger,
-            signal: matched.map(|fired| fired.signal.as_str().to_owned()),
-            evidence: matched.map(|fired| fired.evidence.to_string()),
-            outcome: matched.map(|fired| fired.outcome.to_owned()),
+            signal: matched.map(|matched| matched.signal.as_str().to_owned()),
+            evidence: matched.map(|matched| matched.evidence.to_string()),
+            outcome: matched.map(|matched| matched.outcome.to_owned()),
             others: query.others.iter().map(ToString::to_string).collect(),
         }
     }

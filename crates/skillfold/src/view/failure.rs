@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! The JSON view of an error.
 
 use skillfold_core::view::DiagnosticView;
 use skillfold_core::{Error, ErrorKind};
@@ -26,7 +26,7 @@ impl Failure {
     /// Creates the view of an error.
     pub fn new(error: &Error) -> Self {
         Self {
-            error: word(error.kind()).to_owned(),
+            error: kind_name(error.kind()).to_owned(),
             message: error.with_cause(),
             hint: error.hint().to_owned(),
             nearest: error.nearest().iter().map(ToString::to_string).collect(),
@@ -34,10 +34,10 @@ impl Failure {
         }
     }
 
-    /// Creates the view of a request that makes no sense.
+    /// Creates the view of an invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
-            error: word(ErrorKind::Invalid).to_owned(),
+            error: kind_name(ErrorKind::Invalid).to_owned(),
             message: message.into(),
             hint: "Correct it and try again".to_owned(),
             nearest: Vec::new(),
@@ -45,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// Creates the view of what the system did not allow.
+    /// Creates the view of a failure of the system.
     pub fn system(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             error: "system".to_owned(),
@@ -57,7 +57,7 @@ impl Failure {
     }
 }
 
-fn word(kind: ErrorKind) -> &'static str {
+fn kind_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "not_found",
         ErrorKind::Refused => "refused",

@@ -95,26 +95,26 @@ pub enum Document {
 }
 
 impl Document {
-    /// Returns the answer as JSON on several lines, with a line end; as [`printable_json`], so that it may be shown on a
-    /// terminal.
+    /// Returns the answer as indented JSON with a final newline. It is [`printable_json`], so that it is safe to show
+    /// on a terminal.
     pub fn to_json(self) -> String {
         let view = View {
             view: VERSION,
             document: self,
         };
-        // Everything in a view is text, numbers and lists of these, which can always be written.
+        // Serialization cannot fail: views contain only strings, numbers, booleans, lists and structs.
         let json = serde_json::to_string_pretty(&view).unwrap_or_default();
         printable_json(&json) + "\n"
     }
 }
 
-/// Returns JSON that means the same, with every control and invisible character of its strings written as `\u` escapes.
+/// Returns equivalent JSON with every control and invisible character escaped as `\u`.
 ///
-/// JSON itself asks for that only below U+0020, so that text of a skill could act on the terminal that JSON is shown on.
+/// JSON itself requires that only below U+0020, so that text of a skill could otherwise control the terminal.
 pub fn printable_json(json: &str) -> String {
     let mut printable = String::with_capacity(json.len());
     for c in json.chars() {
-        // Line ends stand between values only.
+        // Newlines occur only between values.
         if (c.is_control() && c != '\n') || is_invisible(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(printable, "\\u{unit:04x}");

@@ -1,12 +1,12 @@
-//! What was found for a request.
+//! The JSON view of search results.
 
 use skillfold_core::Snippet;
 use skillfold_core::view::{Bytes, SkillRecord, rounded};
 
 use crate::search;
 
-/// Bytes that a snippet of a skill has at most.
-const SNIPPET: usize = 160;
+/// Maximum bytes of a snippet.
+const MAX_SNIPPET_BYTES: usize = 160;
 
 /// What was found for a request.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -60,24 +60,26 @@ pub struct SnippetText {
 }
 
 impl SearchView {
-    /// Creates the view of what was found. Instructions are read for their snippets.
-    pub fn new(request: &str, search: &search::SearchResults) -> Self {
-        let found = search.hits.iter().enumerate().filter_map(|(at, hit)| {
+    /// Creates the view of search results. Reads the instructions of the hits for their snippets.
+    pub fn new(request: &str, results: &search::SearchResults) -> Self {
+        let found = results.hits.iter().enumerate().filter_map(|(index, hit)| {
             Some(FoundSkill {
-                rank: at + 1,
+                rank: index + 1,
                 confidence: rounded(hit.confidence),
                 score: rounded(hit.score),
-                skill: SkillRecord::listed(&search.entry(hit)?),
-                snippet: search.snippet(hit, SNIPPET).map(SnippetText::new),
+                skill: SkillRecord::listed(&results.entry(hit)?),
+                snippet: results
+                    .snippet(hit, MAX_SNIPPET_BYTES)
+                    .map(SnippetText::new),
             })
         });
         Self {
             request: request.to_owned(),
-            coverage: search.coverage.as_str().to_owned(),
-            searched: search.searched,
+            coverage: results.coverage.as_str().to_owned(),
+            searched: results.searched,
             found: found.collect(),
-            unread: search.unread.clone().map(Bytes::from),
-            problem: search.problem.clone(),
+            unread: results.unread.clone().map(Bytes::from),
+            problem: results.problem.clone(),
         }
     }
 }

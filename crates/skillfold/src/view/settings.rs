@@ -1,4 +1,4 @@
-//! Settings, their origins, and what is wrong with them.
+//! The JSON view of settings, with their origins and problems.
 
 use skillfold_core::view::DiagnosticView;
 

@@ -1,4 +1,4 @@
-//! A change to the configuration of a client.
+//! The JSON view of a change to a client's configuration.
 
 /// A change to the configuration of a client.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -20,7 +20,7 @@ pub struct Setup {
 
 #[cfg(feature = "setup")]
 impl Setup {
-    /// Creates the view of a plan that was only shown; `diff` is the difference that it makes.
+    /// Creates the view of a plan that is not written yet; `diff` is its unified diff.
     pub fn new(plan: &crate::setup::SetupPlan, diff: String) -> Self {
         use crate::setup::SetupChange;
         let change = match plan.change() {
@@ -39,7 +39,7 @@ impl Setup {
         }
     }
 
-    /// Says that it was done.
+    /// Marks the plan as written.
     #[must_use]
     pub fn written(mut self) -> Self {
         self.written = true;

@@ -1,4 +1,4 @@
-//! How well skills are chosen over time.
+//! The JSON view of the statistics.
 
 use crate::stats;
 use crate::stats::PeriodLength;
@@ -115,7 +115,7 @@ pub struct LogCountsView {
 }
 
 impl StatsView {
-    /// Creates the view of what a log says.
+    /// Creates the view of the statistics.
     pub fn new(stats: &stats::Stats, every: PeriodLength) -> Self {
         let periods = stats.periods.iter().map(|period| StatsPeriodView {
             from: period.from(),
@@ -124,11 +124,11 @@ impl StatsView {
         });
         let skills = stats.skills.iter().map(|skill| SkillTally {
             id: skill.id.to_string(),
-            tally: TallyView::of_skills(&skill.tally),
+            tally: TallyView::without_turns(&skill.tally),
         });
         let ways = stats.ways.iter().map(|way| SignalTally {
             by: way.by.to_string(),
-            tally: TallyView::of_skills(&way.tally),
+            tally: TallyView::without_turns(&way.tally),
         });
         let (every, every_outcomes) = match every {
             PeriodLength::Day => ("day", None),
@@ -151,11 +151,11 @@ impl TallyView {
         Self {
             turns: Some(tally.turns),
             matched_turns: Some(tally.matched_turns),
-            ..Self::of_skills(tally)
+            ..Self::without_turns(tally)
         }
     }
 
-    fn of_skills(tally: &stats::Tally) -> Self {
+    fn without_turns(tally: &stats::Tally) -> Self {
         Self {
             turns: None,
             matched_turns: None,

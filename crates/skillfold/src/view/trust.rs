@@ -1,4 +1,4 @@
-//! The folders that the person trusted.
+//! The JSON view of the list of trusted folders.
 
 use crate::trust::TrustedFolders;
 use crate::view::settings::SettingProblem;
@@ -29,7 +29,7 @@ pub struct TrustedRow {
 }
 
 impl Trusted {
-    /// Creates the view of a list.
+    /// Creates the view of the list.
     pub fn new(trusted: &TrustedFolders) -> Self {
         let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let folders = trusted.folders.iter();

@@ -1,4 +1,4 @@
-//! What the system says of changes, put together until it is worth a look.
+//! Collects and debounces the system's change notifications.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use skillfold_core::SKILL_FILE;
 
-use crate::watch::watch_set::{WatchedPaths, both};
+use crate::watch::watch_set::{WatchedPaths, with_real_paths};
 
-/// A path is looked at when nothing was said of it for so long.
-const QUIET: Duration = Duration::from_millis(40);
-/// A path of which more is said all the time is looked at after so long.
-const LONGEST: Duration = Duration::from_millis(200);
-/// A file that a program has open for writing is looked at when it is closed, or was left alone for so long.
-const WRITING: Duration = Duration::from_secs(2);
-/// Paths that are remembered one by one; for more, everything is looked at.
-const PATHS: usize = 256;
+/// A path is due once it had no events for this long.
+const QUIET_PERIOD: Duration = Duration::from_millis(40);
+/// A path with continuous events is due after this long.
+const MAX_DELAY: Duration = Duration::from_millis(200);
+/// A file that is open for writing is due when it is closed, or after this long without events.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Maximum paths to track separately; more cause a full rescan.
+const MAX_PATHS: usize = 256;
 
-/// Where the system's words arrive; a clone is the same.
+/// The queue of change notifications. Clones share the same queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventQueue(Arc<QueueInner>);
 
@@ -32,56 +32,56 @@ struct QueueInner {
 #[derive(Debug, Default)]
 struct QueueState {
     paths: HashMap<PathBuf, PathEvents>,
-    /// When something was said that makes a look at everything necessary, first and last.
-    everything: Option<PathEvents>,
-    /// Folders of skills: of what is in them only the `SKILL.md` is of interest.
-    skills: HashSet<PathBuf>,
-    /// Folders that are searched, by all paths that lead there.
+    /// The first and last request for a full rescan.
+    rescan: Option<PathEvents>,
+    /// Folders of skills. Only the `SKILL.md` in them matters.
+    skill_folders: HashSet<PathBuf>,
+    /// The roots, as configured and with links resolved.
     roots: Vec<PathBuf>,
-    /// The same, and all other places that count.
-    places: Vec<PathBuf>,
-    /// Everything is not looked at again before this time.
-    rest: Option<Instant>,
-    /// What went wrong with the watcher, and the looks at everything since.
+    /// All watched paths, as configured and with links resolved.
+    watched: Vec<PathBuf>,
+    /// The earliest time of the next full rescan.
+    rescan_not_before: Option<Instant>,
+    /// The last error of the watcher, and the number of full rescans since.
     problem: Option<(String, u32)>,
     is_stopped: bool,
 }
 
-/// When something was said of a path.
+/// The times of the events of a path.
 #[derive(Clone, Copy, Debug)]
 struct PathEvents {
     first: Instant,
     last: Instant,
-    /// Whether a program is writing it.
+    /// Whether a program has the file open for writing.
     is_open: bool,
 }
 
 impl PathEvents {
     fn due(&self) -> Instant {
         if self.is_open {
-            self.last + WRITING
+            self.last + WRITE_TIMEOUT
         } else {
-            (self.last + QUIET).min(self.first + LONGEST)
+            (self.last + QUIET_PERIOD).min(self.first + MAX_DELAY)
         }
     }
 }
 
-/// What there is to do.
+/// What to do next.
 #[derive(Debug)]
 pub(super) enum Due {
-    /// The guard is gone.
+    /// The watcher was dropped.
     Stop,
-    /// So much was said, or lost, that everything has to be looked at.
-    Everything,
-    /// Something happened to these paths.
+    /// Do a full rescan: events were lost, or there were too many.
+    Rescan,
+    /// These paths changed.
     Paths(Vec<PathBuf>),
-    /// It is the time that was waited for.
-    Time,
+    /// The deadline has passed.
+    Timeout,
 }
 
 impl EventQueue {
     fn state(&self) -> MutexGuard<'_, QueueState> {
-        // What is done under the lock leaves it whole at each step.
+        // Poisoning can be ignored: the state is consistent after every step under the lock.
         let state = self.0.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,15 +91,15 @@ impl EventQueue {
         self.0.woken.notify_all();
     }
 
-    /// Asks for a look at everything.
-    pub(super) fn everything(&self) {
-        self.state().ask_for_everything();
+    /// Requests a full rescan.
+    pub(super) fn request_rescan(&self) {
+        self.state().request_rescan();
         self.0.woken.notify_all();
     }
 
-    /// Remembers whether a folder is a skill.
-    pub(super) fn know(&self, folder: &Path, is_skill: bool) {
-        let skills = &mut self.state().skills;
+    /// Sets whether a folder is a skill.
+    pub(super) fn set_skill_folder(&self, folder: &Path, is_skill: bool) {
+        let skills = &mut self.state().skill_folders;
         if is_skill {
             skills.insert(folder.to_owned());
         } else {
@@ -107,59 +107,59 @@ impl EventQueue {
         }
     }
 
-    /// Remembers which paths count.
-    pub(super) fn know_places(&self, places: &WatchedPaths) {
+    /// Sets the watched paths.
+    pub(super) fn set_paths(&self, paths: &WatchedPaths) {
         let mut state = self.state();
-        state.roots = both(places.roots.iter()).collect();
-        state.places = places.all().collect();
+        state.roots = with_real_paths(paths.roots.iter()).collect();
+        state.watched = paths.all_paths().collect();
     }
 
-    /// Returns whether what happens to a path may change which roots and settings there are.
-    pub(super) fn is_above(&self, path: &Path) -> bool {
-        self.state().is_above(path)
+    /// Returns whether a change at a path may affect which roots and settings exist.
+    pub(super) fn affects_roots(&self, path: &Path) -> bool {
+        self.state().affects_roots(path)
     }
 
-    /// Lets some time pass before everything is looked at again.
-    pub(super) fn rest(&self, time: Duration) {
-        self.state().rest = Some(Instant::now() + time);
+    /// Postpones the next full rescan.
+    pub(super) fn delay_rescan(&self, delay: Duration) {
+        self.state().rescan_not_before = Some(Instant::now() + delay);
     }
 
-    /// Returns whether a folder is known as a skill.
-    pub(super) fn knows(&self, folder: &Path) -> bool {
-        self.state().skills.contains(folder)
+    /// Returns whether a folder is known to be a skill.
+    pub(super) fn is_skill_folder(&self, folder: &Path) -> bool {
+        self.state().skill_folders.contains(folder)
     }
 
-    /// Returns what went wrong with the watcher last.
+    /// Returns the last error of the watcher.
     pub(super) fn problem(&self) -> Option<String> {
         let state = self.state();
         state.problem.as_ref().map(|(problem, _)| problem.clone())
     }
 
-    /// Notes a look at everything. A watcher that had no trouble from one to the next is in order again.
-    pub(super) fn looked(&self) {
+    /// Notes a full rescan. The watcher's error is cleared if there was no other one between two rescans.
+    pub(super) fn note_rescan(&self) {
         let mut state = self.state();
-        if let Some((_, looks)) = &mut state.problem {
-            *looks += 1;
+        if let Some((_, rescans)) = &mut state.problem {
+            *rescans += 1;
         }
-        state.problem.take_if(|(_, looks)| *looks > 1);
+        state.problem.take_if(|(_, rescans)| *rescans > 1);
     }
 
-    /// Takes what the system says.
-    pub(super) fn take(&self, said: notify::Result<notify::Event>) {
+    /// Receives an event or error from the system.
+    pub(super) fn receive(&self, event: notify::Result<notify::Event>) {
         let mut state = self.state();
-        match said {
+        match event {
             Err(error) => {
                 state.problem = Some((error.to_string(), 0));
-                state.ask_for_everything();
+                state.request_rescan();
             }
-            Ok(event) if event.need_rescan() => state.ask_for_everything(),
+            Ok(event) if event.need_rescan() => state.request_rescan(),
             Ok(event) => {
-                let heard = event
+                let recorded = event
                     .paths
                     .into_iter()
-                    .filter(|path| state.hear(path, event.kind))
+                    .filter(|path| state.record(path, event.kind))
                     .count();
-                if heard == 0 {
+                if recorded == 0 {
                     return;
                 }
             }
@@ -168,46 +168,46 @@ impl EventQueue {
         self.0.woken.notify_all();
     }
 
-    /// Waits until there is something to do, at most until a time.
-    pub(super) fn wait(&self, until: Option<Instant>) -> Due {
+    /// Waits until something is due, at most until the deadline.
+    pub(super) fn wait(&self, deadline: Option<Instant>) -> Due {
         let mut state = self.state();
         loop {
             let now = Instant::now();
-            // Changes that go on put off what waits for a time, and not for ever.
-            if !state.is_stopped && until.is_some_and(|until| until + LONGEST <= now) {
-                return Due::Time;
+            // Events take precedence over the deadline, but a stream of them must not postpone it forever.
+            if !state.is_stopped && deadline.is_some_and(|deadline| deadline + MAX_DELAY <= now) {
+                return Due::Timeout;
             }
             if let Some(due) = state.due(now) {
                 return due;
             }
-            if until.is_some_and(|until| until <= now) {
-                return Due::Time;
+            if deadline.is_some_and(|deadline| deadline <= now) {
+                return Due::Timeout;
             }
-            let next = state.next().into_iter().chain(until).min();
-            let longest = next.map_or(Duration::from_secs(3600), |next| next - now);
-            let woken = self.0.woken.wait_timeout(state, longest);
+            let next = state.next_due().into_iter().chain(deadline).min();
+            let timeout = next.map_or(Duration::from_secs(3600), |next| next - now);
+            let woken = self.0.woken.wait_timeout(state, timeout);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
 impl QueueState {
-    fn is_above(&self, path: &Path) -> bool {
-        self.places.iter().any(|place| place.starts_with(path))
+    fn affects_roots(&self, path: &Path) -> bool {
+        self.watched.iter().any(|watched| watched.starts_with(path))
     }
 
-    fn ask_for_everything(&mut self) {
+    fn request_rescan(&mut self) {
         let now = Instant::now();
-        let first = self.everything.map_or(now, |said| said.first);
-        self.everything = Some(PathEvents {
+        let first = self.rescan.map_or(now, |events| events.first);
+        self.rescan = Some(PathEvents {
             first,
             last: now,
             is_open: false,
         });
     }
 
-    /// Notes what was said of a path, if it can matter; returns whether it can.
-    fn hear(&mut self, path: &Path, kind: EventKind) -> bool {
+    /// Records an event of a path if it is relevant, and returns whether it is.
+    fn record(&mut self, path: &Path, kind: EventKind) -> bool {
         let is_skill_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
         let is_open = match kind {
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
@@ -219,27 +219,30 @@ impl QueueState {
             kind,
             EventKind::Access(_) | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Metadata(_))
         );
-        let is_inside = || path.parent().is_some_and(|at| self.skills.contains(at));
-        // Of the content of other files only settings matter, which the one that looks knows.
+        let is_in_skill = || {
+            path.parent()
+                .is_some_and(|parent| self.skill_folders.contains(parent))
+        };
+        // The content of other files matters only for settings. Whether a `.toml` is one is decided later.
         let is_settings = path
             .extension()
             .is_some_and(|extension| extension == "toml");
-        if !is_skill_file && ((is_content && !is_settings) || is_inside()) {
+        if !is_skill_file && ((is_content && !is_settings) || is_in_skill()) {
             return false;
         }
         let now = Instant::now();
-        if self.paths.len() >= PATHS && !self.paths.contains_key(path) {
+        if self.paths.len() >= MAX_PATHS && !self.paths.contains_key(path) {
             self.paths.clear();
-            self.ask_for_everything();
+            self.request_rescan();
             return true;
         }
         let known = self.paths.get(path);
-        let said = PathEvents {
+        let events = PathEvents {
             first: known.map_or(now, |known| known.first),
             last: now,
             is_open,
         };
-        self.paths.insert(path.to_owned(), said);
+        self.paths.insert(path.to_owned(), events);
         true
     }
 
@@ -247,30 +250,30 @@ impl QueueState {
         if self.is_stopped {
             return Some(Due::Stop);
         }
-        if self.everything_due().is_some_and(|due| due <= now) {
-            self.everything = None;
-            // A file that is being written is looked at when it is whole, all the same.
-            self.paths.retain(|_, said| said.is_open);
-            return Some(Due::Everything);
+        if self.rescan_due().is_some_and(|due| due <= now) {
+            self.rescan = None;
+            // The rescan may read a file that is still being written, so that one remains due.
+            self.paths.retain(|_, events| events.is_open);
+            return Some(Due::Rescan);
         }
         let due: Vec<PathBuf> = self
             .paths
-            .extract_if(|_, said| said.due() <= now)
+            .extract_if(|_, events| events.due() <= now)
             .map(|(path, _)| path)
             .collect();
         (!due.is_empty()).then_some(Due::Paths(due))
     }
 
-    fn next(&self) -> Option<Instant> {
+    fn next_due(&self) -> Option<Instant> {
         let paths = self.paths.values();
-        paths
-            .map(PathEvents::due)
-            .chain(self.everything_due())
-            .min()
+        paths.map(PathEvents::due).chain(self.rescan_due()).min()
     }
 
-    fn everything_due(&self) -> Option<Instant> {
-        let due = self.everything?.due();
-        Some(self.rest.map_or(due, |rest| due.max(rest)))
+    fn rescan_due(&self) -> Option<Instant> {
+        let due = self.rescan?.due();
+        Some(
+            self.rescan_not_before
+                .map_or(due, |earliest| due.max(earliest)),
+        )
     }
 }

@@ -1,4 +1,4 @@
-//! Follows the files: a thread that looks when the system tells of a change, and from time to time.
+//! Keeps skills up to date: a thread that refreshes on the system's change notifications, and at intervals.
 
 mod event_queue;
 mod watch_set;
@@ -18,38 +18,38 @@ use watch_set::{NotifyWatcher, PathWatcher, WatchSet};
 
 pub(crate) use watch_set::WatchedPaths;
 
-/// A file that changed so shortly before that another change would look the same is looked at again after so long.
-const SETTLING: Duration = Duration::from_millis(2_050);
-/// Where the system tells of changes, a look at everything is so much rarer: some file systems do not tell.
-const RARER: u32 = 12;
-/// Folders are watched for so long before it is looked whether something changed meanwhile.
-const SLICE: Duration = Duration::from_millis(50);
-/// After a look at everything the next one waits so many times as long as it took, so that a storm of changes leaves the
-/// machine to others.
-const REST: u32 = 3;
-/// What could not be read is tried again after [`SETTLING`], then after twice as long, and so on, so many times.
-const DOUBLINGS: u32 = 5;
+/// When to check a file again that changed so recently that another change could leave the same timestamp.
+const SETTLE_DELAY: Duration = Duration::from_millis(2_050);
+/// With notifications the poll interval is this many times longer. Some file systems send none, so polling never stops.
+const WATCHED_POLL_FACTOR: u32 = 12;
+/// How long to add watches before checking for events.
+const WATCH_SLICE: Duration = Duration::from_millis(50);
+/// After a full rescan, the next one waits this many times as long as it took, so that a storm of changes does not
+/// occupy the machine.
+const RESCAN_REST_FACTOR: u32 = 3;
+/// A failed read is retried after [`SETTLE_DELAY`], and the delay doubles with each retry, at most this many times.
+const MAX_BACKOFF_DOUBLINGS: u32 = 5;
 
-/// It is looked so often whether the person still trusts the project, whatever the settings say. Answers look themselves;
-/// this is for clients that are told of changes.
-const TRUST: Duration = Duration::from_secs(1);
+/// How often to check whether the user still trusts the project, whatever the settings say. Answers check it
+/// themselves; this is for clients that are notified of changes.
+const TRUST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Follows the files of a live handle until it is dropped.
+/// Keeps a live handle up to date until dropped.
 ///
 /// ```no_run
 /// # use skillfold::Skills;
 /// let skills = Skills::discover(".")?;
-/// let watching = skills.watch(|news| match news {
+/// let watcher = skills.watch(|result| match result {
 ///     Ok(changes) => println!("changed: {:?}", changes.changed),
 ///     Err(error) => eprintln!("the skills stay as they were: {error}"),
 /// })?;
-/// println!("{:?}", watching.status());
-/// drop(watching); // nothing is followed any more
+/// println!("{:?}", watcher.status());
+/// drop(watcher); // stops watching
 /// # Ok::<(), skillfold::core::Error>(())
 /// ```
 #[must_use = "nothing is followed after it is dropped"]
 pub struct Watcher {
-    inbox: EventQueue,
+    events: EventQueue,
     status: Arc<Mutex<WatchStatus>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,97 +58,98 @@ pub struct Watcher {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WatchStatus {
-    /// Folders that the system tells of changes in; 0 where it was not asked.
+    /// Folders with change notifications; 0 if those are off.
     pub folders: usize,
-    /// Whether these are all that there are; until then everything is looked at from time to time.
+    /// Whether all folders have notifications. Until then, changes are also found by rescans.
     pub is_complete: bool,
-    /// Time between two looks at everything, if there are any.
+    /// Time between two full rescans; `None` if polling is off.
     pub poll: Option<Duration>,
-    /// Why the system does not tell of all changes, where it was asked.
+    /// Why notifications are incomplete, if they are on.
     pub problem: Option<String>,
-    /// Looks at single folders, and at everything.
+    /// The number of refreshes of single folders, and of full rescans.
     pub looks: (u64, u64),
 }
 
 impl Skills {
-    /// Follows the files: a change is seen by the next request, without a refresh. `news` is called on the thread that
-    /// follows, after each change that others can see, and with an error where settings cannot be followed any more; then
-    /// the skills stay as they were.
+    /// Watches the files, so that requests see changes without a call of [`refresh`](Skills::refresh). `on_change` is
+    /// called on the watcher's thread after each visible change, and with an error if the settings become invalid; the
+    /// skills are left unchanged then.
     ///
-    /// Whether and how often is looked is said by the settings `watch` and `poll_seconds`. With both off nothing is
-    /// followed but the list of trusted folders: trust that was given by settings, and is taken out of them, lasts until
-    /// the next [`refresh`](Skills::refresh).
+    /// The settings `watch` and `poll_seconds` control notifications and polling. With both off, only the list of
+    /// trusted folders is watched: trust that was given by settings, and is removed from them, lasts until the next
+    /// `refresh`.
     pub fn watch(
         &self,
-        news: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
+        on_change: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
     ) -> Result<Watcher, Error> {
-        let ear = |inbox: &EventQueue| {
-            NotifyWatcher::new(inbox.clone()).map(|ear| Box::new(ear) as Box<dyn PathWatcher>)
+        let new_watcher = |events: &EventQueue| {
+            let watcher = NotifyWatcher::new(events.clone())?;
+            Ok(Box::new(watcher) as Box<dyn PathWatcher>)
         };
-        Watcher::start(self.clone(), ear, Box::new(news))
+        Watcher::start(self.clone(), new_watcher, Box::new(on_change))
     }
 }
 
 impl Watcher {
     fn start(
         skills: Skills,
-        ear: impl FnOnce(&EventQueue) -> Result<Box<dyn PathWatcher>, String>,
-        news: ChangeHandler,
+        new_watcher: impl FnOnce(&EventQueue) -> Result<Box<dyn PathWatcher>, String>,
+        on_change: ChangeHandler,
     ) -> Result<Self, Error> {
-        let inbox = EventQueue::default();
+        let events = EventQueue::default();
         let status: Arc<Mutex<WatchStatus>> = Arc::default();
-        let mut follower = WatchThread {
-            inbox: inbox.clone(),
+        let mut thread = WatchThread {
+            events: events.clone(),
             status: Arc::clone(&status),
-            cover: None,
-            places: WatchedPaths::default(),
-            is_overlapping: false,
+            watch_set: None,
+            paths: WatchedPaths::default(),
+            has_overlapping_roots: false,
             last_error: None,
-            is_unread: false,
-            tries: 0,
-            news,
+            is_incomplete: false,
+            retries: 0,
+            on_change,
             skills,
         };
-        let settings = follower.skills.report();
-        if settings.settings.watch.value {
-            match ear(&inbox) {
-                Ok(ear) => follower.cover = Some(WatchSet::new(ear, inbox.clone())),
-                Err(problem) => follower.status().problem = Some(problem),
+        let report = thread.skills.report();
+        if report.settings.watch.value {
+            match new_watcher(&events) {
+                Ok(watcher) => thread.watch_set = Some(WatchSet::new(watcher, events.clone())),
+                Err(problem) => thread.status().problem = Some(problem),
             }
         }
-        // What changed since the skills were found was not told.
-        if follower.is_following() {
-            inbox.everything();
+        // There were no notifications of changes since the discovery.
+        if thread.is_watching() {
+            events.request_rescan();
         }
         let thread = thread::Builder::new()
             .name("skillfold-watch".to_owned())
-            .spawn(move || follower.run())
+            .spawn(move || thread.run())
             .map_err(|error| Error::read("a thread that follows the files", error))?;
         Ok(Self {
-            inbox,
+            events,
             status,
             thread: Some(thread),
         })
     }
 
-    /// Returns how changes are noticed now.
+    /// Returns how changes are noticed at the moment.
     pub fn status(&self) -> WatchStatus {
-        locked(&self.status).clone()
+        lock(&self.status).clone()
     }
 
-    /// Looks at everything soon, as after a change that nobody told of.
+    /// Requests a full rescan, for changes without a notification. It runs soon, on the watcher's thread.
     pub fn rescan(&self) {
-        self.inbox.everything();
+        self.events.request_rescan();
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.inbox.stop();
+        self.events.stop();
         let Some(thread) = self.thread.take() else {
             return;
         };
-        // Whoever is told of news may let go of this; the thread ends by itself then.
+        // The change handler may drop the watcher on its own thread, which cannot join itself and ends anyway.
         if thread.thread().id() != thread::current().id() {
             let _ = thread.join();
         }
@@ -166,72 +167,75 @@ impl fmt::Debug for Watcher {
 
 type ChangeHandler = Box<dyn FnMut(Result<&Changes, &Error>) + Send>;
 
-/// What the thread holds.
+/// The state of the watcher's thread.
 struct WatchThread {
     skills: Skills,
-    inbox: EventQueue,
+    events: EventQueue,
     status: Arc<Mutex<WatchStatus>>,
-    cover: Option<WatchSet>,
-    places: WatchedPaths,
-    /// Whether one folder may be found in two roots.
-    is_overlapping: bool,
-    /// What was said last of settings that cannot be followed; it is not said again.
+    watch_set: Option<WatchSet>,
+    paths: WatchedPaths,
+    /// Whether a folder may be in two roots.
+    has_overlapping_roots: bool,
+    /// The last reported error, so that it is not reported again.
     last_error: Option<String>,
-    /// Whether the last look could not see everything, and how often that was so in a row.
-    is_unread: bool,
-    tries: u32,
-    news: ChangeHandler,
+    /// Whether the last refresh could not read everything.
+    is_incomplete: bool,
+    /// The number of incomplete refreshes in a row.
+    retries: u32,
+    on_change: ChangeHandler,
 }
 
 impl WatchThread {
     fn run(&mut self) {
         let mut settle: Option<Instant> = None;
         let mut poll = self.next_poll();
-        let mut trust = Instant::now() + TRUST;
+        let mut trust = Instant::now() + TRUST_INTERVAL;
         loop {
-            let is_busy = self.cover.as_ref().is_some_and(WatchSet::is_busy);
+            let is_busy = self.watch_set.as_ref().is_some_and(WatchSet::is_busy);
             let soon = is_busy.then(Instant::now);
             let until = soon.into_iter().chain(settle).chain(poll).min();
             let is_settling = settle.is_some() && settle == until;
             let until = until.map_or(trust, |until| until.min(trust));
-            match self.inbox.wait(Some(until)) {
+            match self.events.wait(Some(until)) {
                 Due::Stop => return,
-                Due::Paths(paths) if !self.is_for_all(&paths) => self.look_at(paths),
-                Due::Time if until == trust => {
-                    trust = Instant::now() + TRUST;
-                    self.look_at_trust();
+                Due::Paths(paths) if !self.needs_rescan(&paths) => self.refresh_paths(paths),
+                Due::Timeout if until == trust => {
+                    trust = Instant::now() + TRUST_INTERVAL;
+                    self.check_trust();
                 }
-                Due::Time if is_busy => self.work(),
-                Due::Time if is_settling => {
+                Due::Timeout if is_busy => self.extend_watches(),
+                Due::Timeout if is_settling => {
                     settle = None;
-                    if self.is_unread {
-                        self.look_at_everything();
+                    if self.is_incomplete {
+                        self.rescan_all();
                     } else {
-                        self.look_again();
+                        self.refresh_unsettled();
                     }
                 }
-                Due::Everything | Due::Paths(_) | Due::Time => {
+                Due::Rescan | Due::Paths(_) | Due::Timeout => {
                     let start = Instant::now();
-                    self.look_at_everything();
-                    self.inbox.rest((start.elapsed() * REST).min(SETTLING));
+                    self.rescan_all();
+                    self.events
+                        .delay_rescan((start.elapsed() * RESCAN_REST_FACTOR).min(SETTLE_DELAY));
                     poll = self.next_poll();
                 }
             }
             let is_settled =
-                !self.is_unread && self.skills.catalog().unsettled_folders().is_empty();
-            let wait = SETTLING * 2_u32.pow(self.tries.saturating_sub(1).min(DOUBLINGS));
-            // Changes that go on do not put it off.
-            settle = (!is_settled && self.is_following())
+                !self.is_incomplete && self.skills.catalog().unsettled_folders().is_empty();
+            let wait =
+                SETTLE_DELAY * 2_u32.pow(self.retries.saturating_sub(1).min(MAX_BACKOFF_DOUBLINGS));
+            // An ongoing stream of changes does not postpone it.
+            settle = (!is_settled && self.is_watching())
                 .then(|| settle.unwrap_or_else(|| Instant::now() + wait));
         }
     }
 
-    /// Returns whether anything is followed at all.
-    fn is_following(&self) -> bool {
-        self.cover.is_some() || self.skills.report().settings.poll_seconds.value > 0
+    /// Returns whether notifications or polling are on.
+    fn is_watching(&self) -> bool {
+        self.watch_set.is_some() || self.skills.report().settings.poll_seconds.value > 0
     }
 
-    /// Returns when everything is to be looked at even if nothing is told.
+    /// Returns the time of the next rescan without a notification.
     fn next_poll(&self) -> Option<Instant> {
         let poll = self.poll();
         self.status().poll = poll;
@@ -240,115 +244,115 @@ impl WatchThread {
 
     fn poll(&self) -> Option<Duration> {
         let seconds = self.skills.report().settings.poll_seconds.value;
-        let cover = self.cover.as_ref();
-        let is_told =
-            cover.is_some_and(|cover| cover.problem.is_none()) && self.inbox.problem().is_none();
-        let often = if is_told { RARER } else { 1 };
+        let watch_set = self.watch_set.as_ref();
+        let is_notified = watch_set.is_some_and(|watch_set| watch_set.problem.is_none())
+            && self.events.problem().is_none();
+        let factor = if is_notified { WATCHED_POLL_FACTOR } else { 1 };
         let seconds = u32::try_from(seconds)
             .unwrap_or(u32::MAX)
-            .saturating_mul(often);
+            .saturating_mul(factor);
         (seconds > 0).then(|| Duration::from_secs(seconds.into()))
     }
 
     fn status(&self) -> MutexGuard<'_, WatchStatus> {
-        locked(&self.status)
+        lock(&self.status)
     }
 
-    /// Returns whether what happened may have changed settings or roots.
-    fn is_for_all(&self, paths: &[PathBuf]) -> bool {
-        self.is_overlapping || paths.iter().any(|path| self.inbox.is_above(path))
+    /// Returns whether changes to these paths may affect settings or roots, so that only a full rescan will do.
+    fn needs_rescan(&self, paths: &[PathBuf]) -> bool {
+        self.has_overlapping_roots || paths.iter().any(|path| self.events.affects_roots(path))
     }
 
-    /// Tells of what changed because another folder is trusted, or one is not any more.
-    fn look_at_trust(&mut self) {
-        let changes = self.skills.changes_of_trust();
-        self.tell(Ok(changes));
+    /// Reports changes caused by a change of trust.
+    fn check_trust(&mut self) {
+        let changes = self.skills.take_trust_changes();
+        self.report(Ok(changes));
     }
 
-    /// Looks at everything, and begins to watch what there is now.
-    fn look_at_everything(&mut self) {
+    /// Does a full rescan, and starts to watch what exists now.
+    fn rescan_all(&mut self) {
         let refreshed = self.skills.refresh();
-        self.tell(refreshed);
-        self.inbox.looked();
-        self.cover_all();
-        if self.cover.is_some() {
-            self.work();
+        self.report(refreshed);
+        self.events.note_rescan();
+        self.watch_all();
+        if self.watch_set.is_some() {
+            self.extend_watches();
         }
         self.status().looks.1 += 1;
     }
 
-    /// Watches more folders. When all are watched, what changed in new ones until then has to be looked at.
-    fn work(&mut self) {
-        let Some(cover) = &mut self.cover else {
+    /// Watches more folders. Once all are watched, refreshes again if some are new: earlier changes in those were not
+    /// notified.
+    fn extend_watches(&mut self) {
+        let Some(watch_set) = &mut self.watch_set else {
             return;
         };
-        cover.work(Instant::now() + SLICE);
-        let is_newer = !cover.is_busy() && cover.take_newer();
-        self.show_cover();
-        if is_newer {
+        watch_set.run_until(Instant::now() + WATCH_SLICE);
+        let has_new = !watch_set.is_busy() && watch_set.take_new();
+        self.update_status();
+        if has_new {
             let refreshed = self.skills.refresh();
-            self.tell(refreshed);
-            // A root may have come to light.
-            if self.skills.places() != self.places {
-                self.cover_all();
+            self.report(refreshed);
+            // A root may have appeared.
+            if self.skills.watched_paths() != self.paths {
+                self.watch_all();
             }
         }
     }
 
-    fn cover_all(&mut self) {
-        self.places = self.skills.places();
-        self.is_overlapping = self.places.overlap();
+    fn watch_all(&mut self) {
+        self.paths = self.skills.watched_paths();
+        self.has_overlapping_roots = self.paths.has_overlap();
         let settings = &self.skills.report().settings;
         if !settings.watch.value {
-            self.cover = None;
+            self.watch_set = None;
         }
-        if let Some(cover) = &mut self.cover {
-            cover.all(&self.places, settings);
+        if let Some(watch_set) = &mut self.watch_set {
+            watch_set.start_all(&self.paths, settings);
         }
-        self.show_cover();
+        self.update_status();
     }
 
-    /// Shows what is watched.
-    fn show_cover(&self) {
-        let cover = self.cover.as_ref();
+    fn update_status(&self) {
+        let watch_set = self.watch_set.as_ref();
         let mut status = self.status();
-        status.folders = cover.map_or(0, WatchSet::len);
-        status.is_complete = cover.is_some_and(|cover| !cover.is_busy());
-        if let Some(cover) = cover {
-            let told = self.inbox.problem();
-            status.problem = cover.problem.clone().or(told);
+        status.folders = watch_set.map_or(0, WatchSet::len);
+        status.is_complete = watch_set.is_some_and(|watch_set| !watch_set.is_busy());
+        if let Some(watch_set) = watch_set {
+            let event_problem = self.events.problem();
+            status.problem = watch_set.problem.clone().or(event_problem);
         }
     }
 
-    /// Looks at what is told to have changed.
-    fn look_at(&mut self, paths: Vec<PathBuf>) {
-        let was_busy = self.cover.as_ref().is_some_and(WatchSet::is_busy);
+    /// Refreshes the folders of changed paths.
+    fn refresh_paths(&mut self, paths: Vec<PathBuf>) {
+        let was_busy = self.watch_set.as_ref().is_some_and(WatchSet::is_busy);
         let mut folders: Vec<PathBuf> = Vec::with_capacity(paths.len());
         for path in paths {
-            let path = self.places.named(path);
-            let root = self.places.roots.iter().find(|root| path.starts_with(root));
-            let (Some(root), Some(cover)) = (root, &mut self.cover) else {
+            let path = self.paths.as_configured(path);
+            let root = self.paths.roots.iter().find(|root| path.starts_with(root));
+            let (Some(root), Some(watch_set)) = (root, &mut self.watch_set) else {
                 continue;
             };
-            folders.push(cover.after(root, &path));
+            folders.push(watch_set.follow_change(root, &path));
         }
         if folders.is_empty() {
             return;
         }
-        if let Some(cover) = &mut self.cover {
-            cover.work(Instant::now() + SLICE);
-            // What is new of these folders is looked at below, and what is new elsewhere when all is watched.
-            if !cover.is_busy() && cover.take_newer() && was_busy {
-                self.inbox.everything();
+        if let Some(watch_set) = &mut self.watch_set {
+            watch_set.run_until(Instant::now() + WATCH_SLICE);
+            // New folders below these paths are refreshed below; others need a rescan, once everything is watched.
+            if !watch_set.is_busy() && watch_set.take_new() && was_busy {
+                self.events.request_rescan();
             }
         }
-        self.show_cover();
-        self.look_by(|catalog| chosen(catalog, &folders));
+        self.update_status();
+        self.refresh_folders(|catalog| folders_by_root(catalog, &folders));
     }
 
-    /// Looks at what was not settled when it was looked at last.
-    fn look_again(&mut self) {
-        self.look_by(|catalog| {
+    /// Refreshes the folders whose files were too recent at the last refresh.
+    fn refresh_unsettled(&mut self) {
+        self.refresh_folders(|catalog| {
             let folders = catalog.unsettled_folders().into_iter();
             Some(
                 folders
@@ -358,51 +362,55 @@ impl WatchThread {
         });
     }
 
-    fn look_by(&mut self, choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>) {
+    fn refresh_folders(&mut self, choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>) {
         self.status().looks.0 += 1;
         let refreshed = self.skills.refresh_folders(choose);
-        self.tell(refreshed);
+        self.report(refreshed);
     }
 
-    /// Tells of what is news.
-    fn tell(&mut self, refreshed: Result<Changes, Error>) {
+    /// Passes the result of a refresh to the change handler, unless it is empty or a repeated error.
+    fn report(&mut self, refreshed: Result<Changes, Error>) {
         let is_failed = refreshed.as_ref().is_err_and(Error::is_transient);
-        self.is_unread = is_failed || self.skills.is_stale();
-        self.tries = if self.is_unread { self.tries + 1 } else { 0 };
+        self.is_incomplete = is_failed || self.skills.is_stale();
+        self.retries = if self.is_incomplete {
+            self.retries + 1
+        } else {
+            0
+        };
         match refreshed {
             Ok(changes) => {
                 self.last_error = None;
                 if !changes.is_empty() {
-                    (self.news)(Ok(&changes));
+                    (self.on_change)(Ok(&changes));
                 }
             }
             Err(error) => {
-                let said = error.to_string();
-                if self.last_error.as_ref() != Some(&said) {
-                    self.last_error = Some(said);
-                    (self.news)(Err(&error));
+                let message = error.to_string();
+                if self.last_error.as_ref() != Some(&message) {
+                    self.last_error = Some(message);
+                    (self.on_change)(Err(&error));
                 }
             }
         }
     }
 }
 
-/// Returns folders by root and path, or nothing if one of them is not below exactly one root.
-fn chosen(catalog: &Catalog, folders: &[PathBuf]) -> Option<Vec<(usize, String)>> {
-    let place = |folder: &PathBuf| {
-        let inside = |(at, root): (usize, &skillfold_core::Root)| {
+/// Returns folders as root numbers and relative paths, or `None` if one of them is not below exactly one root.
+fn folders_by_root(catalog: &Catalog, folders: &[PathBuf]) -> Option<Vec<(usize, String)>> {
+    let locate = |folder: &PathBuf| {
+        let relative = |(number, root): (usize, &skillfold_core::Root)| {
             let path = folder.strip_prefix(root.source().location()?).ok()?;
             let names = path.components().map(|name| name.as_os_str().to_str());
-            Some((at, names.collect::<Option<Vec<_>>>()?.join("/")))
+            Some((number, names.collect::<Option<Vec<_>>>()?.join("/")))
         };
-        let mut found = catalog.roots().iter().enumerate().filter_map(inside);
+        let mut found = catalog.roots().iter().enumerate().filter_map(relative);
         let first = found.next()?;
         found.next().is_none().then_some(first)
     };
-    folders.iter().map(place).collect()
+    folders.iter().map(locate).collect()
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! What is lost on the way is found all the same.
+//! Changes are found even if notifications are lost.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use skillfold_testkit::{files, folder, write};
 use tempfile::TempDir;
 
 use super::watch_set::PathWatcher;
-use super::{RARER, Watcher};
+use super::{WATCHED_POLL_FACTOR, Watcher};
 use crate::{Environment, Host, Skills};
 
-/// Hears nothing, or refuses to listen.
-struct Deaf(Result<(), String>);
+/// Never notifies, or refuses to watch.
+struct SilentWatcher(Result<(), String>);
 
-impl PathWatcher for Deaf {
-    fn listen(&mut self, _: &Path, _: bool) -> Result<(), String> {
+impl PathWatcher for SilentWatcher {
+    fn watch(&mut self, _: &Path, _: bool) -> Result<(), String> {
         self.0.clone()
     }
 
-    fn ignore(&mut self, _: &Path) {}
+    fn unwatch(&mut self, _: &Path) {}
 }
 
-fn deaf(listens: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Watcher) {
+fn start_silent(result: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Watcher) {
     let folder = folder("");
     let source = FsSource::open(folder.path()).unwrap();
     let skills = Host::new(Environment::new("/nowhere"))
@@ -31,16 +31,16 @@ fn deaf(listens: Result<(), String>, poll_seconds: &str) -> (TempDir, Skills, Wa
         .root(Root::new(Scope::User, "mine", source))
         .discover()
         .unwrap();
-    let ear = |_: &_| Ok(Box::new(Deaf(listens)) as Box<dyn PathWatcher>);
-    let watching = Watcher::start(skills.clone(), ear, Box::new(|_| {})).unwrap();
-    until(|| watching.status().looks.1 == 1);
-    (folder, skills, watching)
+    let new_watcher = |_: &_| Ok(Box::new(SilentWatcher(result)) as Box<dyn PathWatcher>);
+    let watcher = Watcher::start(skills.clone(), new_watcher, Box::new(|_| {})).unwrap();
+    until(|| watcher.status().looks.1 == 1);
+    (folder, skills, watcher)
 }
 
 #[track_caller]
-fn until(is_so: impl Fn() -> bool) {
+fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(start.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -53,46 +53,50 @@ fn add(folder: &TempDir, name: &str) {
 
 #[test]
 fn overflow_of_the_watcher_loses_nothing() {
-    let (folder, skills, watching) = deaf(Ok(()), "0");
+    let (folder, skills, watcher) = start_silent(Ok(()), "0");
     for number in 0..500 {
         add(&folder, &format!("made-{number}"));
     }
     assert!(skills.catalog().is_empty(), "nothing was told");
     let overflow = Event::new(EventKind::Other).set_flag(Flag::Rescan);
-    watching.inbox.take(Ok(overflow));
+    watcher.events.receive(Ok(overflow));
     until(|| skills.catalog().len() == 500);
 }
 
 #[test]
 fn fault_of_the_watcher_is_a_look_at_everything_and_is_in_the_status() {
-    let (folder, skills, watching) = deaf(Ok(()), "0");
+    let (folder, skills, watcher) = start_silent(Ok(()), "0");
     add(&folder, "mail");
-    watching.inbox.take(Err(notify::Error::generic("it broke")));
+    watcher
+        .events
+        .receive(Err(notify::Error::generic("it broke")));
     until(|| skills.catalog().len() == 1);
-    assert_eq!(watching.status().problem.as_deref(), Some("it broke"));
+    assert_eq!(watcher.status().problem.as_deref(), Some("it broke"));
 }
 
 #[test]
 fn where_the_system_does_not_tell_of_all_it_is_looked_more_often() {
-    let (folder, skills, watching) = deaf(Err("no more watches".to_owned()), "1");
-    let status = watching.status();
+    let (folder, skills, watcher) = start_silent(Err("no more watches".to_owned()), "1");
+    let status = watcher.status();
     assert_eq!(status.problem.as_deref(), Some("no more watches"));
     assert_eq!(status.poll, Some(Duration::from_secs(1)));
     add(&folder, "mail");
     until(|| skills.catalog().len() == 1);
-    let (_folder, _, watching) = deaf(Ok(()), "1");
-    let rare = Duration::from_secs(RARER.into());
-    until(|| watching.status().poll == Some(rare));
+    let (_folder, _, watcher) = start_silent(Ok(()), "1");
+    let long_interval = Duration::from_secs(WATCHED_POLL_FACTOR.into());
+    until(|| watcher.status().poll == Some(long_interval));
 }
 
 #[test]
 fn one_fault_of_the_watcher_does_not_make_it_look_more_often_for_good() {
-    let (_folder, _, watching) = deaf(Ok(()), "1");
-    let rare = Duration::from_secs(RARER.into());
-    until(|| watching.status().poll == Some(rare));
-    watching.inbox.take(Err(notify::Error::generic("it broke")));
-    until(|| watching.status().poll == Some(Duration::from_secs(1)));
-    assert_eq!(watching.status().problem.as_deref(), Some("it broke"));
-    until(|| watching.status().poll == Some(rare));
-    assert_eq!(watching.status().problem, None);
+    let (_folder, _, watcher) = start_silent(Ok(()), "1");
+    let long_interval = Duration::from_secs(WATCHED_POLL_FACTOR.into());
+    until(|| watcher.status().poll == Some(long_interval));
+    watcher
+        .events
+        .receive(Err(notify::Error::generic("it broke")));
+    until(|| watcher.status().poll == Some(Duration::from_secs(1)));
+    assert_eq!(watcher.status().problem.as_deref(), Some("it broke"));
+    until(|| watcher.status().poll == Some(long_interval));
+    assert_eq!(watcher.status().problem, None);
 }

@@ -1,4 +1,4 @@
-//! Which folders the system is asked about.
+//! The set of folders with change notifications.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,39 +8,39 @@ use std::time::Instant;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use skillfold_core::{HiddenPolicy, LinkPolicy, SKILL_FILE};
 
-use crate::environment::{resolved, subfolders};
+use crate::environment::{real_path, subfolders};
 use crate::settings::Settings;
 use crate::watch::event_queue::EventQueue;
 
-/// Folders that never hold skills of their own.
-const NEVER: [&str; 2] = [".git", "node_modules"];
-/// Folders that are watched at most; the rest is found by looking from time to time.
-const MOST: usize = 250_000;
-/// Whether the system watches what is below a folder too.
-const IS_DEEP: bool = cfg!(any(target_os = "macos", target_os = "windows"));
+/// Folders that never contain skills.
+const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
+/// Maximum folders to watch. Changes in others are found by polling.
+const MAX_WATCHED_FOLDERS: usize = 250_000;
+/// Whether the system's watches are recursive.
+const IS_RECURSIVE: bool = cfg!(any(target_os = "macos", target_os = "windows"));
 
-/// What can be asked to tell of changes.
+/// A source of change notifications.
 pub(super) trait PathWatcher: Send {
-    /// Tells of changes in a folder from now on.
-    fn listen(&mut self, folder: &Path, is_deep: bool) -> Result<(), String>;
+    /// Starts notifications for a folder.
+    fn watch(&mut self, folder: &Path, is_recursive: bool) -> Result<(), String>;
 
-    /// Tells no more.
-    fn ignore(&mut self, folder: &Path);
+    /// Stops notifications for a folder.
+    fn unwatch(&mut self, folder: &Path);
 }
 
-/// The system's own way.
+/// The system's notifications.
 pub(super) struct NotifyWatcher(RecommendedWatcher);
 
 impl NotifyWatcher {
-    pub(super) fn new(inbox: EventQueue) -> Result<Self, String> {
-        let watcher = notify::recommended_watcher(move |said| inbox.take(said));
+    pub(super) fn new(events: EventQueue) -> Result<Self, String> {
+        let watcher = notify::recommended_watcher(move |event| events.receive(event));
         watcher.map(Self).map_err(|error| error.to_string())
     }
 }
 
 impl PathWatcher for NotifyWatcher {
-    fn listen(&mut self, folder: &Path, is_deep: bool) -> Result<(), String> {
-        let mode = if is_deep {
+    fn watch(&mut self, folder: &Path, is_recursive: bool) -> Result<(), String> {
+        let mode = if is_recursive {
             RecursiveMode::Recursive
         } else {
             RecursiveMode::NonRecursive
@@ -49,96 +49,102 @@ impl PathWatcher for NotifyWatcher {
         watched.map_err(|error| error.to_string())
     }
 
-    fn ignore(&mut self, folder: &Path) {
-        // It may be gone, and then it is not watched either.
+    fn unwatch(&mut self, folder: &Path) {
+        // The folder may be gone, and then it is not watched anyway.
         let _ = self.0.unwatch(folder);
     }
 }
 
-/// The places that settings and skills come from.
+/// The paths that settings and skills come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WatchedPaths {
     /// Folders that are searched for skills.
     pub(crate) roots: Vec<PathBuf>,
-    /// Folders that are not there, or are others by another path, and settings files, which may not be there either.
+    /// Roots that are missing or duplicates, and settings files. None of them need exist.
     pub(crate) others: Vec<PathBuf>,
 }
 
 impl WatchedPaths {
-    /// Returns whether a root is inside another, so that one folder may be found twice.
-    pub(super) fn overlap(&self) -> bool {
+    /// Returns whether a root is inside another, so that a folder may be in two roots.
+    pub(super) fn has_overlap(&self) -> bool {
         let roots: Vec<PathBuf> = self
             .roots
             .iter()
-            .filter_map(|root| resolved(root))
+            .filter_map(|root| real_path(root))
             .collect();
-        let is_inside = |(at, root): (usize, &PathBuf)| {
+        let is_inside = |(number, root): (usize, &PathBuf)| {
             let mut others = roots.iter().enumerate();
-            others.any(|(other, outer)| other != at && root.starts_with(outer))
+            others.any(|(other, outer)| other != number && root.starts_with(outer))
         };
         roots.iter().enumerate().any(is_inside)
     }
 
-    /// Returns all places by the paths that lead there: as they are named, and where links lead.
-    pub(super) fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        both(self.roots.iter().chain(&self.others))
+    /// Returns all paths, as configured and with links resolved.
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        with_real_paths(self.roots.iter().chain(&self.others))
     }
 
-    /// Returns a path below a root as the root is named, where it was said as links lead.
-    pub(super) fn named(&self, path: PathBuf) -> PathBuf {
+    /// Converts a path below the real path of a root to one below the root as configured.
+    pub(super) fn as_configured(&self, path: PathBuf) -> PathBuf {
         if self.roots.iter().any(|root| path.starts_with(root)) {
             return path;
         }
-        let mut named = self.roots.iter().filter_map(|root| {
-            let inside = path.strip_prefix(real(root)?).ok()?;
+        let mut configured = self.roots.iter().filter_map(|root| {
+            let inside = path.strip_prefix(real_target(root)?).ok()?;
             Some(root.join(inside))
         });
-        named.next().unwrap_or(path)
+        configured.next().unwrap_or(path)
     }
 }
 
-/// Returns paths as they are named and where links lead.
-pub(super) fn both<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> impl Iterator<Item = PathBuf> {
-    paths.flat_map(|path| [Some(path.clone()), real(path)].into_iter().flatten())
+/// Returns each path as configured, and with links resolved if that differs.
+pub(super) fn with_real_paths<'p>(
+    paths: impl Iterator<Item = &'p PathBuf>,
+) -> impl Iterator<Item = PathBuf> {
+    paths.flat_map(|path| {
+        [Some(path.clone()), real_target(path)]
+            .into_iter()
+            .flatten()
+    })
 }
 
-/// Returns where a path leads through links, if it leads elsewhere; what is not there yet is taken as it is named.
-fn real(path: &Path) -> Option<PathBuf> {
-    let there = path.ancestors().find(|above| above.exists())?;
-    let rest = path.strip_prefix(there).ok()?;
-    let real = resolved(there)?.join(rest);
+/// Returns a path with links resolved, if that differs. Missing components at the end are kept.
+fn real_target(path: &Path) -> Option<PathBuf> {
+    let existing = path.ancestors().find(|above| above.exists())?;
+    let rest = path.strip_prefix(existing).ok()?;
+    let real = real_path(existing)?.join(rest);
     (real != path).then_some(real)
 }
 
-/// What is watched.
+/// The watched folders, and those still to be watched.
 pub(super) struct WatchSet {
-    ear: Box<dyn PathWatcher>,
-    inbox: EventQueue,
+    watcher: Box<dyn PathWatcher>,
+    events: EventQueue,
     watched: BTreeSet<PathBuf>,
-    /// Folders that are to be watched and looked into, each with its depth below its root.
-    todo: Vec<(PathBuf, usize)>,
-    /// Where all places are gone through: the folders that there are.
-    seen: Option<BTreeSet<PathBuf>>,
-    /// Whether a folder is watched that was not before: what changed there until then was not told.
-    is_newer: bool,
-    /// How folders are searched.
-    depth: usize,
+    /// Folders to watch and walk into, each with its depth below its root.
+    pending: Vec<(PathBuf, usize)>,
+    /// The folders found so far while [`start_all`](Self::start_all) is being worked off. Others are unwatched at the
+    /// end.
+    current: Option<BTreeSet<PathBuf>>,
+    /// Whether a folder was added. Changes in it before that were not notified.
+    has_new: bool,
+    max_depth: usize,
     hidden: HiddenPolicy,
     links: LinkPolicy,
-    /// Why something is not watched.
+    /// Why some folder is not watched.
     pub(super) problem: Option<String>,
 }
 
 impl WatchSet {
-    pub(super) fn new(ear: Box<dyn PathWatcher>, inbox: EventQueue) -> Self {
+    pub(super) fn new(watcher: Box<dyn PathWatcher>, events: EventQueue) -> Self {
         Self {
-            ear,
-            inbox,
+            watcher,
+            events,
             watched: BTreeSet::new(),
-            todo: Vec::new(),
-            seen: None,
-            is_newer: false,
-            depth: 0,
+            pending: Vec::new(),
+            current: None,
+            has_new: false,
+            max_depth: 0,
             hidden: HiddenPolicy::default(),
             links: LinkPolicy::default(),
             problem: None,
@@ -149,101 +155,102 @@ impl WatchSet {
         self.watched.len()
     }
 
-    /// Returns whether there are folders to watch.
+    /// Returns whether there is work left for [`run_until`](Self::run_until).
     pub(super) fn is_busy(&self) -> bool {
-        self.seen.is_some() || !self.todo.is_empty()
+        self.current.is_some() || !self.pending.is_empty()
     }
 
-    /// Begins to watch all places, and nothing else; [`work`](Self::work) does it.
-    pub(super) fn all(&mut self, places: &WatchedPaths, settings: &Settings) {
+    /// Starts to watch exactly these paths; [`run_until`](Self::run_until) does the work.
+    pub(super) fn start_all(&mut self, paths: &WatchedPaths, settings: &Settings) {
         self.problem = None;
-        self.depth = settings.max_depth.value;
+        self.max_depth = settings.max_depth.value;
         self.hidden = settings.hidden.value;
         self.links = settings.links.value;
-        self.inbox.know_places(places);
-        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
-        // A link on the way may be exchanged, and so may what it leads to.
-        for place in places.all() {
-            let above = place.ancestors().skip(1).filter(|above| above.is_dir());
-            seen.extend(above.map(Path::to_owned));
+        self.events.set_paths(paths);
+        let mut current: BTreeSet<PathBuf> = BTreeSet::new();
+        // The folders above are watched too, of both forms of a path: a link may be replaced, and so may its target.
+        for path in paths.all_paths() {
+            let above = path.ancestors().skip(1).filter(|above| above.is_dir());
+            current.extend(above.map(Path::to_owned));
         }
-        for above in &seen {
-            self.listen(above, false);
+        for above in &current {
+            self.watch(above, false);
         }
-        self.todo = places.roots.iter().map(|root| (root.clone(), 0)).collect();
-        self.seen = Some(seen);
+        self.pending = paths.roots.iter().map(|root| (root.clone(), 0)).collect();
+        self.current = Some(current);
     }
 
-    /// Watches what is at a path and below it, after something happened there, and returns the folder to look at.
-    pub(super) fn after(&mut self, root: &Path, path: &Path) -> PathBuf {
+    /// Updates the watches at and below a changed path, and returns the folder to refresh.
+    pub(super) fn follow_change(&mut self, root: &Path, path: &Path) -> PathBuf {
         let is_skill_file = path.file_name().is_some_and(|name| name == SKILL_FILE);
         let folder = match path.parent() {
             Some(folder) if is_skill_file => folder,
             _ => path,
         };
-        let is_there = is_skill_file && path.symlink_metadata().is_ok();
-        // Most often the content of a file is another, and the folders are the same.
-        let is_as_known = is_there && self.inbox.knows(folder) && self.watched.contains(folder);
-        if !is_as_known && !IS_DEEP {
-            self.again(root, folder);
+        let exists = is_skill_file && path.symlink_metadata().is_ok();
+        // The common case: only the content of a file changed, and the folders are the same.
+        let is_known =
+            exists && self.events.is_skill_folder(folder) && self.watched.contains(folder);
+        if !is_known && !IS_RECURSIVE {
+            self.rewatch(root, folder);
         }
         folder.to_owned()
     }
 
-    fn again(&mut self, root: &Path, folder: &Path) {
+    fn rewatch(&mut self, root: &Path, folder: &Path) {
         let below = self.watched.range(folder.to_owned()..);
         let below = below.take_while(|other| other.starts_with(folder));
         let below: Vec<PathBuf> = below.cloned().collect();
-        // One that took the place of another is watched anew.
+        // A watch does not carry over to a folder that replaced the watched one.
         for folder in &below {
-            self.forget(folder);
+            self.unwatch(folder);
         }
         let inside = folder.strip_prefix(root);
         let depth = inside.map_or(0, |path| path.components().count());
-        self.todo.push((folder.to_owned(), depth));
+        self.pending.push((folder.to_owned(), depth));
     }
 
-    /// Watches what is to be watched, up to a time. Asking the system may take long where it has much to do.
-    pub(super) fn work(&mut self, until: Instant) {
-        while let Some((folder, depth)) = self.todo.pop() {
-            self.enter(&folder, depth);
-            if Instant::now() >= until {
+    /// Watches pending folders until a deadline. The system may take long to add watches while it is busy.
+    pub(super) fn run_until(&mut self, deadline: Instant) {
+        while let Some((folder, depth)) = self.pending.pop() {
+            self.watch_folder(&folder, depth);
+            if Instant::now() >= deadline {
                 return;
             }
         }
-        if let Some(seen) = self.seen.take() {
-            let gone: Vec<PathBuf> = self.watched.difference(&seen).cloned().collect();
+        if let Some(current) = self.current.take() {
+            let gone: Vec<PathBuf> = self.watched.difference(&current).cloned().collect();
             for folder in &gone {
-                self.forget(folder);
+                self.unwatch(folder);
             }
         }
     }
 
-    /// Returns whether folders are watched that were not before, since the last time that this was asked.
-    pub(super) fn take_newer(&mut self) -> bool {
-        std::mem::take(&mut self.is_newer)
+    /// Returns whether folders were added since the last call.
+    pub(super) fn take_new(&mut self) -> bool {
+        std::mem::take(&mut self.has_new)
     }
 
-    /// Watches a folder, then looks what is in it: what comes later is said.
-    fn enter(&mut self, folder: &Path, depth: usize) {
-        if depth > self.depth || !folder.is_dir() {
+    /// Watches a folder and then lists it, in this order: what is added after the listing is notified.
+    fn watch_folder(&mut self, folder: &Path, depth: usize) {
+        if depth > self.max_depth || !folder.is_dir() {
             return;
         }
-        self.listen(folder, IS_DEEP);
-        if let Some(seen) = &mut self.seen {
-            seen.insert(folder.to_owned());
+        self.watch(folder, IS_RECURSIVE);
+        if let Some(current) = &mut self.current {
+            current.insert(folder.to_owned());
         }
-        if IS_DEEP {
+        if IS_RECURSIVE {
             return;
         }
         let is_skill = folder.join(SKILL_FILE).symlink_metadata().is_ok();
-        self.inbox.know(folder, is_skill);
+        self.events.set_skill_folder(folder, is_skill);
         if is_skill {
             return;
         }
         let subfolders = match subfolders(folder) {
             Ok(subfolders) => subfolders,
-            // What is gone is said by the folder above.
+            // The folder above notifies of the removal.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => {
                 self.problem = Some(format!("{}: {error}", folder.display()));
@@ -253,36 +260,36 @@ impl WatchSet {
         for (name, is_link) in subfolders {
             let is_hidden =
                 name.to_string_lossy().starts_with('.') && self.hidden == HiddenPolicy::Skip;
-            let is_never = NEVER.iter().any(|never| name == *never);
-            if is_hidden || is_never || (is_link && self.links != LinkPolicy::Follow) {
+            let is_skipped = SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped);
+            if is_hidden || is_skipped || (is_link && self.links != LinkPolicy::Follow) {
                 continue;
             }
-            self.todo.push((folder.join(name), depth + 1));
+            self.pending.push((folder.join(name), depth + 1));
         }
     }
 
-    fn listen(&mut self, folder: &Path, is_deep: bool) {
+    fn watch(&mut self, folder: &Path, is_recursive: bool) {
         if self.watched.contains(folder) {
             return;
         }
-        if self.watched.len() >= MOST {
-            self.problem = Some(format!("There are more than {MOST} folders"));
+        if self.watched.len() >= MAX_WATCHED_FOLDERS {
+            self.problem = Some(format!("There are more than {MAX_WATCHED_FOLDERS} folders"));
             return;
         }
-        match self.ear.listen(folder, is_deep) {
+        match self.watcher.watch(folder, is_recursive) {
             Ok(()) => {
                 self.watched.insert(folder.to_owned());
-                self.is_newer = true;
+                self.has_new = true;
             }
-            // What vanished meanwhile is said by the folder above.
+            // The folder vanished meanwhile, and the one above notifies of that.
             Err(_) if !folder.is_dir() => {}
             Err(problem) => self.problem = Some(problem),
         }
     }
 
-    fn forget(&mut self, folder: &Path) {
-        self.ear.ignore(folder);
+    fn unwatch(&mut self, folder: &Path) {
+        self.watcher.unwatch(folder);
         self.watched.remove(folder);
-        self.inbox.know(folder, false);
+        self.events.set_skill_folder(folder, false);
     }
 }

@@ -1,4 +1,4 @@
-//! A file that is changed: the person's own, or one of a project, which may come from anyone.
+//! A file to be written: the user's own, or one of a project, whose content may come from anyone.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use skillfold_store::{Access, Lock, ReadFile, WriteRoot};
 
 use crate::environment::Environment;
 
-/// The name of the lock on what this program keeps for the person.
-const LOCK: &str = "lock";
+/// The name of the lock file in the user's state folder.
+const LOCK_NAME: &str = "lock";
 
-/// A file below a folder that is trusted.
+/// A file to be written, relative to a folder whose path is trusted.
 #[derive(Clone, Debug)]
-pub(crate) struct Writable {
+pub(crate) struct WriteTarget {
     base: PathBuf,
     file: PathBuf,
     owner: Owner,
@@ -20,13 +20,13 @@ pub(crate) struct Writable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    Person,
+    User,
     Project,
 }
 
-impl Writable {
-    /// Names a file of the person. The folder that it stands in is trusted: its links are the person's.
-    pub(crate) fn of_person(path: &Path) -> Result<Self, Error> {
+impl WriteTarget {
+    /// Creates the target for a file of the user. Links on the way to its folder are followed: they are the user's own.
+    pub(crate) fn for_user(path: &Path) -> Result<Self, Error> {
         let (Some(base), Some(file)) = (path.parent(), path.file_name()) else {
             let rule = "A path ends in the name of a file";
             return Err(Error::refused_write(path.to_string_lossy(), rule));
@@ -34,12 +34,12 @@ impl Writable {
         Ok(Self {
             base: base.to_owned(),
             file: file.into(),
-            owner: Owner::Person,
+            owner: Owner::User,
         })
     }
 
-    /// Names a file in a folder. No link below the folder is followed.
-    pub(crate) fn below(base: &Path, path: &Path) -> Result<Self, Error> {
+    /// Creates the target for a file inside the folder `base`. Links below that folder are not followed.
+    pub(crate) fn within(base: &Path, path: &Path) -> Result<Self, Error> {
         let Ok(file) = path.strip_prefix(base) else {
             let rule = "It leaves the folder that may be written";
             return Err(Error::refused_write(path.to_string_lossy(), rule));
@@ -51,7 +51,7 @@ impl Writable {
         })
     }
 
-    /// Reads the file, if it is there.
+    /// Reads the file; `None` if it does not exist.
     pub(crate) fn read(&self, limit: u64) -> Result<Option<ReadFile>, Error> {
         match WriteRoot::open(&self.base) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -59,19 +59,16 @@ impl Writable {
         }
     }
 
-    /// Returns the text of what was read.
-    pub(crate) fn text<'e>(
-        &self,
-        existing: Option<&'e ReadFile>,
-    ) -> Result<Option<&'e str>, Error> {
-        let text = existing.map(|existing| str::from_utf8(existing.bytes()));
+    /// Returns a file that was read as text.
+    pub(crate) fn text<'f>(&self, file: Option<&'f ReadFile>) -> Result<Option<&'f str>, Error> {
+        let text = file.map(|file| str::from_utf8(file.bytes()));
         text.transpose().map_err(|error| {
             let path = self.base.join(&self.file);
             Error::invalid(path.to_string_lossy(), error.to_string())
         })
     }
 
-    /// Writes the file in the place of what was read of it, or makes it where nothing was.
+    /// Replaces the file if it is still what was read, or creates it if it did not exist.
     pub(crate) fn write(
         &self,
         old: Option<&ReadFile>,
@@ -79,7 +76,7 @@ impl Writable {
         access: Access,
     ) -> Result<(), Error> {
         let base = match self.owner {
-            Owner::Person => WriteRoot::open_or_create(&self.base, access)?,
+            Owner::User => WriteRoot::open_or_create(&self.base, access)?,
             Owner::Project => WriteRoot::open(&self.base)?,
         };
         match old {
@@ -88,23 +85,23 @@ impl Writable {
         }
     }
 
-    /// Removes the file, if it is still what was read of it.
+    /// Removes the file if it is still what was read.
     #[cfg(feature = "setup")]
     pub(crate) fn remove(&self, old: &ReadFile) -> Result<(), Error> {
         WriteRoot::open(&self.base)?.remove(&self.file, old)
     }
 }
 
-/// Takes the lock under which every file of ours is read, changed and written, so that no change is lost.
+/// Takes the lock that every read-modify-write of our files holds, so that no change is lost.
 ///
-/// It is in the person's state. Where that cannot be written there is none, and of two changes at once the second is
-/// refused, as the file changed meanwhile.
-pub(crate) fn lock(environment: &Environment) -> Result<Option<Lock>, Error> {
-    let Some(state) = environment.state() else {
+/// It is in the user's state folder. If that cannot be written there is no lock, and the second of two concurrent
+/// changes is refused because the file has changed.
+pub(crate) fn lock_state(environment: &Environment) -> Result<Option<Lock>, Error> {
+    let Some(state) = environment.state_folder() else {
         return Ok(None);
     };
     let locked =
-        WriteRoot::open_or_create(&state, Access::Ordinary).and_then(|base| base.lock(LOCK));
+        WriteRoot::open_or_create(&state, Access::Ordinary).and_then(|base| base.lock(LOCK_NAME));
     match locked {
         Err(error) if error.kind() == ErrorKind::Unwritable => Ok(None),
         locked => locked.map(Some),

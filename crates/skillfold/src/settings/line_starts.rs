@@ -1,10 +1,10 @@
-//! Where the lines of a settings file start.
+//! Converts byte offsets in a settings file to lines and columns.
 
 use std::ops::Range;
 
 use skillfold_core::{Position, Span};
 
-/// Where the lines of a text start.
+/// The byte offsets of a text's line starts.
 pub(super) struct LineStarts<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -19,7 +19,7 @@ impl<'a> LineStarts<'a> {
         }
     }
 
-    /// Returns a stretch of bytes in lines and columns.
+    /// Converts a byte range to lines and columns.
     pub(super) fn span(&self, bytes: Range<usize>) -> Span {
         Span::new(self.position(bytes.start), self.position(bytes.end))
     }

@@ -1,19 +1,19 @@
-//! Tokens counted by the tables of an encoding.
+//! Exact token counts in the `o200k_base` encoding.
 
 use skillfold_core::TokenCounter;
 use skillfold_core::text::lines_within;
 use tiktoken_rs::o200k_base_singleton;
 
-/// Bytes that are counted at once. Longer runs of blanks would exhaust the tokenizer's patterns, which then panics.
-const AT_ONCE: usize = 64 * 1024;
+/// Maximum bytes passed to the tokenizer in one call. It panics on longer runs of whitespace, which exhaust its regex.
+const MAX_CHUNK_BYTES: usize = 64 * 1024;
 
-/// Counts tokens exactly as the encoding `o200k_base` of recent GPT models has them. Its tables are in the program; nothing
-/// is fetched.
+/// Counts tokens exactly, in the encoding `o200k_base` of recent GPT models. The tables are compiled in; nothing is
+/// downloaded.
 ///
-/// The first count takes about a tenth of a second, as the tables are made then; later ones read some megabytes a second.
-/// What looks like a special token is counted as text. A text above 64 KiB is counted in parts, cut at the ends of lines
-/// where it has some; a cut may add a token. Lines are counted alone as they are in a text if none begins with a blank, a
-/// line end or `/`.
+/// The first count takes about 0.1 s, because it builds the tables; later ones process a few megabytes per second. Text
+/// that looks like a special token is counted as ordinary text. Text above 64 KiB is counted in chunks, split at line
+/// ends where possible; a split may add a token. The counts of single lines add up to the count of the whole text if no
+/// line begins with a blank, a line end or `/`.
 ///
 /// ```
 /// use skillfold::{O200k, core::TokenCounter};
@@ -30,9 +30,9 @@ impl TokenCounter for O200k {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {
-            let part = lines_within(rest, AT_ONCE);
-            tokens += o200k_base_singleton().encode_ordinary(part).len() as u64;
-            rest = &rest[part.len()..];
+            let chunk = lines_within(rest, MAX_CHUNK_BYTES);
+            tokens += o200k_base_singleton().encode_ordinary(chunk).len() as u64;
+            rest = &rest[chunk.len()..];
         }
         tokens
     }
