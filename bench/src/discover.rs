@@ -184,7 +184,7 @@ impl<'a> Start<'a> {
         let cache_folder = tempfile::tempdir()?;
         let cache = BlobCache::new(cache_folder.path().join("metadata"));
         let mark = CachedScan::options_key(&rules.read);
-        let name = catalog.roots()[0].source().lasting_name();
+        let name = catalog.roots()[0].source().persistent_name();
         let name = name.ok_or("the folder has no name")?.to_owned();
         let (bytes, written) = measure(|| {
             let bytes = catalog.to_scan_bytes(0).ok_or("nothing can be kept")?;

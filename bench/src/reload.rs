@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     let folders = watching.status().folders;
     let created = made.create(&skills, arguments.creations)?;
     let edited = made.edit(&skills, arguments.edits)?;
-    let looks = watching.status().looks;
+    let looks = watching.status().rescans;
     drop(watching);
     drop(skills);
     let (skills, _) = discover(folder.path(), "off", "5")?;
@@ -131,7 +131,7 @@ fn watch(skills: &Skills) -> Result<Watcher, Box<dyn Error>> {
     let watching = skills.watch(|_| {})?;
     let is_ready = || {
         let status = watching.status();
-        status.looks.1 > 0 && (status.is_complete || status.folders == 0)
+        status.rescans.1 > 0 && (status.is_complete || status.folders == 0)
     };
     while !is_ready() {
         thread::sleep(Duration::from_millis(10));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use skillfold_core::parse;
-use skillfold_core::text::start_of;
+use skillfold_core::text::truncate_bytes;
 
 use crate::corpus;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         let parsed = parse(entry.text.as_bytes(), &entry.folder);
         let described = parsed.manifest.as_ref();
         let described = described.map_or("", |manifest| manifest.description());
-        let body = entry.text.get(parsed.body.unwrap_or_default()..);
+        let body = entry.text.get(parsed.body_start.unwrap_or_default()..);
         let body = body.unwrap_or_default();
         // The request is cut from the middle of the description.
         let words: Vec<&str> = described.split_whitespace().collect();
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             ("turn", format!("{request}{described}{body}")),
             ("frontmatter", entry.text.clone()),
         ] {
-            let text = start_of(&text, arguments.bytes);
+            let text = truncate_bytes(&text, arguments.bytes);
             write(
                 &arguments.into.join(target),
                 &format!("real-{number}-{written}"),

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use skillfold_core::{Envelope, LoadFailure, EnvelopeParts};
-use skillfold_testkit::envelope::{Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped};
+use skillfold_testkit::envelope::{ParsedEnvelope, count_open_tags, parse_skill_content, parse_skill_context, count_replaced, tags, unescape};
 
 const CONTEXT: &[&str] = &["skill_context", "instructions", "active_resources", "skill_root", "execution_directive"];
 const CONTENT: &[&str] = &["skill_content", "skill_resources"];
@@ -26,16 +26,16 @@ fuzz_target!(|text: &str| {
     for (envelope, names) in [(Envelope::SkillContext, CONTEXT), (Envelope::SkillContent, CONTENT)] {
         let rendered = envelope.render_error(&failure);
         assert_eq!(tags(&rendered, names), [names[0], &format!("/{}", names[0])], "a forged tag");
-        assert_eq!(rendered.split('"').nth(1).and_then(unescaped).as_deref(), Some(value));
+        assert_eq!(rendered.split('"').nth(1).and_then(unescape).as_deref(), Some(value));
     }
 });
 
 fn check_all(parts: &EnvelopeParts<'_>) {
-    check(Envelope::SkillContext, CONTEXT, open_skill_context, parts);
-    check(Envelope::SkillContent, CONTENT, open_skill_content, parts);
+    check(Envelope::SkillContext, CONTEXT, parse_skill_context, parts);
+    check(Envelope::SkillContent, CONTENT, parse_skill_content, parts);
 }
 
-fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, parts: &EnvelopeParts<'_>) {
+fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<ParsedEnvelope>, parts: &EnvelopeParts<'_>) {
     let rendered = envelope.render(parts);
     assert_eq!(tags(&rendered.text, names), own_tags(envelope, parts), "a forged tag");
     let opened = open(&rendered.text).expect("an envelope can be opened");
@@ -46,9 +46,9 @@ fn check(envelope: Envelope, names: &[&str], open: fn(&str) -> Option<Opened>, p
         true => Some(opened.body.as_str()),
         false => opened.body.strip_suffix('\n'),
     };
-    let brackets = body.and_then(|body| replaced(parts.body, body));
+    let brackets = body.and_then(|body| count_replaced(parts.body, body));
     assert_eq!(brackets, Some(rendered.neutralised), "a body that is changed otherwise");
-    let own = tags(parts.body, names).len() + left_open(parts.body, names);
+    let own = tags(parts.body, names).len() + count_open_tags(parts.body, names);
     assert_eq!(own, rendered.neutralised, "a body that is changed without need");
 }
 

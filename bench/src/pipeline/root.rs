@@ -503,7 +503,7 @@ impl Root {
 
 /// Returns where two texts differ.
 fn difference(first: &str, second: &str) -> String {
-    let same = skillfold::core::text::common_start(first, second).len();
+    let same = skillfold::core::text::common_prefix(first, second).len();
     let part = |text: &str| text[same..].chars().take(60).collect::<String>();
     format!("{:?} and {:?}", part(first), part(second))
 }

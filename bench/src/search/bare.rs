@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{CANDIDATES, Document, Query, Term};
+use skillfold_core::{Document, MAX_CANDIDATES, Query, Term};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, TermQuery};
 use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
@@ -68,7 +68,7 @@ impl Bare {
             Box::new(query) as Box<dyn tantivy::query::Query>
         });
         let query = BooleanQuery::union(terms.collect());
-        let best = TopDocs::with_limit(CANDIDATES).order_by_score();
+        let best = TopDocs::with_limit(MAX_CANDIDATES).order_by_score();
         self.reader.searcher().search(&query, &best)
     }
 
@@ -81,5 +81,5 @@ impl Bare {
 }
 
 fn token(term: Term) -> String {
-    format!("{:08x}", term.number())
+    format!("{:08x}", term.hash())
 }

@@ -31,7 +31,7 @@ impl Indexed {
         let made = Self::by(pool, |catalog, covers| {
             SearchIndex::with_embedder(catalog, covers, model)
         })?;
-        match made.index.problem() {
+        match made.index.embedding_error() {
             Some(problem) => Err(problem.with_cause().into()),
             None => Ok(made),
         }
@@ -81,7 +81,7 @@ impl Method for Whole {
     }
 
     fn index_bytes(&self) -> Option<u64> {
-        u64::try_from(self.0.index.bytes()).ok()
+        u64::try_from(self.0.index.memory_bytes()).ok()
     }
 }
 
@@ -106,6 +106,6 @@ impl Method for Bm25f {
     }
 
     fn index_bytes(&self) -> Option<u64> {
-        u64::try_from(self.0.index.bytes()).ok()
+        u64::try_from(self.0.index.memory_bytes()).ok()
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use skillfold_core::{Document, DocumentBuilder, DocumentTexts, Query};
-use skillfold_index::{DiskIndex, Key};
+use skillfold_index::{DiskIndex, DocumentKey};
 
 use crate::measure::{Sample, cpu_time, measure, median, rounded};
 use crate::search::bare::Bare;
@@ -108,7 +108,7 @@ impl Figures {
             candidates.push(close);
             search.push(whole);
         }
-        let bytes = index.bytes();
+        let bytes = index.disk_bytes();
         let update = (0..CHANGES).map(|change| {
             let (synced, sample) = measure(|| index.sync(pool.skills(records, Some(change))));
             let synced = synced?;
@@ -125,7 +125,7 @@ impl Figures {
             let (changed, sample) = measure(|| {
                 let number = records + change;
                 let document = || Some(pool.document(number, &mut DocumentBuilder::new()));
-                index.change([(key(number), document)], [key(number - 1)])
+                index.update([(key(number), document)], [key(number - 1)])
             });
             let changed = changed?.ok_or("there is no index to change")?;
             assert_eq!(
@@ -291,7 +291,7 @@ impl Pool {
         &self,
         records: usize,
         change: Option<usize>,
-    ) -> impl Iterator<Item = (Key, impl FnOnce() -> Option<Document>)> {
+    ) -> impl Iterator<Item = (DocumentKey, impl FnOnce() -> Option<Document>)> {
         let documents = std::rc::Rc::new(RefCell::new(DocumentBuilder::new()));
         (0..records).map(move |number| {
             let number = match change {
@@ -340,9 +340,9 @@ fn halves(first: &str, second: &str, between: char) -> String {
 }
 
 /// Returns a key that is distributed like a digest.
-fn key(number: usize) -> Key {
+fn key(number: usize) -> DocumentKey {
     let spread = (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-    Key::new((spread ^ spread >> 61).to_be_bytes())
+    DocumentKey::new((spread ^ spread >> 61).to_be_bytes())
 }
 
 fn requests(data: &Path) -> Result<Vec<Query>, Box<dyn Error>> {

@@ -39,7 +39,7 @@ pub(crate) fn run(
 }
 
 fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCode, Failure> {
-    let skills = host::host(global)?.discover_anyway();
+    let skills = host::host(global)?.discover_lenient();
     let report = skills.report();
     let is_broken = report
         .settings
@@ -79,7 +79,7 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         }
     }
     for root in &report.roots {
-        if let RootStatus::Missing(diagnostic) = &root.outcome {
+        if let RootStatus::Missing(diagnostic) = &root.status {
             host::say_with_origin(diagnostic, &root.origin, output);
         }
     }

@@ -16,7 +16,7 @@ use crate::show;
 const INDENT: &str = "      ";
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
-    let skills = host::host(global)?.discover_anyway();
+    let skills = host::host(global)?.discover_lenient();
     let doctor = Doctor::new(&skills);
     let report = skills.report();
     let has_error = |root: &RootState| {
@@ -150,7 +150,7 @@ fn print_skills(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
             INDENT,
             output,
         )?;
-        if let Some(why) = entry.only_by_instructions() {
+        if let Some(why) = entry.instructions_only_reason() {
             let what = paint(DIM, "over MCP by tools only");
             output.line(format!("{INDENT}{what}: {why}"))?;
         }

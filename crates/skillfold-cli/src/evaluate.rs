@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::text::shortened;
+use skillfold::core::text::ellipsize;
 use skillfold::core::{Severity, visible};
 use skillfold::view::{self, Document};
-use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, StartsBy};
+use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, TriggeredBy};
 
 use crate::arguments::{Global, Test};
 use crate::failure::{EXIT_PROBLEMS, Failure};
@@ -44,7 +44,7 @@ pub(crate) fn run(
 fn is_passed(evaluation: &Evaluation, options: &Test) -> bool {
     let is_good = |skill: &EvaluatedSkill| {
         let is_tested = options.ids.is_empty() || !skill.queries.is_empty();
-        is_tested && skill.reaches(options.at_least)
+        is_tested && skill.meets_threshold(options.at_least)
     };
     evaluation.skills.iter().all(is_good) && !is_all_withheld(evaluation, options)
 }
@@ -82,7 +82,7 @@ fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result
             let hint = paint(DIM, "hint");
             output.line(format!("    {hint}: {}", item.diagnostic.hint()))?;
         }
-        let wrong = skill.queries.iter().filter(|query| !query.is_right());
+        let wrong = skill.queries.iter().filter(|query| !query.is_expected());
         let wrong: Vec<&EvaluatedQuery> = wrong.collect();
         for query in wrong.iter().take(MAX_SHOWN) {
             let what = if query.should_trigger {
@@ -102,7 +102,7 @@ fn print(evaluation: &Evaluation, options: &Test, output: &mut Output) -> Result
 }
 
 fn print_confused(evaluation: &Evaluation, output: &mut Output) -> Result<(), Failure> {
-    let confused = evaluation.confused();
+    let confused = evaluation.confusions();
     if confused.is_empty() {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn print_confused(evaluation: &Evaluation, output: &mut Output) -> Result<(), Fa
         output.line(format!(
             "  `{}` was given instead of `{}`: {}, such as {}",
             visible(&pair.given),
-            visible(&pair.meant),
+            visible(&pair.expected),
             pluralize(pair.queries, "query", "queries"),
             quote(&pair.example)
         ))?;
@@ -129,12 +129,16 @@ fn result_text(skill: &EvaluatedSkill, options: &Test) -> String {
     if skill.queries.is_empty() {
         return paint(BAD, "no queries");
     }
-    let style = if skill.reaches(options.at_least) {
+    let style = if skill.meets_threshold(options.at_least) {
         GOOD
     } else {
         BAD
     };
-    let right = format!("{} of {} right", skill.right(), skill.queries.len());
+    let right = format!(
+        "{} of {} right",
+        skill.expected_count(),
+        skill.queries.len()
+    );
     let percent = |share: Option<f64>| match share {
         Some(share) => format!("{:.0} %", share * 100.0),
         None => "-".to_owned(),
@@ -162,10 +166,10 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
                 visible(&query_match.evidence)
             )
         }
-        None => match skill.starts_by {
-            StartsBy::Name => "it has no `triggers`, and is not named".to_owned(),
-            StartsBy::Person => "only a person may start it".to_owned(),
-            StartsBy::Id => "another skill has its name".to_owned(),
+        None => match skill.triggered_by {
+            TriggeredBy::Name => "it has no `triggers`, and is not named".to_owned(),
+            TriggeredBy::User => "only a person may start it".to_owned(),
+            TriggeredBy::Id => "another skill has its name".to_owned(),
             _ => "none of its triggers is in the query".to_owned(),
         },
     };
@@ -183,12 +187,12 @@ fn reason(skill: &EvaluatedSkill, query: &EvaluatedQuery) -> String {
 /// Returns a query in quotes, on one line and shortened.
 fn quote(query: &str) -> String {
     let line = query.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("\"{}\"", visible(&shortened(&line, MAX_QUERY_CHARS)))
+    format!("\"{}\"", visible(&ellipsize(&line, MAX_QUERY_CHARS)))
 }
 
 /// Prints what was tested in total, and what was not.
 fn say_summary(evaluation: &Evaluation, options: &Test, output: &mut Output) {
-    if let Some(mode) = evaluation.instead_of {
+    if let Some(mode) = evaluation.replaced_mode {
         output.say(format!(
             "Disclosure `{mode}` gives no skill by request; tested as `{}`",
             evaluation.mode
@@ -218,8 +222,12 @@ fn say_summary(evaluation: &Evaluation, options: &Test, output: &mut Output) {
         ));
     }
     let untested = evaluation.skills.len() - tested;
-    if options.ids.is_empty() && tested > 0 && evaluation.without + untested > 0 {
-        let skills = pluralize(evaluation.without + untested, "skill has", "skills have");
+    if options.ids.is_empty() && tested > 0 && evaluation.without_queries + untested > 0 {
+        let skills = pluralize(
+            evaluation.without_queries + untested,
+            "skill has",
+            "skills have",
+        );
         output.say(format!("{skills} no trigger queries"));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(
     options: &Files,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let skills = host::skills(global, output)?.for_person();
+    let skills = host::skills(global, output)?.for_user();
     let cursor = options.after.as_deref().map(Cursor::after);
     let limit = options.limit.map_or(DEFAULT_LIMIT, NonZeroUsize::get);
     let page = skills.files(&options.id, cursor.as_ref(), limit)?;

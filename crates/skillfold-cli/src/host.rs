@@ -49,7 +49,7 @@ pub(crate) fn host(global: &Global) -> Result<Host, Failure> {
 pub(crate) fn skills(global: &Global, output: &mut Output) -> Result<Skills, Failure> {
     let skills = host(global)?.discover()?;
     for root in &skills.report().roots {
-        match &root.outcome {
+        match &root.status {
             RootStatus::Missing(_) if root.origin == Origin::Argument => {
                 return Err(unusable_root(root).into());
             }

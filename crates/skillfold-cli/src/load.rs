@@ -15,7 +15,7 @@ pub(crate) fn run(
     options: &Load,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let skills = host::skills(global, output)?.for_person();
+    let skills = host::skills(global, output)?.for_user();
     let envelope = Envelope::from(options.envelope);
     let dialect = skills.report().settings.arguments.value;
     let arguments = join_arguments(&options.arguments, dialect);

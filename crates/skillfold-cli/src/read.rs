@@ -16,7 +16,7 @@ pub(crate) fn run(
     options: &Read,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let skills = host::skills(global, output)?.for_person();
+    let skills = host::skills(global, output)?.for_user();
     let content = skills.read_range(&options.id, &options.path, options.range.clone())?;
     if output.is_json() {
         let catalog = skills.catalog();

@@ -80,7 +80,7 @@ fn limits(options: &Serve) -> HttpLimits {
     let mut limits = HttpLimits::default();
     limits.connections = options.max_connections.get();
     limits.sessions = options.max_sessions.get();
-    limits.session_idle = Duration::from_secs(options.session_idle.get());
+    limits.session_idle_timeout = Duration::from_secs(options.session_idle.get());
     limits
 }
 
@@ -88,7 +88,7 @@ fn limits(options: &Serve) -> HttpLimits {
 fn watch(skills: &Skills, server: &Server) -> Result<Watcher, Failure> {
     let server = server.clone();
     let watcher = skills.watch(move |result| match result {
-        Ok(_) => server.changed(),
+        Ok(_) => server.notify_changed(),
         Err(error) => tracing::warn!(why = error.with_cause(), "the skills stay as they were"),
     })?;
     if let Some(problem) = watcher.status().problem {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
-use skillfold::core::text::shortened;
+use skillfold::core::text::ellipsize;
 use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 use skillfold::{LogCounts, PeriodLength, Tally};
@@ -115,7 +115,7 @@ fn print_wrong_skills(stats: &skillfold::Stats, output: &mut Output) -> Result<(
     let wrong: Vec<_> = wrong
         .map(|skill| {
             (
-                shortened(&visible(&skill.id), MAX_ID_CHARS).into_owned(),
+                ellipsize(&visible(&skill.id), MAX_ID_CHARS).into_owned(),
                 &skill.tally,
             )
         })
@@ -135,9 +135,9 @@ fn print_wrong_skills(stats: &skillfold::Stats, output: &mut Output) -> Result<(
 
 /// Prints the tally of each signal that skills were chosen by.
 fn print_signals(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
-    let signals = stats.ways.iter();
+    let signals = stats.signals.iter();
     let signals: Vec<_> = signals
-        .map(|signal| (signal.by.to_string(), &signal.tally))
+        .map(|signal| (signal.signal.to_string(), &signal.tally))
         .collect();
     if signals.is_empty() {
         return Ok(());
@@ -183,8 +183,8 @@ fn say_log_summary(stats: &skillfold::Stats, output: &mut Output) {
         broken,
         first_broken,
         too_long,
-        of_more_skills,
-        of_more_periods,
+        uncounted_skills: of_more_skills,
+        uncounted_periods: of_more_periods,
         is_cut,
         ..
     } = stats.lines;

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use skillfold::core::{Diagnostic, Entry, Error, Limits, Severity, visible};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
-    CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, distrust_folder,
-    trust_folder, trustable_folder,
+    CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable,
+    distrust_folder, trust_folder,
 };
 
 use crate::arguments::{Global, Trust};
@@ -42,7 +42,7 @@ pub(crate) fn run(
     if options.remove {
         return remove(&environment, &folder, output);
     }
-    let folder = trustable_folder(&environment, &folder)?;
+    let folder = check_trustable(&environment, &folder)?;
     let start = match given {
         Some(_) => &folder,
         None => environment.directory(),
@@ -84,7 +84,7 @@ fn remove(
     let removed = match distrust_folder(environment, folder) {
         Ok(removed) => removed,
         Err(error) => {
-            match TrustedFolders::load(environment).trusts(folder) {
+            match TrustedFolders::load(environment).find_trusted(folder) {
                 Some(above) => {
                     output.say(format!("It is trusted by {}", display_path(above.path())));
                 }
@@ -104,7 +104,7 @@ fn remove(
     output.say("It is no longer trusted");
     if folder.is_dir() {
         // The folder is already removed: invalid settings are no reason to fail now.
-        let skills = Host::new(Environment::from_process(folder)?).discover_anyway();
+        let skills = Host::new(Environment::from_process(folder)?).discover_lenient();
         let report = skills.report();
         let mut rules = report
             .roots
@@ -125,7 +125,7 @@ fn add(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let list = TrustedFolders::load(environment);
-    if let Some(trusted_by) = list.trusts(folder) {
+    if let Some(trusted_by) = list.find_trusted(folder) {
         if output.is_json() {
             output.json(Document::Trusted(Trusted::new(&list)))?;
         } else {
@@ -198,7 +198,7 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
         .iter()
         .take(MAX_SKILLS)
         .map(|entry| {
-            let page = skills.for_person().files(entry.id(), None, 1);
+            let page = skills.for_user().files(entry.id(), None, 1);
             let files = match page {
                 Ok(page) => pluralize(page.total, "file", "files"),
                 Err(_) => "files unknown".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::text::shortened;
+use skillfold::core::text::ellipsize;
 use skillfold::core::{ContextLifetime, visible};
 use skillfold::view::{Bytes, Document, MatchedSkill, NearTrigger, Unmatched, Why};
 
@@ -208,5 +208,5 @@ fn token_count(tokens: u64) -> String {
 
 /// Returns the start of a text with control characters made visible.
 fn quote(text: &str) -> String {
-    shortened(&visible(text), MAX_QUOTE_CHARS).into_owned()
+    ellipsize(&visible(text), MAX_QUOTE_CHARS).into_owned()
 }

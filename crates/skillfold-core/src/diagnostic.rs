@@ -193,7 +193,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Formats a path for a message: in backticks, escaped, and never shortened, because half a path is useless.
-pub(crate) fn whole(path: &str) -> String {
+pub(crate) fn quoted_path(path: &str) -> String {
     format!("`{}`", visible(path))
 }
 

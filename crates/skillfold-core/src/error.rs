@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::diagnostic::{Diagnostic, visible, whole};
+use crate::diagnostic::{Diagnostic, quoted_path, visible};
 
 /// The error type of the engine.
 ///
@@ -281,34 +281,43 @@ impl From<Repr> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.repr {
-            Repr::NotFound { what } => write!(formatter, "Could not find {}", whole(what)),
-            Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", whole(id)),
-            Repr::NoAgent { id, .. } => write!(formatter, "There is no agent {}", whole(id)),
+            Repr::NotFound { what } => write!(formatter, "Could not find {}", quoted_path(what)),
+            Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", quoted_path(id)),
+            Repr::NoAgent { id, .. } => write!(formatter, "There is no agent {}", quoted_path(id)),
             Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
-            Repr::Refused { what, .. } => write!(formatter, "Refused to open {}", whole(what)),
-            Repr::Read { what, .. } => write!(formatter, "Could not read {}", whole(what)),
+            Repr::Refused { what, .. } => {
+                write!(formatter, "Refused to open {}", quoted_path(what))
+            }
+            Repr::Read { what, .. } => write!(formatter, "Could not read {}", quoted_path(what)),
             Repr::Invalid { what, reason } => {
-                write!(formatter, "Invalid {}: {}", whole(what), visible(reason))
+                write!(
+                    formatter,
+                    "Invalid {}: {}",
+                    quoted_path(what),
+                    visible(reason)
+                )
             }
             Repr::Setting { origin, reason } => {
                 write!(formatter, "{} ({})", visible(reason), visible(origin))
             }
             Repr::Model { file, reason } => {
-                let file = whole(file);
+                let file = quoted_path(file);
                 write!(
                     formatter,
                     "Could not use the model file {file}: {}",
                     visible(reason)
                 )
             }
-            Repr::Exists { what } => write!(formatter, "File already exists: {}", whole(what)),
+            Repr::Exists { what } => {
+                write!(formatter, "File already exists: {}", quoted_path(what))
+            }
             Repr::RefusedWrite { what, .. } => {
-                write!(formatter, "Refused to write {}", whole(what))
+                write!(formatter, "Refused to write {}", quoted_path(what))
             }
             Repr::RefusedTrust { what, .. } => {
-                write!(formatter, "Refused to trust {}", whole(what))
+                write!(formatter, "Refused to trust {}", quoted_path(what))
             }
-            Repr::Write { what, .. } => write!(formatter, "Could not write {}", whole(what)),
+            Repr::Write { what, .. } => write!(formatter, "Could not write {}", quoted_path(what)),
         }
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::catalog::entry::{Entry, Status};
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
-use crate::choose::near_miss::{NearMiss, near};
-use crate::choose::search::rank::CANDIDATES;
+use crate::choose::near_miss::{NearMiss, near_misses};
+use crate::choose::search::rank::MAX_CANDIDATES;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::text::render_body;
@@ -28,7 +28,7 @@ pub struct Explanation {
     /// Details of each decision of the turn, in the same order.
     pub details: Vec<MatchDetails>,
     /// The skills that the caller asked about and that did not match.
-    pub absent: Vec<UnmatchedSkill>,
+    pub unmatched: Vec<UnmatchedSkill>,
 }
 
 /// Details of a skill that matched.
@@ -36,7 +36,7 @@ pub struct Explanation {
 #[non_exhaustive]
 pub struct MatchDetails {
     /// The bytes of the message that matched; only for the first 50 decisions.
-    pub place: Option<Range<usize>>,
+    pub position: Option<Range<usize>>,
     /// Tokens of its instructions, whatever the outcome; `None` if they cannot be loaded. After the first 50 decisions
     /// only if the turn counted them.
     pub tokens: Option<u64>,
@@ -51,7 +51,7 @@ pub struct UnmatchedSkill {
     /// Why it did not match.
     pub reason: UnmatchedReason,
     /// Its triggers, the nearest to the message first, at most 50; empty unless they are the reason.
-    pub near: Vec<NearMiss>,
+    pub near_misses: Vec<NearMiss>,
     /// The number of its triggers; 0 unless they are the reason.
     pub triggers: usize,
     /// How likely the message is about it, from 0 to 1; `None` unless a search ran and found it.
@@ -71,7 +71,7 @@ pub enum UnmatchedReason {
     /// Only the user may start it.
     PersonOnly,
     /// The conversation may not see it.
-    Unseen,
+    NotVisible,
     /// The mode only gives instructions that the model asks for.
     Mode,
     /// It has no trigger that could match.
@@ -90,7 +90,7 @@ impl UnmatchedReason {
             Self::Disabled => "disabled",
             Self::Shadowed => "shadowed",
             Self::PersonOnly => "person_only",
-            Self::Unseen => "unseen",
+            Self::NotVisible => "unseen",
             Self::Mode => "mode",
             Self::NoTriggers => "no_triggers",
             Self::NoMatch => "no_match",
@@ -105,7 +105,7 @@ impl UnmatchedReason {
             Self::Disabled => "it is disabled",
             Self::Shadowed => "another skill has its name",
             Self::PersonOnly => "only a person may start it",
-            Self::Unseen => "this conversation may not see it",
+            Self::NotVisible => "this conversation may not see it",
             Self::Mode => "the mode `catalog` gives no instructions unasked",
             Self::NoTriggers => "it has no triggers",
             Self::NoMatch => "none of its triggers is in the request",
@@ -124,7 +124,7 @@ impl UnmatchedReason {
             }
             Self::Shadowed => "give it another name, or load it by its id",
             Self::PersonOnly => "remove `disable-model-invocation` from its frontmatter",
-            Self::Unseen => "add it to what the agent uses",
+            Self::NotVisible => "add it to what the agent uses",
             Self::Mode => {
                 "set `disclosure` to `hybrid` or `triggered`; the model loads it by the listing otherwise"
             }
@@ -163,7 +163,7 @@ impl Session {
         Ok(Explanation {
             details: match_details(&turn, matcher, loader, policy, message),
             turn,
-            absent,
+            unmatched: absent,
         })
     }
 
@@ -183,7 +183,7 @@ impl Session {
             Status::Active if entry.manifest().disable_model_invocation() => {
                 UnmatchedReason::PersonOnly
             }
-            Status::Active if !self.may_see(entry.id()) => UnmatchedReason::Unseen,
+            Status::Active if !self.may_see(entry.id()) => UnmatchedReason::NotVisible,
             Status::Active if policy.mode == Mode::Catalog => UnmatchedReason::Mode,
             Status::Active if finder.is_some() => UnmatchedReason::Unlikely,
             Status::Active if !matcher.has_triggers(entry) => UnmatchedReason::NoTriggers,
@@ -191,14 +191,14 @@ impl Session {
         };
         let (near, triggers) =
             if matches!(reason, UnmatchedReason::NoMatch | UnmatchedReason::Unlikely) {
-                near(entry.manifest(), message)
+                near_misses(entry.manifest(), message)
             } else {
                 (Vec::new(), 0)
             };
         UnmatchedSkill {
             id: entry.id().into(),
             reason,
-            near,
+            near_misses: near,
             triggers,
             confidence: finder
                 .filter(|_| reason == UnmatchedReason::Unlikely)
@@ -209,7 +209,7 @@ impl Session {
 
 /// Returns how likely a message is about a skill, in a search over all skills that a model may see.
 fn confidence(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<f32> {
-    let found = finder.find(message, CANDIDATES, &|other| other.is_visible());
+    let found = finder.find(message, MAX_CANDIDATES, &|other| other.is_visible());
     let hit = found.iter().find(|hit| &*hit.id == entry.id());
     hit.map(|hit| hit.confidence)
 }
@@ -224,7 +224,7 @@ fn match_details(
 ) -> Vec<MatchDetails> {
     let mut found = matcher.matches_cached(message);
     if policy.is_triggers_only() {
-        found = found.by_triggers();
+        found = found.triggers_only();
     }
     let found: HashMap<&str, _> = found
         .candidates
@@ -240,7 +240,7 @@ fn match_details(
     let explained = turn.decisions.iter().take(MAX_EXPLAINED).map(|decision| {
         let candidate = found.get(&*decision.id);
         MatchDetails {
-            place: candidate.map(|candidate| candidate.place(message)),
+            position: candidate.map(|candidate| candidate.range(message)),
             tokens: decision.outcome.tokens().or_else(|| tokens(decision)),
         }
     });
@@ -249,7 +249,7 @@ fn match_details(
         .iter()
         .skip(MAX_EXPLAINED)
         .map(|decision| MatchDetails {
-            place: None,
+            position: None,
             tokens: decision.outcome.tokens(),
         });
     explained.chain(rest).collect()

@@ -211,7 +211,7 @@ fn violated_rule(component: &str) -> Option<&'static str> {
     if component.ends_with(['.', ' ']) {
         return Some("Path has a component that ends with a dot or a space");
     }
-    if is_of_version_control(component) {
+    if is_vcs_name(component) {
         return Some(VERSION_CONTROL);
     }
     is_windows_device(component).then_some("Path names a device of Windows")
@@ -219,7 +219,7 @@ fn violated_rule(component: &str) -> Option<&'static str> {
 
 /// Returns whether a name is that of a version control folder (`.git`, `.hg`, `.svn`) on any file system. Such a folder
 /// holds history and remote URLs that may contain passwords, and is not part of a skill that is a checkout.
-pub(crate) fn is_of_version_control(component: &str) -> bool {
+pub(crate) fn is_vcs_name(component: &str) -> bool {
     // Fast path for nearly all names.
     if component.is_ascii() && !component.starts_with('.') && !component.contains('~') {
         return false;

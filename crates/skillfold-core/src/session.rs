@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::bind::agent_view::AgentView;
 use crate::catalog::entry::Entry;
 use crate::catalog::nearest::nearest;
-use crate::catalog::resolve::MEANT;
+use crate::catalog::resolve::MAX_SUGGESTIONS;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::Matcher;
 use crate::choose::signal::Signal;
@@ -230,14 +230,19 @@ impl Session {
         let entry = self.resolve_visible(catalog, id)?;
         let instructions = loader.load(&entry, arguments)?;
         let tokens = policy.counter.count(instructions.text());
-        self.load_again(&instructions, arguments, tokens);
+        self.record_cached_load(&instructions, arguments, tokens);
         Ok(instructions)
     }
 
     /// Records that the model got instructions that it asked for from the host's own cache. They must be
     /// [current](Loader::is_current), and loaded from the same snapshot with these arguments by a conversation that may
     /// see the same skills; `tokens` is their size.
-    pub fn load_again(&mut self, instructions: &Instructions, arguments: &str, tokens: u64) {
+    pub fn record_cached_load(
+        &mut self,
+        instructions: &Instructions,
+        arguments: &str,
+        tokens: u64,
+    ) {
         self.spent = self.spent.saturating_add(tokens);
         self.record_given(instructions, Some(arguments));
         self.mark_used(instructions.id());
@@ -307,9 +312,9 @@ impl Session {
         let may_see = |entry: &Entry<'_>| self.may_see(entry.id());
         let suggestions = || {
             let visible = catalog.visible().filter(may_see).map(|entry| entry.id());
-            nearest(id, visible, MEANT)
+            nearest(id, visible, MAX_SUGGESTIONS)
         };
-        catalog.usable_among(id, may_see, suggestions)
+        catalog.resolve_for_model_among(id, may_see, suggestions)
     }
 
     /// Returns the skills to give again after the host compacted the conversation: the most recently used first, within
@@ -386,11 +391,11 @@ impl Session {
 }
 
 impl Memory for Session {
-    fn used(&self, id: &str) -> Option<u64> {
+    fn last_used(&self, id: &str) -> Option<u64> {
         self.skills.get(id).map(|skill| skill.used)
     }
 
-    fn has(&self, instructions: &Instructions) -> bool {
+    fn has_instructions(&self, instructions: &Instructions) -> bool {
         self.skills.get(instructions.id()).is_some_and(|skill| {
             let is_there = self.lifetime == ContextLifetime::History || skill.is_in_prompt;
             is_there && skill.given == Some(instructions.revision().into())
@@ -413,7 +418,7 @@ impl Memory for Session {
         })
     }
 
-    fn shown(&self) -> Option<&ShownListing> {
+    fn shown_listing(&self) -> Option<&ShownListing> {
         self.shown.as_ref()
     }
 }

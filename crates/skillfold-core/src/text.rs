@@ -15,15 +15,15 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Marks text that was left out.
-pub const MISSING: char = '…';
+pub const ELLIPSIS: char = '…';
 
 /// Returns the longest prefix of whole characters that is at most `max_bytes` long.
-pub fn start_of(text: &str, max_bytes: usize) -> &str {
+pub fn truncate_bytes(text: &str, max_bytes: usize) -> &str {
     &text[..floor_char_boundary(text, max_bytes)]
 }
 
 /// Returns the longest suffix of whole characters that is at most `max_bytes` long.
-pub fn end_of(text: &str, max_bytes: usize) -> &str {
+pub fn last_bytes(text: &str, max_bytes: usize) -> &str {
     &text[ceil_char_boundary(text, text.len().saturating_sub(max_bytes))..]
 }
 
@@ -32,13 +32,13 @@ pub fn first_chars(text: &str, max_chars: usize) -> &str {
     match text.as_bytes().get(..max_chars) {
         None => text,
         // Most text is ASCII, where characters need not be counted.
-        Some(start) if start.is_ascii() => start_of(text, max_chars),
-        Some(_) => start_within(text, max_chars, |_| 1),
+        Some(start) if start.is_ascii() => truncate_bytes(text, max_chars),
+        Some(_) => truncate_by_cost(text, max_chars, |_| 1),
     }
 }
 
 /// Returns the longest prefix whose characters together cost at most `budget`.
-pub fn start_within(text: &str, budget: usize, cost: impl Fn(char) -> usize) -> &str {
+pub fn truncate_by_cost(text: &str, budget: usize, cost: impl Fn(char) -> usize) -> &str {
     let mut spent = 0_usize;
     let mut chars = text.char_indices();
     let end = chars.find(|(_, c)| {
@@ -49,20 +49,20 @@ pub fn start_within(text: &str, budget: usize, cost: impl Fn(char) -> usize) -> 
 }
 
 /// Returns the text if it has at most `max_chars` characters, else its first `max_chars` characters followed by `…`.
-pub fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
+pub fn ellipsize(text: &str, max_chars: usize) -> Cow<'_, str> {
     let start = first_chars(text, max_chars);
     if start.len() == text.len() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{start}{MISSING}"))
+    Cow::Owned(format!("{start}{ELLIPSIS}"))
 }
 
 /// Returns a prefix of at most `max_bytes` bytes that ends after a line feed if it contains one, else after a
 /// character.
 ///
 /// If not even the first character fits, returns that character, so that a loop over the parts of a text terminates.
-pub fn lines_within(text: &str, max_bytes: usize) -> &str {
-    let start = start_of(text, max_bytes);
+pub fn truncate_at_line(text: &str, max_bytes: usize) -> &str {
+    let start = truncate_bytes(text, max_bytes);
     if start.len() == text.len() {
         return text;
     }
@@ -74,15 +74,15 @@ pub fn lines_within(text: &str, max_bytes: usize) -> &str {
 }
 
 /// Returns the longest common prefix of two texts, in whole characters.
-pub fn common_start<'a>(text: &'a str, other: &str) -> &'a str {
+pub fn common_prefix<'a>(text: &'a str, other: &str) -> &'a str {
     let pairs = text.bytes().zip(other.bytes());
     let equal = pairs.take_while(|(left, right)| left == right).count();
-    start_of(text, equal)
+    truncate_bytes(text, equal)
 }
 
 /// Returns a prefix of at most `max_chars` characters that ends after a word, unless that would drop more than half of
 /// it.
-pub(crate) fn words_within(text: &str, max_chars: usize) -> &str {
+pub(crate) fn truncate_at_word(text: &str, max_chars: usize) -> &str {
     let start = first_chars(text, max_chars);
     let is_word_end = text[start.len()..]
         .chars()
@@ -98,15 +98,15 @@ pub(crate) fn words_within(text: &str, max_chars: usize) -> &str {
 }
 
 /// Returns the longest suffix of at most `max_chars` characters that starts at a word.
-pub(crate) fn last_words_within(text: &str, max_chars: usize) -> &str {
+pub(crate) fn last_words(text: &str, max_chars: usize) -> &str {
     let starts = text.char_indices().rev().map(|(start, _)| start);
     let start = starts.take(max_chars).last().unwrap_or(text.len());
-    &text[word_start(text, start..text.len())..]
+    &text[next_word_start(text, start..text.len())..]
 }
 
 /// Returns the offset at which the first word in a range starts, or the end of the range. The range need not lie on
 /// character boundaries.
-pub(crate) fn word_start(text: &str, range: Range<usize>) -> usize {
+pub(crate) fn next_word_start(text: &str, range: Range<usize>) -> usize {
     let end = floor_char_boundary(text, range.end);
     let start = ceil_char_boundary(text, range.start).min(end);
     if start == 0 || text[..start].ends_with(char::is_whitespace) {
@@ -118,7 +118,7 @@ pub(crate) fn word_start(text: &str, range: Range<usize>) -> usize {
 
 /// Returns the offset at which the last word in a range ends, or the start of the range. The range need not lie on
 /// character boundaries.
-pub(crate) fn word_end(text: &str, range: Range<usize>) -> usize {
+pub(crate) fn previous_word_end(text: &str, range: Range<usize>) -> usize {
     let start = ceil_char_boundary(text, range.start);
     let end = floor_char_boundary(text, range.end).max(start);
     if end == text.len() || text[end..].starts_with(char::is_whitespace) {
@@ -130,7 +130,7 @@ pub(crate) fn word_end(text: &str, range: Range<usize>) -> usize {
 
 /// Folds the case of a text, for comparing names, messages and triggers. The result for a letter does not depend on its
 /// neighbours.
-pub(crate) fn fold(text: &str) -> String {
+pub(crate) fn fold_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -182,53 +182,56 @@ mod tests {
 
     #[test]
     fn cut_falls_between_characters() {
-        assert_eq!(start_of("größer", 3), "gr");
-        assert_eq!(end_of("größer", 3), "er");
+        assert_eq!(truncate_bytes("größer", 3), "gr");
+        assert_eq!(last_bytes("größer", 3), "er");
         assert_eq!(first_chars("größer", 4), "größ");
-        assert_eq!(shortened("größer", 6), "größer");
-        assert_eq!(lines_within("a\nb\nc", 4), "a\nb\n");
-        assert_eq!(lines_within("将", 1), "将");
-        assert_eq!(common_start("ä", "ö"), "");
+        assert_eq!(ellipsize("größer", 6), "größer");
+        assert_eq!(truncate_at_line("a\nb\nc", 4), "a\nb\n");
+        assert_eq!(truncate_at_line("将", 1), "将");
+        assert_eq!(common_prefix("ä", "ö"), "");
     }
 
     #[test]
     fn word_ends_at_white_space_of_any_width() {
-        assert_eq!(words_within("abc\u{3000}cd ef", 5), "abc");
-        assert_eq!(last_words_within("ab cd\u{a0}ef", 3), "ef");
-        assert_eq!(last_words_within("ab cd\u{a0}ef", 2), "ef");
+        assert_eq!(truncate_at_word("abc\u{3000}cd ef", 5), "abc");
+        assert_eq!(last_words("ab cd\u{a0}ef", 3), "ef");
+        assert_eq!(last_words("ab cd\u{a0}ef", 2), "ef");
         let text = "ab\u{3000}cd\u{a0}ef";
-        assert_eq!(&text[word_start(text, 1..text.len())..], "cd\u{a0}ef");
-        assert_eq!(&text[..word_end(text, 0..text.len() - 1)], "ab\u{3000}cd");
+        assert_eq!(&text[next_word_start(text, 1..text.len())..], "cd\u{a0}ef");
+        assert_eq!(
+            &text[..previous_word_end(text, 0..text.len() - 1)],
+            "ab\u{3000}cd"
+        );
     }
 
     #[test]
     fn fold_ignores_case_and_final_sigma() {
-        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
-        assert_eq!(fold("ΟΔΟΣ"), "οδοσ");
-        assert_eq!(fold("Über"), "über");
+        assert_eq!(fold_case("ΟΔΟΣ"), fold_case("οδος"));
+        assert_eq!(fold_case("ΟΔΟΣ"), "οδοσ");
+        assert_eq!(fold_case("Über"), "über");
     }
 
     proptest! {
         #[test]
         fn fold_ignores_case_of_any_text(text in any_text()) {
-            prop_assert_eq!(fold(&text.to_lowercase()), fold(&text));
-            prop_assert_eq!(fold(&fold(&text)), fold(&text));
+            prop_assert_eq!(fold_case(&text.to_lowercase()), fold_case(&text));
+            prop_assert_eq!(fold_case(&fold_case(&text)), fold_case(&text));
         }
 
         #[test]
         fn cut_of_any_text_is_a_slice_within_its_limit(text in any_text(), other in any_text(), limit in 0_usize..90) {
-            prop_assert!(start_of(&text, limit).len() <= limit);
-            prop_assert!(text.starts_with(start_of(&text, limit)));
-            prop_assert!(end_of(&text, limit).len() <= limit);
-            prop_assert!(text.ends_with(end_of(&text, limit)));
-            for start in [first_chars(&text, limit), words_within(&text, limit)] {
+            prop_assert!(truncate_bytes(&text, limit).len() <= limit);
+            prop_assert!(text.starts_with(truncate_bytes(&text, limit)));
+            prop_assert!(last_bytes(&text, limit).len() <= limit);
+            prop_assert!(text.ends_with(last_bytes(&text, limit)));
+            for start in [first_chars(&text, limit), truncate_at_word(&text, limit)] {
                 prop_assert!(text.starts_with(start));
                 prop_assert!(start.chars().count() <= limit);
             }
-            prop_assert!(text.ends_with(last_words_within(&text, limit)));
-            prop_assert!(last_words_within(&text, limit).chars().count() <= limit);
-            prop_assert!(shortened(&text, limit).chars().count() <= limit + 1);
-            let both = common_start(&text, &other);
+            prop_assert!(text.ends_with(last_words(&text, limit)));
+            prop_assert!(last_words(&text, limit).chars().count() <= limit);
+            prop_assert!(ellipsize(&text, limit).chars().count() <= limit + 1);
+            let both = common_prefix(&text, &other);
             prop_assert!(text.starts_with(both) && other.starts_with(both));
         }
 
@@ -236,7 +239,7 @@ mod tests {
         fn loop_over_lines_of_any_text_terminates(text in any_text(), limit in 0_usize..9) {
             let (mut rest, mut parts) = (text.as_str(), 0);
             while !rest.is_empty() {
-                let part = lines_within(rest, limit);
+                let part = truncate_at_line(rest, limit);
                 prop_assert!(part.len() <= limit.max(4));
                 rest = &rest[part.len()..];
                 parts += 1;
@@ -247,7 +250,7 @@ mod tests {
         #[test]
         fn words_of_any_text_start_and_end_in_range(text in any_text(), start in 0_usize..90, length in 0_usize..90) {
             let range = start..start + length;
-            let (from, to) = (word_start(&text, range.clone()), word_end(&text, range));
+            let (from, to) = (next_word_start(&text, range.clone()), previous_word_end(&text, range));
             prop_assert!(text.is_char_boundary(from) && text.is_char_boundary(to));
             prop_assert!(from <= start + length);
             prop_assert!(to >= start.min(text.len()));

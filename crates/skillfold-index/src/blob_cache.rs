@@ -63,7 +63,7 @@ impl BlobCache {
 
     /// Returns the path of the file for a root and variant. The variant tells apart files of one root, for example by
     /// scan options or embedding model.
-    pub fn path_of(&self, root: &str, variant: &str) -> PathBuf {
+    pub fn path(&self, root: &str, variant: &str) -> PathBuf {
         let name = checksum(root.as_bytes()) ^ checksum(variant.as_bytes()).rotate_left(1);
         self.folder.join(format!("{name:016x}.{EXTENSION}"))
     }
@@ -74,7 +74,7 @@ impl BlobCache {
     ///
     /// If the file is incomplete, or is not owned by the user alone. The next write replaces it.
     pub fn read(&self, root: &str, variant: &str) -> Result<Option<CachedBlob>, Error> {
-        let path = self.path_of(root, variant);
+        let path = self.path(root, variant);
         let to_error = |cause| Error::read(path.to_string_lossy(), cause);
         match self.read_file(&path) {
             Ok(contents) => match find_corruption(&contents) {
@@ -94,7 +94,7 @@ impl BlobCache {
     /// The file is not synced: its checksum reveals what a crash leaves behind. If there are more than 32 files, the
     /// oldest ones are deleted.
     pub fn write(&self, root: &str, variant: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.path_of(root, variant);
+        let path = self.path(root, variant);
         self.write_file(&path, bytes)
             .map_err(|cause| Error::write(path.to_string_lossy(), cause))
     }

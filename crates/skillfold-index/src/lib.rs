@@ -45,9 +45,12 @@ mod disk;
 mod model;
 
 pub use blob_cache::{BlobCache, CachedBlob};
-pub use disk::{Answer, Damage, DiskIndex, Hit, Key, Synced, Writer, tidy_indexes};
+pub use disk::{
+    Damage, DiskHit, DiskIndex, DiskResults, DocumentKey, SyncReport, SyncWriter,
+    delete_unused_indexes,
+};
 #[cfg(feature = "static-model")]
-pub use model::table::StaticModel;
+pub use model::static_model::StaticModel;
 #[cfg(feature = "transformer")]
 pub use model::transformer::Transformer;
 pub use vector_cache::VectorCache;

@@ -130,7 +130,7 @@ impl Embedder for VectorCache {
 impl fmt::Debug for VectorCache {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Vectors")
+            .debug_struct("VectorCache")
             .field("model", &self.model.id())
             .field("known", &self.lock().vectors.len())
             .finish_non_exhaustive()

@@ -93,7 +93,7 @@ impl Admission {
             && !is_preflight
         {
             let is_valid = |value: &HeaderValue| token.matches_header(value.as_bytes());
-            if !only(headers, &AUTHORIZATION).is_some_and(is_valid) {
+            if !single_header(headers, &AUTHORIZATION).is_some_and(is_valid) {
                 let challenge = HeaderValue::from_static("Bearer realm=\"skillfold\"");
                 let mut refusal = refuse(
                     StatusCode::UNAUTHORIZED,
@@ -105,7 +105,8 @@ impl Admission {
             }
         }
         // With two values, we cannot know which one a proxy in front has checked.
-        let host = only(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
+        let host =
+            single_header(headers, &HOST).and_then(|host| HostName::parse(host.to_str().ok()?));
         let Some(host) = host else {
             let reason = "The header `Host` is missing, is there twice, or is no host";
             return Some(refuse(StatusCode::BAD_REQUEST, reason));
@@ -140,7 +141,12 @@ impl Admission {
             .headers
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let body = match timeout(self.limits.body, read_body(body, self.limits.body_bytes)).await {
+        let body = match timeout(
+            self.limits.body_timeout,
+            read_body(body, self.limits.body_bytes),
+        )
+        .await
+        {
             Ok(Ok(body)) => body,
             Ok(Err(refusal)) => return refusal,
             Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "The body took too long"),
@@ -165,7 +171,8 @@ impl Admission {
             let response = next.run(request).await;
             (response, permit, SESSIONS_FULL.with(Cell::get))
         });
-        let Ok((response, permit, sessions_full)) = timeout(self.limits.answer, response).await
+        let Ok((response, permit, sessions_full)) =
+            timeout(self.limits.response_timeout, response).await
         else {
             return busy("The answer took too long");
         };
@@ -245,7 +252,10 @@ fn is_too_long(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Returns the value of a header that occurs exactly once.
-pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+pub(crate) fn single_header<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::admission::only;
+use crate::admission::single_header;
 
 const METHOD: &str = "tools/call";
 /// The versions of the protocol with sessions in which a call of a tool is the same.
@@ -121,5 +121,5 @@ fn within<'r>(headers: &'r HeaderMap, tool: &str, meta: Option<&Meta<'_>>) -> Op
 
 /// Returns the value of a header that is there once and is text.
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    only(headers, name)?.to_str().ok()
+    single_header(headers, name)?.to_str().ok()
 }

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
 use crate::conversations::Conversations;
-use crate::definition::{ALIAS, definitions};
+use crate::definition::{LOAD_ALIAS, definitions};
 use crate::metrics::Metrics;
 use crate::notices::Notices;
 use crate::options::Options;
@@ -29,7 +29,7 @@ pub(crate) struct ServerState {
     /// The conversations of HTTP sessions.
     pub(crate) conversations: Conversations,
     read_permits: Arc<Semaphore>,
-    offer: Mutex<Option<Arc<ClientView>>>,
+    view: Mutex<Option<Arc<ClientView>>>,
 }
 
 /// What clients see of one snapshot.
@@ -57,7 +57,7 @@ impl ServerState {
             options,
             conversations: Conversations::default(),
             read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
-            offer: Mutex::new(None),
+            view: Mutex::new(None),
         }
     }
 
@@ -79,9 +79,9 @@ impl ServerState {
     }
 
     /// Returns the view of the current snapshot, building it if the snapshot changed.
-    pub(crate) fn offer(&self) -> Arc<ClientView> {
+    pub(crate) fn client_view(&self) -> Arc<ClientView> {
         let catalog = self.skills.catalog();
-        let mut offer = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut offer = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         match &*offer {
             Some(offer) if Arc::ptr_eq(&offer.catalog, &catalog) => Arc::clone(offer),
             _ => {
@@ -97,7 +97,7 @@ impl ServerState {
         let mut names = self.options.names().map(str::to_owned);
         // The text of this style refers to the tool by its alias.
         if policy.style == Style::Bullets && !self.options.has_custom_load_name() {
-            ALIAS.clone_into(&mut names[2]);
+            LOAD_ALIAS.clone_into(&mut names[2]);
         }
         policy.tools = ToolNames {
             load: names[2].as_str().into(),

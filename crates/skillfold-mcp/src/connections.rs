@@ -60,7 +60,7 @@ impl Connections {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let evicted = Arc::new(Notify::new());
         let mut unadmitted = self.lock_unadmitted();
-        if unadmitted.len() >= self.limits.strangers.max(1)
+        if unadmitted.len() >= self.limits.unadmitted_connections.max(1)
             && let Some((_, oldest)) = unadmitted.pop_first()
         {
             oldest.notify_one();
@@ -108,7 +108,7 @@ impl ConnectionSlot {
     pub(crate) async fn wait_until_expired(&self) {
         tokio::select! {
             () = self.evicted.notified() => {}
-            () = sleep(self.connections.limits.stranger) => {}
+            () = sleep(self.connections.limits.admission_timeout) => {}
         }
         if self.permit.get().is_some() {
             std::future::pending::<()>().await;

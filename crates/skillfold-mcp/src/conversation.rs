@@ -48,7 +48,7 @@ impl Conversation {
     }
 
     /// Records a skill that the model requested and that was answered from the cache.
-    pub(crate) fn load_again(&self, skills: &Skills, policy: &Policy, loaded: &Loaded) {
+    pub(crate) fn record_cached_load(&self, skills: &Skills, policy: &Policy, loaded: &Loaded) {
         let Loaded {
             made_of,
             arguments,
@@ -125,7 +125,7 @@ mod tests {
             arguments: String::new(),
             tokens,
         };
-        conversation.load_again(&skills, &policy, &loaded);
+        conversation.record_cached_load(&skills, &policy, &loaded);
         assert_eq!(conversation.tokens_spent(), 3 * tokens);
     }
 

@@ -8,7 +8,7 @@ use skillfold::view::{FilePart, InstructionsView};
 use crate::answer::{SkillLines, object, schema};
 
 /// The alias of the tool that loads a skill.
-pub(crate) const ALIAS: &str = "read_skill";
+pub(crate) const LOAD_ALIAS: &str = "read_skill";
 
 /// Maximum ids listed in a tool's schema.
 const MAX_ENUM_IDS: usize = 50;

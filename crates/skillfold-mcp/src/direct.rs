@@ -17,7 +17,7 @@ use crate::answer::Answer;
 use crate::call::{Call, Within};
 use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
-use crate::http::PATH;
+use crate::http::MCP_PATH;
 use crate::metrics::{Outcome, add};
 use crate::remembered::Remembered;
 use crate::run_tool::run_tool;
@@ -29,11 +29,11 @@ pub(crate) async fn answer(
     parts: &Parts,
     body: &[u8],
 ) -> Option<Response> {
-    if parts.method != Method::POST || parts.uri.path() != PATH {
+    if parts.method != Method::POST || parts.uri.path() != MCP_PATH {
         return None;
     }
     let call = Call::of(&parts.headers, body)?;
-    let (start, offer) = (Instant::now(), shared.offer());
+    let (start, offer) = (Instant::now(), shared.client_view());
     let tool = Tool::named(&offer, &call.tool)?;
     let conversation = match call.within {
         Within::Session(id) => shared.conversations.get(id)?,
@@ -51,7 +51,9 @@ pub(crate) async fn answer(
         went = answer.went();
         result = Some(remember(&offer, tool, &arguments, answer));
     }
-    shared.metrics.answered(tool.asked(), went, start.elapsed());
+    shared
+        .metrics
+        .count_request(tool.asked(), went, start.elapsed());
     Some(written(&call.id, call.within, &result?))
 }
 
@@ -68,7 +70,7 @@ fn again(
         if !shared.skills.is_current(&loaded.made_of) {
             return None;
         }
-        conversation.load_again(&shared.skills, &offer.policy, loaded);
+        conversation.record_cached_load(&shared.skills, &offer.policy, loaded);
         add(&shared.metrics.loaded_tokens, loaded.tokens);
     }
     Some(remembered.json.clone())

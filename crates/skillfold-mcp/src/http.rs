@@ -30,7 +30,7 @@ use crate::sessions::Sessions;
 use crate::token::Token;
 
 /// The path of the MCP endpoint.
-pub(crate) const PATH: &str = "/mcp";
+pub(crate) const MCP_PATH: &str = "/mcp";
 
 /// How often to check during shutdown whether the last response was sent.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -138,7 +138,7 @@ async fn serve(
         limits,
         hosts: names.hosts,
         origins: names.origins.with_server_origins(address.port()),
-        budget: SendBudget::new(limits.answer_bytes),
+        budget: SendBudget::new(limits.response_bytes),
         file_permits: Arc::new(Semaphore::new(MAX_WHOLE_FILE_REQUESTS)),
         session_warning: Arc::default(),
         slow_clients_warning: Arc::default(),
@@ -165,7 +165,10 @@ async fn serve(
         };
         tokio::join!(closed, drained);
     };
-    if tokio::time::timeout(limits.farewell, drain).await.is_err() {
+    if tokio::time::timeout(limits.shutdown_grace, drain)
+        .await
+        .is_err()
+    {
         tracing::warn!(
             in_flight = in_flight(),
             "closing connections that took too long"
@@ -189,7 +192,7 @@ fn router(
     });
     let service = StreamableHttpService::new(move || Ok(server.for_new_client()), sessions, config);
     Router::new()
-        .route_service(PATH, service)
+        .route_service(MCP_PATH, service)
         .route("/metrics", metrics)
         .layer(from_fn_with_state(Arc::new(admission), admit))
         .route("/healthz", get(async || "ok\n"))

@@ -11,25 +11,25 @@ pub struct HttpLimits {
     /// Maximum concurrent connections of admitted clients; a request on one more is answered with 503.
     pub connections: usize,
     /// Maximum concurrent connections without an accepted request; one more closes the oldest.
-    pub strangers: usize,
+    pub unadmitted_connections: usize,
     /// How long a connection may stay open without an accepted request.
-    pub stranger: Duration,
+    pub admission_timeout: Duration,
     /// Maximum concurrent sessions, for clients that use them; one more is answered with 503.
     pub sessions: usize,
     /// How long a session may be idle.
-    pub session_idle: Duration,
+    pub session_idle_timeout: Duration,
     /// How long a connection may take for the complete headers of the next request.
-    pub headers: Duration,
+    pub header_timeout: Duration,
     /// How long the body of a request may take; after that, 408.
-    pub body: Duration,
+    pub body_timeout: Duration,
     /// How long a response may take to start; after that, 503.
-    pub answer: Duration,
+    pub response_timeout: Duration,
     /// Maximum bytes of all unsent responses. A long response beyond that is answered with 503, or its stream is cut.
-    pub answer_bytes: usize,
+    pub response_bytes: usize,
     /// How long a client may take to read 64 KiB of a response before the connection is closed.
-    pub write: Duration,
+    pub write_timeout: Duration,
     /// How long to wait for open responses when the server stops.
-    pub farewell: Duration,
+    pub shutdown_grace: Duration,
 }
 
 impl Default for HttpLimits {
@@ -38,18 +38,18 @@ impl Default for HttpLimits {
             body_bytes: 1024 * 1024,
             connections: 4096,
             // A client sends its first request at once; these two limits are for those that do not.
-            strangers: 256,
-            stranger: Duration::from_secs(5),
+            unadmitted_connections: 256,
+            admission_timeout: Duration::from_secs(5),
             sessions: 4096,
             // Agents wait for users, and some clients do not reconnect on their own.
-            session_idle: Duration::from_secs(30 * 60),
-            headers: Duration::from_secs(30),
-            body: Duration::from_secs(10),
-            answer: Duration::from_secs(30),
+            session_idle_timeout: Duration::from_secs(30 * 60),
+            header_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(10),
+            response_timeout: Duration::from_secs(30),
             // The largest responses have about 40 MiB.
-            answer_bytes: 256 * 1024 * 1024,
-            write: Duration::from_secs(30),
-            farewell: Duration::from_secs(3),
+            response_bytes: 256 * 1024 * 1024,
+            write_timeout: Duration::from_secs(30),
+            shutdown_grace: Duration::from_secs(3),
         }
     }
 }

@@ -58,11 +58,11 @@ pub(crate) async fn listen(
         };
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(limits.headers)
+            .header_read_timeout(limits.header_timeout)
             .max_headers(MAX_HEADERS)
             .max_buf_size(MAX_HEADER_BYTES)
             .serve_connection(
-                TokioIo::new(WriteTimeout::new(stream, limits.write)),
+                TokioIo::new(WriteTimeout::new(stream, limits.write_timeout)),
                 service,
             );
         let (connection, shared) = (open.watch(connection), Arc::clone(&shared));

@@ -51,6 +51,6 @@ pub(crate) fn media_type(path: &str, kind: FileKind) -> &'static str {
 }
 
 /// Returns the media type of a file by its name alone.
-pub(crate) fn of_path(path: &str) -> &'static str {
+pub(crate) fn media_type_by_name(path: &str) -> &'static str {
     media_type(path, FileKind::Other)
 }

@@ -136,7 +136,7 @@ fn get(counter: &AtomicU64) -> u64 {
 
 impl Metrics {
     /// Counts an answered request.
-    pub(crate) fn answered(&self, method: Method, outcome: Outcome, took: Duration) {
+    pub(crate) fn count_request(&self, method: Method, outcome: Outcome, took: Duration) {
         let counters = &self.methods[method as usize];
         let microseconds = took.as_micros();
         let bucket = BUCKET_BOUNDS.partition_point(|(bound, _)| *bound < microseconds);
@@ -309,13 +309,13 @@ mod tests {
     fn buckets_add_up() {
         let metrics = Metrics::default();
         for microseconds in [1, 250, 251, 60_000, 9_000_000] {
-            metrics.answered(
+            metrics.count_request(
                 Method::LoadTool,
                 Outcome::Ok,
                 Duration::from_micros(microseconds),
             );
         }
-        metrics.answered(Method::LoadTool, Outcome::Failed, Duration::ZERO);
+        metrics.count_request(Method::LoadTool, Outcome::Failed, Duration::ZERO);
         let now = Gauges {
             sessions: 1,
             sessions_limit: 2,

@@ -68,7 +68,7 @@ impl Origins {
 
     /// Returns the origin of a page if it is allowed.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        let value = crate::admission::only(headers, &ORIGIN)?;
+        let value = crate::admission::single_header(headers, &ORIGIN)?;
         let origin = Origin::parse(value.to_str().ok()?)?;
         let allows = |allowed: &Origin| {
             allowed.scheme == origin.scheme

@@ -2,7 +2,7 @@
 //! valid when the list changes.
 
 /// Items per page.
-pub(crate) const PAGE: usize = 50;
+pub(crate) const PAGE_ITEMS: usize = 50;
 
 /// How long a client may cache a page or a file, in milliseconds.
 pub(crate) const TTL_MS: u64 = 5_000;
@@ -26,7 +26,7 @@ pub(crate) fn page<T>(
     let mut rest = items
         .into_iter()
         .skip_while(|item| cursor.is_some() && key(item) <= after);
-    let items: Vec<T> = rest.by_ref().take(PAGE).collect();
+    let items: Vec<T> = rest.by_ref().take(PAGE_ITEMS).collect();
     let next = rest
         .next()
         .and_then(|_| items.last().map(|last| key(last).to_owned()));

@@ -23,7 +23,7 @@ const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
-    let offer = shared.offer();
+    let offer = shared.client_view();
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
         offer.catalog.entries().filter(is_user_invocable),
@@ -48,7 +48,7 @@ pub(crate) fn get(
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let offer = shared.offer();
+    let offer = shared.client_view();
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };
@@ -62,7 +62,7 @@ pub(crate) fn get(
     let text = join_arguments(entry.manifest(), dialect, arguments)?;
     let loaded = shared
         .skills
-        .for_person()
+        .for_user()
         .render(entry.id(), &text, offer.envelope)
         .map_err(|error| refused(&error))?;
     let message = PromptMessage::new_text(Role::User, loaded.text);

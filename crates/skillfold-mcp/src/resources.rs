@@ -22,7 +22,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
     let catalog = shared.skills.catalog();
     let published = catalog
         .visible()
-        .filter(|entry| entry.unpublished().is_none());
+        .filter(|entry| entry.unpublishable_reason().is_none());
     let found = page(published, |entry| entry.id(), cursor);
     // A skill on this page that is too large to publish is left out and logged.
     let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
@@ -41,7 +41,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
 
 /// Returns the URI template.
 pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
-    let templates = if shared.offer().tools.is_empty() {
+    let templates = if shared.client_view().tools.is_empty() {
         Vec::new()
     } else {
         let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
@@ -87,11 +87,11 @@ pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResource
     };
     let media = match &contents {
         ResourceContents::TextResourceContents { .. }
-            if media::of_path(&uri.path) == media::BYTES =>
+            if media::media_type_by_name(&uri.path) == media::BYTES =>
         {
             "text/plain"
         }
-        _ => media::of_path(&uri.path),
+        _ => media::media_type_by_name(&uri.path),
     };
     Ok(
         ReadResourceResult::new(vec![contents.with_mime_type(media)])
@@ -104,7 +104,7 @@ pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResource
 pub(crate) fn published_entry<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
     let entry = catalog.get(&uri.name)?;
     // Names are resolved case-insensitively, but a URI must match exactly.
-    let is_served = entry.id() == uri.name && entry.unpublished().is_none();
+    let is_served = entry.id() == uri.name && entry.unpublishable_reason().is_none();
     is_served.then_some(entry)
 }
 

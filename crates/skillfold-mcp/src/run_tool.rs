@@ -17,7 +17,7 @@ pub(crate) async fn run_tool(
     tool: Tool,
     arguments: JsonObject,
 ) -> Result<(Answer, Arc<ClientView>), JoinError> {
-    let offer = shared.offer();
+    let offer = shared.client_view();
     if tool.is_quick(shared, &offer) {
         let answer = tool.call(shared, &offer, conversation, arguments);
         return Ok((answer, offer));
@@ -25,7 +25,7 @@ pub(crate) async fn run_tool(
     let conversation = Arc::clone(conversation);
     let call = move |shared: &ServerState| {
         // Taken only now: the view from before the wait may be outdated.
-        let offer = shared.offer();
+        let offer = shared.client_view();
         let answer = tool.call(shared, &offer, &conversation, arguments);
         (answer, offer)
     };

@@ -59,7 +59,7 @@ impl Server {
     }
 
     /// Notifies all clients that the skills changed. The host calls it after each change of the snapshot.
-    pub fn changed(&self) {
+    pub fn notify_changed(&self) {
         self.shared.notices.notify_all();
     }
 
@@ -70,7 +70,7 @@ impl Server {
     /// Calls a tool as a client would, but without the protocol: arguments and result are JSON. Returns `None` if there
     /// is no such tool, or the arguments are not an object.
     pub fn call(&self, tool: &str, arguments: &str) -> Option<String> {
-        let offer = self.shared.offer();
+        let offer = self.shared.client_view();
         let tool = Tool::named(&offer, tool)?;
         let arguments = serde_json::from_str(arguments).ok()?;
         let result = tool.call(&self.shared, &offer, &self.conversation, arguments);
@@ -91,7 +91,7 @@ impl Server {
         };
         self.shared
             .metrics
-            .answered(method, outcome, start.elapsed());
+            .count_request(method, outcome, start.elapsed());
         answer
     }
 
@@ -146,7 +146,7 @@ impl ServerHandler for Server {
             .with_title("Skillfold")
             .with_description("Agent skills: found, listed, loaded and read");
         let info = ServerConfig::new(capabilities).with_server_info(name);
-        match &self.shared.offer().instructions {
+        match &self.shared.client_view().instructions {
             Some(instructions) => info.with_instructions(instructions.clone()),
             None => info,
         }
@@ -184,7 +184,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.measure(Method::ListTools, async {
-            let tools = self.shared.offer().tools.clone();
+            let tools = self.shared.client_view().tools.clone();
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
@@ -193,7 +193,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
-        let offer = self.shared.offer();
+        let offer = self.shared.client_view();
         offer.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
@@ -202,10 +202,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (start, offer) = (Instant::now(), self.shared.offer());
+        let (start, offer) = (Instant::now(), self.shared.client_view());
         let Some(tool) = Tool::named(&offer, &request.name) else {
             let metrics = &self.shared.metrics;
-            metrics.answered(Method::UnknownTool, Outcome::Refused, start.elapsed());
+            metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
             let unknown = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
@@ -214,7 +214,7 @@ impl ServerHandler for Server {
             .await
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         let metrics = &self.shared.metrics;
-        metrics.answered(tool.asked(), answer.went(), start.elapsed());
+        metrics.count_request(tool.asked(), answer.went(), start.elapsed());
         Ok(answer.result().into())
     }
 

@@ -54,7 +54,7 @@ impl Sessions {
         Self {
             local,
             limit: limits.sessions,
-            idle_timeout: limits.session_idle,
+            idle_timeout: limits.session_idle_timeout,
             shared,
             creation: Mutex::new(()),
         }

@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use skillfold::core::text::first_chars;
-use skillfold::core::{CANDIDATES, Entry, Envelope, Error, Filter};
+use skillfold::core::{Entry, Envelope, Error, Filter, MAX_CANDIDATES};
 use skillfold::view::{Failure, FilePart, InstructionsView};
 
 use crate::answer::{Answer, SkillLine, SkillLines, Structured};
 use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
-use crate::definition::ALIAS;
+use crate::definition::LOAD_ALIAS;
 use crate::media;
 use crate::metrics::{Method, add};
-use crate::page::{PAGE, page};
+use crate::page::{PAGE_ITEMS, page};
 use crate::remembered::Loaded;
 
 /// Skills that a search finds at most.
@@ -55,7 +55,7 @@ impl Tool {
         match name {
             name if name == list => Some(Self::List),
             name if name == search => Some(Self::Search),
-            ALIAS => Some(Self::Alias),
+            LOAD_ALIAS => Some(Self::Alias),
             name if name == load => Some(Self::Load),
             name if name == read => Some(Self::Read),
             _ => None,
@@ -147,10 +147,10 @@ fn list_skills(shared: &ServerState, offer: &ClientView, asked: &List) -> Answer
     let mut entries = found.entries.iter();
     let given = cursor.and_then(|cursor| entries.position(|entry| entry.id() == cursor));
     let rest = &found.entries[given.map_or(0, |last| last + 1)..];
-    let next = rest.get(PAGE).and_then(|_| rest.get(PAGE - 1));
+    let next = rest.get(PAGE_ITEMS).and_then(|_| rest.get(PAGE_ITEMS - 1));
     lines(SkillLines {
         total: found.entries.len(),
-        skills: rest.iter().take(PAGE).map(SkillLine::new).collect(),
+        skills: rest.iter().take(PAGE_ITEMS).map(SkillLine::new).collect(),
         next: next.map(|last| last.id().to_owned()),
         note: found.note,
     })
@@ -182,7 +182,7 @@ struct Found<'o> {
 /// Returns the skills that answer a query, the best first, and then those whose id or tags have it as a part.
 fn found<'o>(shared: &ServerState, offer: &'o ClientView, query: &str) -> Found<'o> {
     let named = Filter::default().query(query);
-    let search = shared.skills.search(query, CANDIDATES);
+    let search = shared.skills.search(query, MAX_CANDIDATES);
     let hits = search.hits.iter().map(|hit| &*hit.id);
     // The snapshot that was searched may be newer than the one that is offered.
     let hits = hits.filter_map(|id| offer.catalog.get(id).filter(|entry| entry.id() == id));
@@ -195,7 +195,7 @@ fn found<'o>(shared: &ServerState, offer: &'o ClientView, query: &str) -> Found<
     found.extend(others);
     Found {
         entries: found,
-        note: search.is_stopgap.then_some(STOPGAP),
+        note: search.is_fallback.then_some(STOPGAP),
     }
 }
 
@@ -266,7 +266,7 @@ fn read_file(shared: &ServerState, offer: &ClientView, asked: &Read) -> Answer {
 
 /// Returns a part of a file as a model can take it.
 fn content(part: &FilePart) -> ContentBlock {
-    let media = media::of_path(&part.path);
+    let media = media::media_type_by_name(&part.path);
     match (&part.text, &part.base64) {
         (Some(text), _) => match part.next {
             None => ContentBlock::text(text.clone()),

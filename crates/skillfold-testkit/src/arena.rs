@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::{Counts, SECRET, Swap, write};
+use crate::{RaceCounts, SECRET, Swap, write};
 
 /// A root with a skill `pdf`, an outside folder with the same names and some of its own, and a path for what is swapped
 /// in. Removed on drop.
@@ -72,7 +72,7 @@ impl Arena {
 /// Panics otherwise.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "the counts are the result of a race")]
-pub fn expect_no_leak(name: &str, counts: Counts) {
+pub fn expect_no_leak(name: &str, counts: RaceCounts) {
     eprintln!("{name}: {counts}");
     assert_eq!(counts.leaked, 0, "{name}: {counts}");
     assert!(counts.given > 0 && counts.refused > 0, "{name}: {counts}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// time.
 ///
 /// Compare two of these in one test; a bound on one alone would measure the machine.
-pub fn least_cost(runs: usize, work: impl Fn()) -> Duration {
+pub fn min_cpu_time(runs: usize, work: impl Fn()) -> Duration {
     let cost = |_| {
         let start = cpu_time();
         work();

@@ -9,7 +9,7 @@ use unicode_normalization::char::is_combining_mark;
 /// What the strict reader recovers from an envelope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Opened {
+pub struct ParsedEnvelope {
     /// The id.
     pub id: String,
     /// The body verbatim, including the end of its last line.
@@ -42,7 +42,7 @@ pub fn tags(text: &str, names: &[&str]) -> Vec<String> {
 }
 
 /// Returns how many tags of these names a text leaves open: one if it ends within a name, else none.
-pub fn left_open(text: &str, names: &[&str]) -> usize {
+pub fn count_open_tags(text: &str, names: &[&str]) -> usize {
     let folded = fold(text);
     let Some((_, piece)) = folded.rsplit_once('<') else {
         return 0;
@@ -65,13 +65,13 @@ fn tag_name_letters(piece: &str) -> Cow<'_, str> {
 }
 
 /// Returns how many brackets of a text were replaced by `&lt;`, or `None` if anything else differs.
-pub fn replaced(text: &str, by: &str) -> Option<usize> {
+pub fn count_replaced(text: &str, by: &str) -> Option<usize> {
     let mut rest = by;
     let mut count = 0;
     for c in text.chars() {
         if let Some(after) = rest.strip_prefix(c) {
             rest = after;
-        } else if read_as(c) == "<" {
+        } else if fold_char(c) == "<" {
             rest = rest.strip_prefix("&lt;")?;
             count += 1;
         } else {
@@ -82,20 +82,20 @@ pub fn replaced(text: &str, by: &str) -> Option<usize> {
 }
 
 /// Parses a `skill_context`.
-pub fn open_skill_context(text: &str) -> Option<Opened> {
+pub fn parse_skill_context(text: &str) -> Option<ParsedEnvelope> {
     let rest = text.strip_prefix("<skill_context id=\"")?;
     let (id, rest) = rest.split_once("\">\n  <instructions>\n")?;
     let (body, rest) = rest.split_once("  </instructions>\n")?;
     let (resources, directive) = rest.split_once("\n  <execution_directive>\n")?;
     let directive = directive.strip_suffix("  </execution_directive>\n</skill_context>")?;
-    let mut opened = Opened {
-        id: unescaped(id)?,
+    let mut opened = ParsedEnvelope {
+        id: unescape(id)?,
         body: body.to_owned(),
         notes: directive
             .lines()
             .map(|line| line.trim().to_owned())
             .collect(),
-        ..Opened::default()
+        ..ParsedEnvelope::default()
     };
     if !resources.is_empty() {
         let resources = resources.strip_prefix("  <active_resources>\n")?;
@@ -106,7 +106,7 @@ pub fn open_skill_context(text: &str) -> Option<Opened> {
 }
 
 /// Parses a `skill_content`, from its end.
-pub fn open_skill_content(text: &str) -> Option<Opened> {
+pub fn parse_skill_content(text: &str) -> Option<ParsedEnvelope> {
     let rest = text.strip_prefix("<skill_content name=\"")?;
     let (id, rest) = rest.split_once("\">\n")?;
     let rest = rest.strip_suffix("</skill_content>")?;
@@ -117,14 +117,14 @@ pub fn open_skill_content(text: &str) -> Option<Opened> {
     let about = content
         .rfind("\nSkill directory: ")
         .max(content.rfind("\nThis skill has no directory on disk.\n"))?;
-    let mut opened = Opened {
-        id: unescaped(id)?,
+    let mut opened = ParsedEnvelope {
+        id: unescape(id)?,
         body: content[..about].to_owned(),
-        ..Opened::default()
+        ..ParsedEnvelope::default()
     };
     for line in content[about + 1..].lines() {
         match line.strip_prefix("Skill directory: ") {
-            Some(base_dir) => opened.base_dir = Some(unescaped(base_dir)?),
+            Some(base_dir) => opened.base_dir = Some(unescape(base_dir)?),
             None => opened.notes.push(line.to_owned()),
         }
     }
@@ -132,13 +132,13 @@ pub fn open_skill_content(text: &str) -> Option<Opened> {
     Some(opened)
 }
 
-impl Opened {
+impl ParsedEnvelope {
     fn parse_resources(&mut self, resources: &str) -> Option<()> {
         for line in resources.lines().map(str::trim_start) {
             if let Some(file) = strip_tags(line, "<file>", "</file>") {
-                self.files.push(unescaped(file)?);
+                self.files.push(unescape(file)?);
             } else if let Some(root) = strip_tags(line, "<skill_root>", "</skill_root>") {
-                self.base_dir = Some(unescaped(root)?);
+                self.base_dir = Some(unescape(root)?);
             } else {
                 self.notes.push(line.to_owned());
             }
@@ -152,7 +152,7 @@ fn strip_tags<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
 }
 
 /// Unescapes a value. Returns `None` if it contains a character that should have been escaped.
-pub fn unescaped(value: &str) -> Option<String> {
+pub fn unescape(value: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = value;
     while let Some(c) = rest.chars().next() {
@@ -160,7 +160,7 @@ pub fn unescaped(value: &str) -> Option<String> {
         if c != '&' {
             let is_plain = !matches!(c, '>' | '"' | '\'') && !c.is_control();
             text.push(c);
-            if is_plain && read_as(c) != "<" {
+            if is_plain && fold_char(c) != "<" {
                 continue;
             }
             return None;
@@ -183,7 +183,7 @@ pub fn unescaped(value: &str) -> Option<String> {
 }
 
 /// Returns a character as the lenient reader sees it: `<` if it opens a tag, empty or `/` if it changes no name.
-pub fn read_as(c: char) -> String {
+pub fn fold_char(c: char) -> String {
     fold(c.encode_utf8(&mut [0; 4]))
 }
 

@@ -1,16 +1,16 @@
 //! Skills that a model may not see, each for another reason, to compare with their absence.
 
 /// The id of the hidden skill.
-pub const HIDDEN: &str = "kestrel";
+pub const HIDDEN_ID: &str = "kestrel";
 
 /// A word that is in every text of the hidden skill and nowhere else.
 pub const CANARY: &str = "zyzzyva";
 
 /// The settings under which [`hidden_skills`] are hidden.
-pub const HIDING: [(&str, &str); 1] = [("disable", "kestrel-off")];
+pub const HIDING_SETTINGS: [(&str, &str); 1] = [("disable", "kestrel-off")];
 
 /// The user's skills that a model may see. One of them requires the hidden one.
-pub const SHOWN: &str = "
+pub const VISIBLE_SKILLS: &str = "
     //- person/app/.git/HEAD
     //- person/.agents/skills/heron/SKILL.md
     ---
@@ -44,18 +44,21 @@ pub fn hidden_skills() -> Vec<(&'static str, String)> {
     let ours = "person/app/.agents/skills/kestrel";
     let people_only = "disable-model-invocation: true";
     vec![
-        ("people only", skill(&mine(HIDDEN), HIDDEN, people_only)),
+        (
+            "people only",
+            skill(&mine(HIDDEN_ID), HIDDEN_ID, people_only),
+        ),
         (
             "people only by its folder",
-            skill(&mine(HIDDEN), "falcon", people_only),
+            skill(&mine(HIDDEN_ID), "falcon", people_only),
         ),
-        ("switched off", skill(&mine(HIDDEN), "kestrel-off", "")),
-        ("untrusted", skill(ours, HIDDEN, "")),
+        ("switched off", skill(&mine(HIDDEN_ID), "kestrel-off", "")),
+        ("untrusted", skill(ours, HIDDEN_ID, "")),
         (
             "refused",
             format!(
                 "//- {0}/SKILL.md\n{CANARY}\n//- {0}/notes.md\n{CANARY}\n",
-                mine(HIDDEN)
+                mine(HIDDEN_ID)
             ),
         ),
         (
@@ -66,9 +69,9 @@ pub fn hidden_skills() -> Vec<(&'static str, String)> {
 }
 
 /// Returns queries that lead to the hidden skill, or nearly do.
-pub fn words_for_hidden() -> Vec<String> {
+pub fn queries_for_hidden() -> Vec<String> {
     let words = [
-        HIDDEN,
+        HIDDEN_ID,
         "KESTREL",
         "kestrl",
         "kestrel-off",

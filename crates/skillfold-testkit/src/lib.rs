@@ -19,15 +19,18 @@ use tempfile::TempDir;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use arena::{Arena, expect_no_leak};
 pub use attack::{
-    ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths, holds_secret,
+    ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SECRET, SHARED, attack_paths,
+    contains_secret,
 };
 #[cfg(unix)]
 pub use attack::{HostileTree, hostile_tree};
 pub use case::{Case, cases, lay_out};
-pub use cost::least_cost;
-pub use hidden::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
+pub use cost::min_cpu_time;
+pub use hidden::{
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, hidden_skills, queries_for_hidden,
+};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-pub use race::{Counts, Outcome, Swap, race_time};
+pub use race::{RaceCounts, RaceOutcome, Swap, race_time};
 
 /// Parses a file tree written as text into paths and contents.
 ///

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::holds_secret;
+use crate::contains_secret;
 
 /// Two paths that are swapped atomically. Both exist at every moment.
 #[derive(Clone, Debug)]
@@ -19,16 +19,16 @@ pub struct Swap {
 /// The outcome of one call of the tested code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum RaceOutcome {
     /// Content, names, or anything else that may contain a secret.
     Given(Vec<u8>),
     /// Nothing: the call was refused, the file was missing, or it changed meanwhile.
     Refused,
 }
 
-impl Outcome {
+impl RaceOutcome {
     /// Creates an outcome from a result; the kind of error does not matter.
-    pub fn of<E>(result: Result<impl Into<Vec<u8>>, E>) -> Self {
+    pub fn from_result<E>(result: Result<impl Into<Vec<u8>>, E>) -> Self {
         result.map_or(Self::Refused, |given| Self::Given(given.into()))
     }
 }
@@ -36,7 +36,7 @@ impl Outcome {
 /// Counters of a race.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct RaceCounts {
     /// How often the two paths were swapped.
     pub swaps: u64,
     /// How often the tested code was called.
@@ -49,7 +49,7 @@ pub struct Counts {
     pub leaked: u64,
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for RaceCounts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -80,7 +80,7 @@ impl Swap {
 
     /// Calls `call` for [`race_time`] while the paths are swapped. Continues for up to a minute if it has not had both
     /// outcomes yet.
-    pub fn race(&self, call: impl FnMut() -> Outcome) -> Counts {
+    pub fn race(&self, call: impl FnMut() -> RaceOutcome) -> RaceCounts {
         let time = race_time();
         self.run(call, |counts, elapsed| {
             let has_both_outcomes = counts.leaked > 0 || (counts.given > 0 && counts.refused > 0);
@@ -89,17 +89,17 @@ impl Swap {
     }
 
     /// Calls `call` while the paths are swapped until it returns a secret, for up to a minute.
-    pub fn race_until_leak(&self, call: impl FnMut() -> Outcome) -> Counts {
+    pub fn race_until_leak(&self, call: impl FnMut() -> RaceOutcome) -> RaceCounts {
         self.run(call, |counts, _| counts.leaked > 0)
     }
 
     fn run(
         &self,
-        mut call: impl FnMut() -> Outcome,
-        is_over: impl Fn(&Counts, Duration) -> bool,
-    ) -> Counts {
+        mut call: impl FnMut() -> RaceOutcome,
+        is_over: impl Fn(&RaceCounts, Duration) -> bool,
+    ) -> RaceCounts {
         let (stop, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
-        let mut counts = Counts::default();
+        let mut counts = RaceCounts::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
@@ -124,13 +124,13 @@ impl Swap {
     }
 }
 
-impl Counts {
-    fn record(&mut self, outcome: &Outcome) {
+impl RaceCounts {
+    fn record(&mut self, outcome: &RaceOutcome) {
         self.calls += 1;
         match outcome {
-            Outcome::Refused => self.refused += 1,
-            Outcome::Given(bytes) if holds_secret(bytes) => self.leaked += 1,
-            Outcome::Given(_) => self.given += 1,
+            RaceOutcome::Refused => self.refused += 1,
+            RaceOutcome::Given(bytes) if contains_secret(bytes) => self.leaked += 1,
+            RaceOutcome::Given(_) => self.given += 1,
         }
     }
 }

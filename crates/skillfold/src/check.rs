@@ -127,7 +127,7 @@ impl CheckTarget {
 
     /// Returns the folder that bounds a fix of a skill named by its id: the project for a project's skill, otherwise
     /// the skill's root, or the skill's own folder if a link of the user leads out of that root.
-    pub fn within_owner(&self, environment: &Environment) -> Option<PathBuf> {
+    pub fn fix_bounds(&self, environment: &Environment) -> Option<PathBuf> {
         if self.root.scope() == Scope::Project {
             return Some(environment.project().to_owned());
         }

@@ -108,7 +108,7 @@ impl Host {
     }
 
     /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
-    pub fn discover_anyway(self) -> Skills {
+    pub fn discover_lenient(self) -> Skills {
         let now_ns = now_ns();
         let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
         self.into_skills(roots, report, now_ns)
@@ -161,7 +161,7 @@ impl Host {
         match &self.cache_folder {
             Some(folder) if report.settings.index.value => {
                 let (catalog, caches) = root_cache::discover(folder, roots, options, now_ns);
-                report.memory = caches;
+                report.root_caches = caches;
                 catalog
             }
             _ => Catalog::discover(roots, options, now_ns),
@@ -217,7 +217,7 @@ impl Host {
             trusted,
             trusted_by: rule,
             #[cfg(feature = "index")]
-            memory: Vec::new(),
+            root_caches: Vec::new(),
         };
         DiscoveredRoots {
             roots,

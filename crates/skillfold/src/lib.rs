@@ -67,7 +67,7 @@ pub use environment::Environment;
 pub use environment::program;
 pub use evaluate::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
-    QueryMatch, StartsBy,
+    QueryMatch, TriggeredBy,
 };
 pub use host::Host;
 #[cfg(feature = "exact-tokens")]
@@ -93,7 +93,7 @@ pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPe
 pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};
 #[cfg(feature = "store")]
-pub use trust::{distrust_folder, trust_folder, trustable_folder};
+pub use trust::{check_trustable, distrust_folder, trust_folder};
 #[cfg(feature = "watch")]
 pub use watch::{WatchStatus, Watcher};
 

@@ -1,7 +1,7 @@
 //! Exact token counts in the `o200k_base` encoding.
 
 use skillfold_core::TokenCounter;
-use skillfold_core::text::lines_within;
+use skillfold_core::text::truncate_at_line;
 use tiktoken_rs::o200k_base_singleton;
 
 /// Maximum bytes passed to the tokenizer in one call. It panics on longer runs of whitespace, which exhaust its regex.
@@ -30,7 +30,7 @@ impl TokenCounter for O200k {
         let mut rest = text;
         let mut tokens = 0;
         while !rest.is_empty() {
-            let chunk = lines_within(rest, MAX_CHUNK_BYTES);
+            let chunk = truncate_at_line(rest, MAX_CHUNK_BYTES);
             tokens += o200k_base_singleton().encode_ordinary(chunk).len() as u64;
             rest = &rest[chunk.len()..];
         }

@@ -25,7 +25,7 @@ pub struct RootCache {
     /// The cache file.
     pub file: PathBuf,
     /// Folders whose `SKILL.md` was unchanged and was not read.
-    pub kept: usize,
+    pub reused: usize,
     /// Folders whose `SKILL.md` was read.
     pub read: usize,
     /// Whether the cache file was rewritten.
@@ -50,7 +50,9 @@ pub(crate) fn discover(
     let cache = BlobCache::new(folder.join(CACHE_FOLDER));
     let read_options = options.read.clone();
     let options_key = CachedScan::options_key(&read_options);
-    let names = roots.iter().filter_map(|root| root.source().lasting_name());
+    let names = roots
+        .iter()
+        .filter_map(|root| root.source().persistent_name());
     let files = names.map(|name| CachedRootFile {
         name: name.to_owned(),
         blob: cache.read(name, &options_key),
@@ -64,7 +66,7 @@ pub(crate) fn discover(
     let CachedDiscovery { catalog, roots, .. } =
         Catalog::discover_cached(roots, options, now_ns, &scans);
     let caches = roots.iter().enumerate().filter_map(|(root, report)| {
-        let name = catalog.roots()[root].source().lasting_name()?;
+        let name = catalog.roots()[root].source().persistent_name()?;
         let file = files.iter().find(|file| file.name == name)?;
         update_file(&cache, &options_key, file, (&catalog, root), *report)
     });
@@ -105,8 +107,8 @@ fn update_file(
     }
     Some(RootCache {
         label: catalog.roots()[root].label().to_owned(),
-        file: cache.path_of(&cached.name, options_key),
-        kept,
+        file: cache.path(&cached.name, options_key),
+        reused: kept,
         read,
         is_written: matches!(written, Some(Ok(()))),
         problem,

@@ -38,7 +38,7 @@ pub struct SearchedRoot {
     /// Where it was configured.
     pub origin: Origin,
     /// Whether it was searched.
-    pub outcome: RootStatus,
+    pub status: RootStatus,
 }
 
 /// The status of a folder that was looked for.
@@ -77,9 +77,9 @@ pub(crate) fn find(
         let real = real_path(&root.path);
         let same = known.iter().find(|(path, _)| Some(path) == real.as_ref());
         if let Some((_, label)) = same {
-            root.outcome = RootStatus::Same(label.clone());
+            root.status = RootStatus::Same(label.clone());
         } else if root.trust == Trust::Untrusted && untrusted.is_outside(real.as_deref()) {
-            root.outcome = outside_project(&root);
+            root.status = outside_project(&root);
         } else {
             let opened = match root.trust {
                 Trust::Untrusted => untrusted.open(&root.path),
@@ -91,8 +91,8 @@ pub(crate) fn find(
                     known.extend(real.map(|path| (path, root.label.clone())));
                 }
                 Err(error) => {
-                    root.outcome = failure_status(&root, &error);
-                    if matches!(root.outcome, RootStatus::Stale(_)) {
+                    root.status = failure_status(&root, &error);
+                    if matches!(root.status, RootStatus::Stale(_)) {
                         let known = before.iter().find(|known| root.is_root(known));
                         roots.extend(known.map(|known| known.clone().with_trust(root.trust)));
                     }
@@ -198,7 +198,7 @@ fn candidates(
         scope,
         plugin: None,
         origin,
-        outcome: RootStatus::Searched,
+        status: RootStatus::Searched,
     };
     let configured = settings.roots.iter().map(|setting| {
         let value = &setting.value;

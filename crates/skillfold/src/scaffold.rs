@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold_core::text::start_of;
+use skillfold_core::text::truncate_bytes;
 use skillfold_core::{BODY_PLACEHOLDER, Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
 use skillfold_store::{Access, WriteRoot};
 
@@ -87,7 +87,7 @@ fn suggest_name(name: &str) -> String {
         .map(str::to_ascii_lowercase)
         .collect();
     let name = words.join("-");
-    start_of(&name, 64).trim_end_matches('-').to_owned()
+    truncate_bytes(&name, 64).trim_end_matches('-').to_owned()
 }
 
 fn skill_text(name: &str, description: &str) -> String {

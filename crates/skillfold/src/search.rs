@@ -16,7 +16,7 @@ pub struct SearchResults {
     /// Which parts of the skills were searched.
     pub coverage: SearchCoverage,
     /// The byte range in the middle of the request that was skipped because the request is too long.
-    pub unread: Option<Range<usize>>,
+    pub skipped: Option<Range<usize>>,
     /// How many skills were searched.
     pub searched: usize,
     /// Why the search was less complete than configured, for example without the model or the disk index. The hits are
@@ -24,7 +24,7 @@ pub struct SearchResults {
     pub problem: Option<String>,
     /// Whether the index was damaged and is being rebuilt. Only the metadata was searched instead, and the same search
     /// may find more soon.
-    pub is_stopgap: bool,
+    pub is_fallback: bool,
     catalog: Arc<Catalog>,
     query: Query,
 }
@@ -82,10 +82,10 @@ impl Skills {
         SearchResults {
             hits: hits.collect(),
             coverage: found.coverage,
-            unread: query.unread(),
+            skipped: query.unread(),
             searched: catalog.entries().filter(|entry| may_see(entry)).count(),
-            is_stopgap: found.is_fallback,
-            problem: (found.problem.as_deref().or(query.problem())).map(str::to_owned),
+            is_fallback: found.is_fallback,
+            problem: (found.problem.as_deref().or(query.embedding_error())).map(str::to_owned),
             catalog,
             query,
         }

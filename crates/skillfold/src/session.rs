@@ -117,7 +117,7 @@ impl Session {
     /// rendered the text with these arguments and this token count, and it must still [be current](Skills::is_current).
     pub fn render_again(&mut self, loaded: &LoadedText, arguments: &str, tokens: u64) {
         self.state
-            .load_again(&loaded.instructions, arguments, tokens);
+            .record_cached_load(&loaded.instructions, arguments, tokens);
     }
 
     /// Returns what to give again after the conversation was compacted, within a budget. If the listing was lost too,

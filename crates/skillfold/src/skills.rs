@@ -118,7 +118,7 @@ pub struct DiscoveryReport {
     pub trusted_by: Option<TrustRule>,
     /// How each root's cache file was used when the host started.
     #[cfg(feature = "index")]
-    pub memory: Vec<RootCache>,
+    pub root_caches: Vec<RootCache>,
 }
 
 impl Skills {
@@ -167,7 +167,7 @@ impl Skills {
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     #[must_use]
-    pub fn for_person(&self) -> Self {
+    pub fn for_user(&self) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
             audience: Audience::User,
@@ -372,7 +372,7 @@ impl Skills {
     }
 
     /// Removes one skill from the instruction cache.
-    pub fn forget(&self, id: &str) -> Result<(), Error> {
+    pub fn evict(&self, id: &str) -> Result<(), Error> {
         let current = self.inner.current.load();
         let entry = current.catalog.resolve_or_suggest(id)?;
         current.loader.evict(&entry);
@@ -418,7 +418,7 @@ impl Skills {
     /// refresh tries again.
     pub fn is_stale(&self) -> bool {
         let current = self.inner.current.load();
-        let is_unopened = |root: &SearchedRoot| matches!(root.outcome, RootStatus::Stale(_));
+        let is_unopened = |root: &SearchedRoot| matches!(root.status, RootStatus::Stale(_));
         current.report.roots.iter().any(is_unopened)
             || (0..current.catalog.roots().len()).any(|root| current.catalog.is_stale(root))
     }
@@ -518,7 +518,7 @@ impl SkillsInner {
     fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Changes {
         let old = self.current.load();
         #[cfg(feature = "index")]
-        report.memory.clone_from(&old.report.memory);
+        report.root_caches.clone_from(&old.report.root_caches);
         let refreshed = old
             .catalog
             .refresh(roots, report.settings.catalog_options(), now_ns);

@@ -267,7 +267,7 @@ impl TrustedFolders {
     }
 
     /// Returns the entry by which the list trusts a folder: the folder itself or one above it.
-    pub fn trusts(&self, folder: &Path) -> Option<&TrustedFolder> {
+    pub fn find_trusted(&self, folder: &Path) -> Option<&TrustedFolder> {
         let real = real_path(folder)?;
         let mut folders = self.folders.iter();
         folders
@@ -280,7 +280,7 @@ impl TrustedFolders {
 /// The user's home and the folders above it are refused, because everything in them would be trusted. So are files, and
 /// paths that are not UTF-8.
 #[cfg(feature = "store")]
-pub fn trustable_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
+pub fn check_trustable(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
     let refused = |rule| Err(Error::refused_trust(folder.to_string_lossy(), rule));
     let Some(real) = real_path(folder) else {
         return Err(Error::not_found(folder.to_string_lossy()));
@@ -304,7 +304,7 @@ pub fn trustable_folder(environment: &Environment, folder: &Path) -> Result<Path
 /// from then on.
 #[cfg(feature = "store")]
 pub fn trust_folder(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
-    let real = trustable_folder(environment, folder)?;
+    let real = check_trustable(environment, folder)?;
     let (Some(path), Some(identity)) = (real.to_str(), folder_identity(&real)) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };

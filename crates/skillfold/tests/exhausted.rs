@@ -60,7 +60,7 @@ fn ids(skills: &Skills) -> Vec<String> {
 
 /// Returns that a root cannot be opened right now.
 fn code(root: &SearchedRoot) -> Option<Code> {
-    match &root.outcome {
+    match &root.status {
         RootStatus::Stale(diagnostic) => {
             Some(diagnostic.code).filter(|code| *code == Code::Unavailable)
         }
@@ -129,10 +129,10 @@ fn no_files_left_to_open_take_no_skill_away() {
         .unwrap();
     until("everything is watched", || watching.status().is_complete);
     with_no_files_left(|| {
-        let looks = watching.status().looks.1;
+        let looks = watching.status().rescans.1;
         watching.rescan();
         until("everything is looked at", || {
-            watching.status().looks.1 > looks
+            watching.status().rescans.1 > looks
         });
     });
     let text = "---\nname: pdf\ndescription: Fills in other forms\n---\n";

@@ -155,7 +155,7 @@ fn line_has_nothing_that_a_terminal_obeys() {
     let written = Written::default();
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
     let policy = Policy {
-        logged: LogDetail::Content,
+        log_detail: LogDetail::Content,
         ..Policy::triggered()
     };
     let request = "alphaword \u{9b}31m \u{202e} \u{7f} \u{1b}[0m";
@@ -195,7 +195,7 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
     let skills = tracing::subscriber::with_default(subscriber, || {
         let skills = skills();
         let policy = Policy {
-            logged: LogDetail::Content,
+            log_detail: LogDetail::Content,
             ..Policy::triggered()
         };
         let mut session = skills.session(policy, ContextLifetime::History);
@@ -300,7 +300,7 @@ fn skills_are_set_up_where_there_are_some_and_the_log_says_so() {
 #[test]
 fn every_path_that_is_refused_is_logged() {
     use skillfold::core::{FsSource, Root, Scope};
-    use skillfold_testkit::{ATTACKED, Verdict, hostile_tree};
+    use skillfold_testkit::{ATTACKED_SKILL, ExpectedOutcome, hostile_tree};
     let tree = hostile_tree();
     let source = FsSource::open(tree.root()).unwrap();
     let host = Host::new(Environment::new("/nowhere")).set("default_roots", "false");
@@ -309,9 +309,13 @@ fn every_path_that_is_refused_is_logged() {
     let mut refused = Vec::new();
     let events = events(|| {
         for attack in tree.attacks() {
-            match skills.read_range(ATTACKED, &attack.text, ..1 << 16) {
+            match skills.read_range(ATTACKED_SKILL, &attack.text, ..1 << 16) {
                 Err(error) if error.kind() == ErrorKind::Refused => refused.push(attack),
-                answer => assert_ne!(attack.verdict, Verdict::Refused, "{attack:?}: {answer:?}"),
+                answer => assert_ne!(
+                    attack.verdict,
+                    ExpectedOutcome::Refused,
+                    "{attack:?}: {answer:?}"
+                ),
             }
         }
     });
@@ -322,7 +326,7 @@ fn every_path_that_is_refused_is_logged() {
     let logged: Vec<_> = events.iter().filter(is_refusal).collect();
     assert_eq!(logged.len(), refused.len());
     for (line, attack) in logged.iter().zip(&refused) {
-        assert_eq!(line["skill"], ATTACKED, "{attack:?}");
+        assert_eq!(line["skill"], ATTACKED_SKILL, "{attack:?}");
         let path = skillfold::core::visible(&attack.text);
         assert_eq!(line["path"], *path, "{attack:?}");
         assert!(

@@ -230,7 +230,7 @@ fn targets(
         let is_path = named.contains(['/', '\\']) || [".", "..", SKILL_FILE].contains(&&**named);
         let by_id = || CheckTarget::by_id(&catalog, named);
         if let Some(target) = by_id().filter(|_| !is_path) {
-            let scope = FixScope::within(target.within_owner(environment));
+            let scope = FixScope::within(target.fix_bounds(environment));
             targets.push((target, scope));
             continue;
         }
@@ -246,7 +246,7 @@ fn targets(
             // An id may contain a slash too.
             match by_id() {
                 Some(target) => {
-                    let scope = FixScope::within(target.within_owner(environment));
+                    let scope = FixScope::within(target.fix_bounds(environment));
                     targets.push((target, scope));
                 }
                 None => drop(catalog.resolve_or_suggest(named)?),

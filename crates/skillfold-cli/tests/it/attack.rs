@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use skillfold_testkit::{ATTACKED, Arena, Outcome, expect_no_leak, holds_secret, hostile_tree};
+use skillfold_testkit::{
+    ATTACKED_SKILL, Arena, RaceOutcome, contains_secret, expect_no_leak, hostile_tree,
+};
 
 use crate::command::skillfold;
 
@@ -26,7 +28,7 @@ fn no_path_that_is_typed_gives_a_byte_from_outside_the_skill() {
             let output = skillfold(&tree.root(), &tree.root())
                 .args(["read", "--range=..65536"])
                 .arg(root)
-                .args(["--", ATTACKED])
+                .args(["--", ATTACKED_SKILL])
                 .arg(OsStr::from_bytes(attack.text.as_bytes()))
                 .output();
             // The system itself has a limit on what is typed.
@@ -34,7 +36,7 @@ fn no_path_that_is_typed_gives_a_byte_from_outside_the_skill() {
                 assert!(attack.text.len() > 100_000, "{attack:?}");
                 continue;
             };
-            assert!(!holds_secret(&output.stdout), "{attack:?}");
+            assert!(!contains_secret(&output.stdout), "{attack:?}");
             let code = output.status.code();
             assert!(matches!(code, Some(0 | 3 | 4)), "{attack:?}: {output:?}");
         }
@@ -67,9 +69,9 @@ fn nothing_that_is_swapped_in_while_the_command_runs_is_printed() {
             let has_inner =
                 command[0] != "files" || output.stdout.windows(5).any(|window| window == b"inner");
             if output.status.success() && has_inner {
-                Outcome::Given(output.stdout)
+                RaceOutcome::Given(output.stdout)
             } else {
-                Outcome::Refused
+                RaceOutcome::Refused
             }
         });
         expect_no_leak(

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use skillfold_testkit::{Outcome, SECRET, Swap, expect_no_leak};
+use skillfold_testkit::{RaceOutcome, SECRET, Swap, expect_no_leak};
 
 use crate::command::{World, skillfold};
 
@@ -48,7 +48,7 @@ fn race(name: &str, swapped: &str, tree: &str, command: &[&str], prepare: impl F
             .output()
             .unwrap();
         if all_below(&world.path("outside")) != outside {
-            return Outcome::Given(SECRET.into());
+            return RaceOutcome::Given(SECRET.into());
         }
         assert!(
             matches!(output.status.code(), Some(0 | 3..=5)),
@@ -56,9 +56,9 @@ fn race(name: &str, swapped: &str, tree: &str, command: &[&str], prepare: impl F
             world.shown(&output)
         );
         if all_below(&real) == before {
-            Outcome::Refused
+            RaceOutcome::Refused
         } else {
-            Outcome::Given(Vec::new())
+            RaceOutcome::Given(Vec::new())
         }
     });
     expect_no_leak(name, counts);

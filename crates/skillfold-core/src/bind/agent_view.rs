@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::bind::agent::{Agent, Visibility};
 use crate::catalog::entry::{Entry, Lookup, Status};
 use crate::catalog::nearest::nearest;
-use crate::catalog::resolve::MEANT;
+use crate::catalog::resolve::MAX_SUGGESTIONS;
 use crate::catalog::snapshot::Catalog;
-use crate::diagnostic::{visible, whole};
+use crate::diagnostic::{quoted_path, visible};
 use crate::error::Error;
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 
 /// Maximum missing skills per agent to compute suggestions for.
-const MAX_SUGGESTIONS: usize = 20;
+const MAX_EXPLAINED: usize = 20;
 
 /// The skills of a catalog that an agent sees. To the agent, other skills do not exist.
 ///
@@ -56,7 +56,7 @@ pub struct MissingSkill {
     /// The skill, as the agent names it.
     pub id: Box<str>,
     /// Why the agent cannot have it, with a suggestion if there is one.
-    pub why: String,
+    pub reason: String,
 }
 
 impl Catalog {
@@ -89,7 +89,7 @@ impl<'a> AgentView<'a> {
         }
         let visible = match agent.visibility() {
             Visibility::All => self.visible.clone(),
-            Visibility::Used => VisibleSkills::Only(used.iter().map(Entry::at).collect()),
+            Visibility::Used => VisibleSkills::Only(used.iter().map(Entry::index).collect()),
         };
         Self {
             catalog: self.catalog,
@@ -114,7 +114,7 @@ impl<'a> AgentView<'a> {
     pub fn can_see(&self, entry: &Entry<'_>) -> bool {
         let is_inside = match &self.visible {
             VisibleSkills::All => true,
-            VisibleSkills::Only(indexes) => indexes.contains(&entry.at()),
+            VisibleSkills::Only(indexes) => indexes.contains(&entry.index()),
         };
         is_inside && entry.is_for_models() && entry.catalog().serial() == self.catalog.serial()
     }
@@ -126,9 +126,9 @@ impl<'a> AgentView<'a> {
     /// The error is safe to show to a model: it is the same for every skill outside the view, whether it exists or not,
     /// and suggests only ids inside.
     pub fn resolve(&self, id: &str) -> Result<Entry<'a>, Error> {
-        let suggestions = || self.nearest(id, MEANT);
+        let suggestions = || self.nearest(id, MAX_SUGGESTIONS);
         self.catalog
-            .usable_among(id, |entry| self.can_see(entry), suggestions)
+            .resolve_for_model_among(id, |entry| self.can_see(entry), suggestions)
     }
 
     /// Returns the skills that the agent starts with, without duplicates, in the order in which it names them.
@@ -141,13 +141,13 @@ impl<'a> AgentView<'a> {
         let missing = self.missing.iter().enumerate();
         let missing = missing.map(|(index, id)| {
             let mut why = self.missing_reason(id);
-            if index < MAX_SUGGESTIONS
+            if index < MAX_EXPLAINED
                 && let Some(suggestion) = self.suggestion(id)
             {
-                why.extend([", ", &*whole(suggestion), " may be meant"]);
+                why.extend([", ", &*quoted_path(suggestion), " may be meant"]);
             }
             let id = id.clone();
-            MissingSkill { id, why }
+            MissingSkill { id, reason: why }
         });
         missing.collect()
     }
@@ -161,7 +161,7 @@ impl<'a> AgentView<'a> {
     /// Loads the instructions of all skills that the agent starts with, in order. Fails if one of them cannot be
     /// loaded. [Missing](Self::missing) skills are logged.
     pub fn contents(&self, loader: &Loader) -> Result<Vec<Arc<Instructions>>, Error> {
-        for MissingSkill { id, why } in self.missing() {
+        for MissingSkill { id, reason: why } in self.missing() {
             tracing::warn!(
                 skill = &*visible(&id),
                 why,
@@ -178,7 +178,7 @@ impl<'a> AgentView<'a> {
 
     /// Returns why the agent cannot have a skill.
     fn missing_reason(&self, id: &str) -> String {
-        let name = whole(id);
+        let name = quoted_path(id);
         match self.catalog.resolve(id) {
             Lookup::Skill(entry) if entry.status() == Status::Untrusted => {
                 format!("{name} is not trusted")
@@ -191,13 +191,13 @@ impl<'a> AgentView<'a> {
             }
             Lookup::Skill(_) => format!("{name} may only be started by a person"),
             Lookup::Refused(_) => format!("{name} holds no skill"),
-            Lookup::Nothing => format!("{name} is not there"),
+            Lookup::NotFound => format!("{name} is not there"),
         }
     }
 
     /// Returns the nearest id to one that does not resolve.
     fn suggestion(&self, id: &str) -> Option<&'a str> {
-        let Lookup::Nothing = self.catalog.resolve(id) else {
+        let Lookup::NotFound = self.catalog.resolve(id) else {
             return None;
         };
         let all = self.catalog.entries().filter(Entry::is_for_models);
@@ -209,7 +209,7 @@ impl fmt::Debug for AgentView<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ids = self.entries().map(|entry| entry.id());
         formatter
-            .debug_struct("Seen")
+            .debug_struct("AgentView")
             .field("skills", &ids.collect::<Vec<_>>())
             .field("used", &self.used)
             .finish_non_exhaustive()

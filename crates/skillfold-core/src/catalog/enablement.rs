@@ -80,7 +80,7 @@ impl Enablement {
         matching.next()
     }
 
-    pub(crate) fn choice(&self, skill: &Skill, root: &Root) -> Toggle {
+    pub(crate) fn toggle(&self, skill: &Skill, root: &Root) -> Toggle {
         match self.deciding_pattern(skill, root) {
             Some((_, toggle)) => toggle,
             None if root.scope() == Scope::Bundled && !skill.manifest.default_enabled() => {

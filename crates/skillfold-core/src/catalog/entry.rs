@@ -27,7 +27,7 @@ pub enum Lookup<'a> {
     /// A folder whose `SKILL.md` is not a skill; its diagnostics say why.
     Refused(&'a RefusedFolder),
     /// No skill and no refused folder.
-    Nothing,
+    NotFound,
 }
 
 /// A skill in its catalog.
@@ -233,7 +233,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns the index of the skill's row in its snapshot.
-    pub(crate) fn at(&self) -> u32 {
+    pub(crate) fn index(&self) -> u32 {
         self.index
     }
 

@@ -8,7 +8,7 @@ use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
 use crate::read::source::Cursor;
-use crate::text::fold;
+use crate::text::fold_case;
 
 /// Size limit of a compiled name pattern. Patterns may come from a model, and those for names are short.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -59,14 +59,14 @@ impl Filter {
     /// Requires the description to contain all of the words, as substrings and ignoring case.
     #[must_use]
     pub fn words(mut self, words: &str) -> Self {
-        self.words.extend(words.split_whitespace().map(fold));
+        self.words.extend(words.split_whitespace().map(fold_case));
         self
     }
 
     /// Requires a tag, ignoring case.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {
-        self.tags.push(fold(tag.trim()));
+        self.tags.push(fold_case(tag.trim()));
         self
     }
 
@@ -81,7 +81,7 @@ impl Filter {
     /// Returns whether a skill meets all conditions.
     pub fn matches(&self, entry: &Entry<'_>) -> bool {
         let manifest = entry.manifest();
-        let has_tag = |tag: &String| manifest.tags().iter().any(|own| fold(own) == *tag);
+        let has_tag = |tag: &String| manifest.tags().iter().any(|own| fold_case(own) == *tag);
         (self.scopes.is_empty() || self.scopes.contains(&entry.scope()))
             && (self.statuses.is_empty() || self.statuses.contains(&entry.status()))
             && self
@@ -100,7 +100,7 @@ impl Filter {
         if self.words.is_empty() {
             return true;
         }
-        let description = fold(description);
+        let description = fold_case(description);
         self.words.iter().all(|word| description.contains(word))
     }
 }

@@ -22,7 +22,7 @@ struct DescriptionFingerprint {
 pub(crate) struct Difference<'a> {
     pub(crate) added: Vec<Entry<'a>>,
     pub(crate) changed: Vec<Entry<'a>>,
-    pub(crate) gone: Vec<Box<str>>,
+    pub(crate) removed: Vec<Box<str>>,
 }
 
 impl DescriptionFingerprints {
@@ -37,7 +37,7 @@ impl DescriptionFingerprints {
     /// Compares these fingerprints with a newer snapshot.
     pub(crate) fn difference<'a>(&self, newer: &'a Catalog) -> Difference<'a> {
         let mut difference = Difference::default();
-        let now = newer.marks();
+        let now = newer.fingerprints();
         if Arc::ptr_eq(&self.0, &now.0) {
             return difference;
         }
@@ -55,7 +55,7 @@ impl DescriptionFingerprints {
             list.extend(newer.get(&skill.id));
         }
         let gone = self.0.iter().filter(|skill| old.contains_key(&*skill.id));
-        difference.gone = gone.map(|skill| skill.id.clone()).collect();
+        difference.removed = gone.map(|skill| skill.id.clone()).collect();
         difference
     }
 }

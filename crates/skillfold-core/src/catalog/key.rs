@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::text::fold;
+use crate::text::fold_case;
 
 /// Returns the form of a name under which it is looked up: in lower case, with hyphens for underscores.
 ///
@@ -14,7 +14,7 @@ pub fn canonical(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| CANONICAL[usize::from(byte)]) {
         return Cow::Borrowed(name);
     }
-    Cow::Owned(fold(name).replace('_', "-"))
+    Cow::Owned(fold_case(name).replace('_', "-"))
 }
 
 /// The bytes that a canonical name may have: every name is looked through, byte by byte.

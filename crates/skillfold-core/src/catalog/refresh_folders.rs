@@ -56,7 +56,7 @@ impl Catalog {
             let source = self.roots[root].source();
             let found = discover_at((root, source), &path, &self.options.read, &mut known)?;
             // The target of a link may be known by another path.
-            (!source.went_over_links()).then_some(())?;
+            (!source.followed_links()).then_some(())?;
             self.compare_folder(root, &path, found, now_ns, &mut changes)?;
         }
         let refreshed = self.apply_changes(changes, now_ns)?;

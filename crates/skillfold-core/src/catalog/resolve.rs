@@ -4,11 +4,11 @@ use crate::catalog::entry::{Entry, Lookup, UNTRUSTED_REASON};
 use crate::catalog::nearest::nearest;
 use crate::catalog::root::Trust;
 use crate::catalog::snapshot::Catalog;
-use crate::diagnostic::{visible, whole};
+use crate::diagnostic::{quoted_path, visible};
 use crate::error::Error;
 
 /// Maximum ids to suggest for an unknown one.
-pub(crate) const MEANT: usize = 3;
+pub(crate) const MAX_SUGGESTIONS: usize = 3;
 
 impl Catalog {
     /// Resolves an id, a name or a folder name, whatever the skill's status. The error suggests the nearest ids, or
@@ -19,10 +19,10 @@ impl Catalog {
         match self.resolve(id) {
             Lookup::Skill(entry) => Ok(entry),
             Lookup::Refused(refused) => Err(Error::malformed(
-                format!("{} is not a valid skill", whole(id)),
+                format!("{} is not a valid skill", quoted_path(id)),
                 refused.diagnostics.clone(),
             )),
-            Lookup::Nothing => Err(Error::no_skill(id, self.nearest(id, MEANT))),
+            Lookup::NotFound => Err(Error::no_skill(id, self.nearest(id, MAX_SUGGESTIONS))),
         }
     }
 
@@ -43,7 +43,7 @@ impl Catalog {
     /// assert!(catalog.resolve_for_person("deploy").is_ok());
     /// ```
     pub fn resolve_for_model(&self, id: &str) -> Result<Entry<'_>, Error> {
-        self.usable_among(id, |_| true, || nearest_ids(id, self.visible()))
+        self.resolve_for_model_among(id, |_| true, || nearest_ids(id, self.visible()))
     }
 
     /// Resolves an id if the skill satisfies `is_among`. The error is the same for a skill that does not and for an
@@ -58,7 +58,7 @@ impl Catalog {
     }
 
     /// Resolves an id for a model that may see only some skills; `suggestions` supplies the ids for the error.
-    pub(crate) fn usable_among<'a>(
+    pub(crate) fn resolve_for_model_among<'a>(
         &'a self,
         id: &str,
         may_see: impl Fn(&Entry<'a>) -> bool,
@@ -91,7 +91,7 @@ impl Catalog {
                 Err(Error::refused(id, UNTRUSTED_REASON))
             }
             Lookup::Refused(_) => self.resolve_or_suggest(id),
-            Lookup::Nothing => {
+            Lookup::NotFound => {
                 let usable = self.entries().filter(|entry| entry.refusal().is_none());
                 Err(Error::no_skill(id, nearest_ids(id, usable)))
             }
@@ -100,5 +100,5 @@ impl Catalog {
 }
 
 fn nearest_ids<'a>(id: &str, entries: impl Iterator<Item = Entry<'a>>) -> Vec<&'a str> {
-    nearest(id, entries.map(|entry| entry.id()), MEANT)
+    nearest(id, entries.map(|entry| entry.id()), MAX_SUGGESTIONS)
 }

@@ -190,7 +190,7 @@ impl Catalog {
     /// Serializes the scan of a root, for a later process to [start from](Self::discover_cached). Returns `None` if the
     /// root has no [persistent name](Source::lasting_name). Unsettled items are left out, so they will be read again.
     pub fn to_scan_bytes(&self, root: usize) -> Option<Vec<u8>> {
-        let name = self.roots.get(root)?.source().lasting_name()?;
+        let name = self.roots.get(root)?.source().persistent_name()?;
         let mut entries: Vec<u8> = Vec::new();
         let mut packer = Packer::default();
         for item in self.items_in_root(root) {
@@ -327,7 +327,7 @@ struct CachedRoot<'a> {
 impl<'a> CachedRoots<'a> {
     fn new(sources: &[&dyn Source], scans: &[CachedScan<'a>]) -> Self {
         let cached_root = |source: &&dyn Source| {
-            let name = source.lasting_name()?;
+            let name = source.persistent_name()?;
             let scan = *scans.iter().find(|scan| scan.root == name)?;
             Some(CachedRoot {
                 scan,

@@ -223,7 +223,7 @@ impl Catalog {
     pub fn get(&self, id: &str) -> Option<Entry<'_>> {
         match self.resolve(id) {
             Lookup::Skill(entry) => Some(entry),
-            Lookup::Refused(_) | Lookup::Nothing => None,
+            Lookup::Refused(_) | Lookup::NotFound => None,
         }
     }
 
@@ -234,7 +234,7 @@ impl Catalog {
         match find(id).or_else(|| find(&unescape(id)?)) {
             Some(Item::Skill(index)) => Lookup::Skill(self.entry(index)),
             Some(Item::Refused(index)) => Lookup::Refused(self.tables.refused_at(index)),
-            None => Lookup::Nothing,
+            None => Lookup::NotFound,
         }
     }
 
@@ -272,7 +272,7 @@ impl Catalog {
     }
 
     /// Returns the description fingerprints of the skills that a model may see.
-    pub(crate) fn marks(&self) -> &DescriptionFingerprints {
+    pub(crate) fn fingerprints(&self) -> &DescriptionFingerprints {
         self.fingerprints
             .get_or_init(|| DescriptionFingerprints::new(self))
     }
@@ -295,7 +295,7 @@ impl fmt::Debug for Catalog {
 
 /// Returns whether the last walk of any root followed a link.
 fn any_followed_links(roots: &[Root]) -> bool {
-    roots.iter().any(|root| root.source().went_over_links())
+    roots.iter().any(|root| root.source().followed_links())
 }
 
 fn next_serial() -> u64 {

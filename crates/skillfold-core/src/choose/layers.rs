@@ -108,7 +108,7 @@ impl<T> Layers<T> {
             .filter(is_live)
             .map(|index| catalog.entry(index))
             .filter(self.filter)
-            .map(|entry| (entry.at(), Arc::clone(entry.skill())));
+            .map(|entry| (entry.index(), Arc::clone(entry.skill())));
         (base, added.collect())
     }
 
@@ -178,6 +178,6 @@ impl<T> Layer<T> {
 fn indexed_skills(catalog: &Catalog, filter: fn(&Entry<'_>) -> bool) -> Vec<IndexedSkill> {
     let entries = catalog.entries().filter(filter);
     entries
-        .map(|entry| (entry.at(), Arc::clone(entry.skill())))
+        .map(|entry| (entry.index(), Arc::clone(entry.skill())))
         .collect()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
 use crate::choose::message::{Edge, Message, is_word_char};
-use crate::text::fold;
+use crate::text::fold_case;
 
 /// Literals and the skills that use them.
 pub(super) struct Literals {
@@ -62,7 +62,7 @@ impl LiteralsBuilder {
         trigger: Option<u32>,
         boundary: WordBoundary,
     ) {
-        let literal = fold(literal.trim());
+        let literal = fold_case(literal.trim());
         if literal.is_empty() {
             return;
         }

@@ -136,7 +136,7 @@ impl Matcher {
             .filter(|index| *index != TOMBSTONE && is_live(index))
             .map(|index| catalog.entry(index))
             .filter(Entry::is_visible)
-            .map(|entry| (entry.at(), Arc::clone(entry.skill())));
+            .map(|entry| (entry.index(), Arc::clone(entry.skill())));
         self.with_layers(catalog, self.base.without(&removed), added.collect())
     }
 
@@ -189,7 +189,7 @@ impl Matcher {
                 .flat_map(MatcherLayer::indices_with_triggers)
                 .collect()
         });
-        with_triggers.contains(&entry.at())
+        with_triggers.contains(&entry.index())
     }
 
     /// Returns the unusable patterns with their skills, in catalog order.
@@ -304,12 +304,12 @@ impl std::fmt::Debug for Matcher {
 /// Returns the skills that a model may invoke, with their snapshot indices.
 fn visible_skills(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
     let visible = catalog.visible();
-    visible.map(|entry| (entry.at(), Arc::clone(entry.skill())))
+    visible.map(|entry| (entry.index(), Arc::clone(entry.skill())))
 }
 
 impl Matches<'_> {
     /// Keeps only matches by triggers, ignoring those by name.
-    pub(crate) fn by_triggers(mut self) -> Self {
+    pub(crate) fn triggers_only(mut self) -> Self {
         self.candidates.retain_mut(|candidate| {
             let Some((signal, reason)) = candidate.trigger else {
                 return false;
@@ -333,7 +333,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Returns the byte range of the evidence in the message that was matched.
-    pub fn place(&self, message: &str) -> Range<usize> {
+    pub fn range(&self, message: &str) -> Range<usize> {
         let message = Message::new(message, MAX_MESSAGE_BYTES);
         match self.reason {
             Reason::Name(found) | Reason::Literal(_, found) => {

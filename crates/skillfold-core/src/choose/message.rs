@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::text::{end_of, fold, fold_char, start_of};
+use crate::text::{fold_case, fold_char, last_bytes, truncate_bytes};
 
 /// A message, folded once for all matching.
 pub(super) struct Message<'a> {
@@ -35,8 +35,8 @@ impl<'a> Excerpt<'a> {
                 unread: None,
             };
         }
-        let start = trim_to_word_end(start_of(message, limit / 2));
-        let end = trim_to_word_start(end_of(message, limit / 2));
+        let start = trim_to_word_end(truncate_bytes(message, limit / 2));
+        let end = trim_to_word_start(last_bytes(message, limit / 2));
         Self {
             message,
             text: Cow::Owned(format!("{start}\n{end}")),
@@ -90,17 +90,17 @@ impl<'a> Excerpt<'a> {
 
 /// Cuts the start of a message at a word boundary if one is near.
 fn trim_to_word_end(start: &str) -> &str {
-    let near = end_of(start, MAX_CUT_BYTES);
+    let near = last_bytes(start, MAX_CUT_BYTES);
     near.rfind(char::is_whitespace).map_or(start, |offset| {
-        start_of(start, start.len() - near.len() + offset)
+        truncate_bytes(start, start.len() - near.len() + offset)
     })
 }
 
 /// Cuts the end of a message at a word boundary if one is near.
 fn trim_to_word_start(end: &str) -> &str {
-    let near = start_of(end, MAX_CUT_BYTES);
+    let near = truncate_bytes(end, MAX_CUT_BYTES);
     near.find(char::is_whitespace)
-        .map_or(end, |offset| end_of(end, end.len() - offset))
+        .map_or(end, |offset| last_bytes(end, end.len() - offset))
 }
 
 impl<'a> Message<'a> {
@@ -113,7 +113,7 @@ impl<'a> Message<'a> {
             .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
         let folded = match &excerpt.text {
             Cow::Borrowed(text) if is_folded => Cow::Borrowed(*text),
-            text => Cow::Owned(fold(text)),
+            text => Cow::Owned(fold_case(text)),
         };
         Self { excerpt, folded }
     }

@@ -7,7 +7,7 @@ use crate::choose::message::{Message, is_word_char};
 use crate::choose::patterns::{MAX_SKILL_PATTERNS, compile_pattern};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
-use crate::text::fold;
+use crate::text::fold_case;
 
 /// Maximum triggers reported per skill.
 const MAX_TRIGGERS: usize = 50;
@@ -58,7 +58,7 @@ impl TriggerKind {
 }
 
 /// Returns the triggers of a skill, closest to the message first, and the total number of triggers.
-pub(crate) fn near(manifest: &Manifest, message: &str) -> (Vec<NearMiss>, usize) {
+pub(crate) fn near_misses(manifest: &Manifest, message: &str) -> (Vec<NearMiss>, usize) {
     let message = Message::new(message, super::matcher::MAX_MESSAGE_BYTES);
     let words: HashSet<&str> = words(&message.folded).collect();
     let mut patterns = 0;
@@ -94,7 +94,7 @@ fn near_miss(
     let is_bad = kind == TriggerKind::Pattern && compile_pattern(text).is_err();
     let folded = match trigger {
         Trigger::Pattern(_) => String::new(),
-        Trigger::Part(_) | Trigger::Word(_) => fold(text),
+        Trigger::Part(_) | Trigger::Word(_) => fold_case(text),
     };
     let (found, missing): (Vec<&str>, Vec<&str>) = words(&folded)
         .take(MAX_TRIGGER_WORDS)
@@ -121,7 +121,7 @@ fn matched_permille(
     let (Trigger::Part(text) | Trigger::Word(text)) = trigger else {
         return 0;
     };
-    let folded = fold(text);
+    let folded = fold_case(text);
     let (mut total, mut found) = (0, 0);
     for word in words(&folded).take(MAX_TRIGGER_WORDS) {
         total += 1;

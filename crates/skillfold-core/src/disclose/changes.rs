@@ -31,7 +31,7 @@ pub struct ShownListing {
 
 impl ShownListing {
     pub(crate) fn new(catalog: &Catalog, listed: &Listing) -> Self {
-        let marks = catalog.marks();
+        let marks = catalog.fingerprints();
         Self {
             listed: marks.clone(),
             tokens: listed.tokens,
@@ -53,7 +53,7 @@ impl ShownListing {
 
     /// Records that the changes up to a snapshot were announced, except for removals that did not fit.
     pub(crate) fn record_announcement(&mut self, catalog: &Catalog, announced: &AnnouncedChanges) {
-        self.known = catalog.marks().clone();
+        self.known = catalog.fingerprints().clone();
         let left_out: HashSet<&str> = announced.left_out.iter().map(|id| &**id).collect();
         let gone = announced.gone.iter();
         self.pending_removals = gone
@@ -102,7 +102,7 @@ pub(super) fn announce(
     let Difference {
         mut added,
         mut changed,
-        mut gone,
+        removed: mut gone,
     } = shown.known.difference(catalog);
     if !shown.pending_removals.is_empty() {
         let visible: HashSet<&str> = catalog.visible().map(|entry| entry.id()).collect();

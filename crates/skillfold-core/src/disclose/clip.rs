@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::{MISSING, common_start, first_chars, last_words_within, words_within};
+use crate::text::{ELLIPSIS, common_prefix, first_chars, last_words, truncate_at_word};
 
 /// Clips a description to at most `max_characters`.
 ///
@@ -13,22 +13,22 @@ pub(super) fn clip(text: &str, shared: usize, max_characters: usize) -> Cow<'_, 
     if fits(text, max_characters) {
         return Cow::Borrowed(text);
     }
-    let head = words_within(text, max_characters.saturating_sub(1));
+    let head = truncate_at_word(text, max_characters.saturating_sub(1));
     if head.len() > shared || shared >= text.len() {
-        return Cow::Owned(format!("{head}{MISSING}"));
+        return Cow::Owned(format!("{head}{ELLIPSIS}"));
     }
     let rest = &text[difference_start(text, shared, max_characters)..];
     if fits(rest, max_characters.saturating_sub(1)) {
-        let longer = last_words_within(text, max_characters.saturating_sub(1));
+        let longer = last_words(text, max_characters.saturating_sub(1));
         let end = if longer.len() > rest.len() {
             longer
         } else {
             rest
         };
-        return Cow::Owned(format!("{MISSING}{end}"));
+        return Cow::Owned(format!("{ELLIPSIS}{end}"));
     }
-    let middle = words_within(rest, max_characters.saturating_sub(2));
-    Cow::Owned(format!("{MISSING}{middle}{MISSING}"))
+    let middle = truncate_at_word(rest, max_characters.saturating_sub(2));
+    Cow::Owned(format!("{ELLIPSIS}{middle}{ELLIPSIS}"))
 }
 
 /// Returns for each text the length in bytes of the longest prefix that it shares with a different text.
@@ -40,7 +40,7 @@ pub(super) fn shared_prefix_bytes(texts: &[&str]) -> Vec<usize> {
     let mut previous: Vec<usize> = Vec::new();
     for group in order.chunk_by(|left, right| texts[*left] == texts[*right]) {
         let length = match (previous.first(), group.first()) {
-            (Some(&left), Some(&right)) => common_start(texts[left], texts[right]).len(),
+            (Some(&left), Some(&right)) => common_prefix(texts[left], texts[right]).len(),
             _ => 0,
         };
         for &at in previous.iter().chain(group) {

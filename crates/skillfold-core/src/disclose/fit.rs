@@ -28,7 +28,7 @@ pub struct ListingLine<'a> {
 /// footing. Each part must end with a line end, so that a listing never has more tokens than its parts.
 pub trait Layout {
     /// Returns the text above the lines.
-    fn heading(&self) -> &str;
+    fn header(&self) -> &str;
 
     /// Writes one line; `description` is empty if only the name fits.
     fn line(&self, id: &str, description: &str, into: &mut String);
@@ -37,7 +37,7 @@ pub trait Layout {
     fn more(&self, left_out: usize, into: &mut String);
 
     /// Returns the text below the lines; may be empty.
-    fn footing(&self) -> &str;
+    fn footer(&self) -> &str;
 }
 
 /// How much of a listing fits its budget, from least to most.
@@ -79,7 +79,7 @@ pub struct FittedLine<'a> {
     /// The part of the description that fits.
     pub description: Cow<'a, str>,
     /// How much of the description that is.
-    pub shape: DescriptionFit,
+    pub fit: DescriptionFit,
 }
 
 /// A listing that fits its budget. Every skill of the input is in `lines` or in `left_out` exactly once, in input
@@ -177,7 +177,7 @@ impl FittedListing<'_> {
         let mut text = String::new();
         let has_lines = !self.lines.is_empty();
         if has_lines {
-            text.push_str(layout.heading());
+            text.push_str(layout.header());
         }
         for line in &self.lines {
             layout.line(line.id, &line.description, &mut text);
@@ -186,7 +186,7 @@ impl FittedListing<'_> {
             layout.more(self.left_out.len(), &mut text);
         }
         if has_lines {
-            text.push_str(layout.footing());
+            text.push_str(layout.footer());
         }
         text
     }
@@ -195,7 +195,7 @@ impl FittedListing<'_> {
     pub fn shortened(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter();
         lines
-            .filter(|line| line.shape != DescriptionFit::Whole)
+            .filter(|line| line.fit != DescriptionFit::Whole)
             .map(|line| line.id)
     }
 }
@@ -231,7 +231,7 @@ impl<'a> FittedLine<'a> {
         Self {
             id: line.id,
             description,
-            shape,
+            fit: shape,
         }
     }
 }
@@ -312,8 +312,8 @@ impl ListingMeter<'_> {
     }
 
     fn measure_frame(&self) -> u64 {
-        let heading = self.measure(self.layout.heading());
-        heading.saturating_add(self.measure(self.layout.footing()))
+        let heading = self.measure(self.layout.header());
+        heading.saturating_add(self.measure(self.layout.footer()))
     }
 
     fn measure_line(&mut self, id: &str, description: &str) -> u64 {

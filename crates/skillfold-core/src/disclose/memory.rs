@@ -6,10 +6,10 @@ use crate::load::instructions::Instructions;
 /// What a conversation remembers about the skills it was given.
 pub trait Memory {
     /// Returns when a skill was last used, as an increasing number; `None` if never.
-    fn used(&self, id: &str) -> Option<u64>;
+    fn last_used(&self, id: &str) -> Option<u64>;
 
     /// Returns whether these instructions are still in the model's context.
-    fn has(&self, instructions: &Instructions) -> bool;
+    fn has_instructions(&self, instructions: &Instructions) -> bool;
 
     /// Returns whether the conversation may see a skill.
     fn may_see(&self, _id: &str) -> bool {
@@ -22,7 +22,7 @@ pub trait Memory {
     }
 
     /// Returns the listing that the model got, if changes since then are to be announced.
-    fn shown(&self) -> Option<&ShownListing> {
+    fn shown_listing(&self) -> Option<&ShownListing> {
         None
     }
 }
@@ -33,11 +33,11 @@ pub trait Memory {
 pub struct NoMemory;
 
 impl Memory for NoMemory {
-    fn used(&self, _: &str) -> Option<u64> {
+    fn last_used(&self, _: &str) -> Option<u64> {
         None
     }
 
-    fn has(&self, _: &Instructions) -> bool {
+    fn has_instructions(&self, _: &Instructions) -> bool {
         false
     }
 }

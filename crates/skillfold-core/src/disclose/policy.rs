@@ -30,7 +30,7 @@ pub struct Policy {
     pub breadcrumb: Breadcrumb,
     /// The thresholds for skills that a search finds. `None` matches by triggers only: no search, no match by name,
     /// skills in catalog order, and no skill is given again for a request that does not ask for it.
-    pub suggesting: Option<SuggestionThresholds>,
+    pub suggestions: Option<SuggestionThresholds>,
     /// What happens if nothing matches.
     pub fallback: Fallback,
     /// The names of the tools that texts mention.
@@ -38,7 +38,7 @@ pub struct Policy {
     /// Counts tokens.
     pub counter: Arc<dyn TokenCounter>,
     /// What is logged about a request.
-    pub logged: LogDetail,
+    pub log_detail: LogDetail,
 }
 
 impl Policy {
@@ -69,12 +69,12 @@ impl Policy {
 
     /// Returns whether skills are matched by triggers only.
     pub(crate) fn is_triggers_only(&self) -> bool {
-        self.suggesting.is_none()
+        self.suggestions.is_none()
     }
 
     /// Returns the finder that suggests skills for a message, unless the policy is triggers only.
     pub(crate) fn finder<'m>(&self, matcher: &'m Matcher) -> Option<&'m dyn Finder> {
-        matcher.finder().filter(|_| self.suggesting.is_some())
+        matcher.finder().filter(|_| self.suggestions.is_some())
     }
 }
 
@@ -87,11 +87,11 @@ impl Default for Policy {
             bodies: Budget::bodies(Window::Unknown),
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),
-            suggesting: Some(SuggestionThresholds::default()),
+            suggestions: Some(SuggestionThresholds::default()),
             fallback: Fallback::default(),
             tools: ToolNames::default(),
             counter: Arc::new(TokenEstimate),
-            logged: LogDetail::default(),
+            log_detail: LogDetail::default(),
         }
     }
 }

@@ -242,7 +242,7 @@ impl<'t> StyleLayout<'t> {
 }
 
 impl Layout for StyleLayout<'_> {
-    fn heading(&self) -> &str {
+    fn header(&self) -> &str {
         &self.heading
     }
 
@@ -254,7 +254,7 @@ impl Layout for StyleLayout<'_> {
         into.push_str(&self.style.more_line(left_out, self.tools));
     }
 
-    fn footing(&self) -> &str {
+    fn footer(&self) -> &str {
         &self.footing
     }
 }

@@ -99,7 +99,7 @@ impl<'p> TurnText<'p> {
                 return Outcome::Failed(error);
             }
         };
-        if memory.has(&instructions) {
+        if memory.has_instructions(&instructions) {
             return Outcome::Known;
         }
         self.attempted += 1;

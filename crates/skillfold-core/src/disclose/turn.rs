@@ -157,7 +157,7 @@ fn announce_changes(
     policy: &Policy,
     turn: &mut Turn,
 ) -> Option<String> {
-    let shown = skills.memory.shown()?;
+    let shown = skills.memory.shown_listing()?;
     let may_see = |id: &str| skills.memory.may_see(id);
     let (announced, text) = announce(shown, skills.matcher.catalog(), policy, may_see)?;
     turn.announced = announced;
@@ -174,7 +174,7 @@ fn disclose_message(
 ) -> (Tier, Option<String>) {
     let mut found = skills.matcher.matches_cached(message);
     if policy.is_triggers_only() {
-        found = found.by_triggers();
+        found = found.triggers_only();
     }
     let suggested = skills.suggestions(policy, message, &found);
     turn.unread = found.unread;
@@ -221,7 +221,7 @@ fn disclose_skills(
     let ranked = if policy.is_triggers_only() {
         matched
     } else {
-        rank(matched, |id| memory.used(id))
+        rank(matched, |id| memory.last_used(id))
     };
     let mut text = TurnText::new(policy, "matched");
     for candidate in &ranked {
@@ -280,11 +280,11 @@ fn add_suggestion(
     let SuggestedSkill {
         entry, confidence, ..
     } = suggested;
-    let thresholds = text.policy().suggesting?;
+    let thresholds = text.policy().suggestions?;
     if rank == 0 && *confidence >= thresholds.give_from {
         return Some(text.add(entry, "", loader, skills.memory));
     }
-    let is_known = skills.has_complete_listing() || skills.memory.used(entry.id()).is_some();
+    let is_known = skills.has_complete_listing() || skills.memory.last_used(entry.id()).is_some();
     let is_shown = *confidence >= thresholds.show_from && !is_known && text.suggest(entry);
     is_shown.then_some(Outcome::Suggested)
 }
@@ -364,8 +364,8 @@ fn log_turn(turn: &Turn, policy: &Policy, message: &str, memory: &dyn Memory) {
                 decision.signal.as_str()
             )
         });
-    let listing = memory.shown().map_or(0, ShownListing::tokens);
-    let has_content = policy.logged == LogDetail::Content;
+    let listing = memory.shown_listing().map_or(0, ShownListing::tokens);
+    let has_content = policy.log_detail == LogDetail::Content;
     tracing::info!(
         matched = matched.collect::<Vec<_>>().join(", "),
         decisions = turn.decisions.len(),

@@ -46,7 +46,9 @@ impl<'a> VisibleSkillMatcher<'a> {
 
     /// Returns whether the model has a line about every skill.
     pub(super) fn has_complete_listing(&self) -> bool {
-        self.memory.shown().is_some_and(ShownListing::is_complete)
+        self.memory
+            .shown_listing()
+            .is_some_and(ShownListing::is_complete)
     }
 
     /// Returns at most `limit` skills that a message may be about, the most likely first.
@@ -72,7 +74,7 @@ impl<'a> VisibleSkillMatcher<'a> {
         message: &str,
         matched: &Matches<'_>,
     ) -> Vec<SuggestedSkill<'a>> {
-        let Some(thresholds) = policy.suggesting.filter(|_| self.uses_search(policy)) else {
+        let Some(thresholds) = policy.suggestions.filter(|_| self.uses_search(policy)) else {
             return Vec::new();
         };
         let candidates = matched.candidates.iter();

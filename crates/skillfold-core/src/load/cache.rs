@@ -80,7 +80,7 @@ pub(super) struct CachedInstructions {
     /// The skill as it was found; what was read may be newer.
     pub(super) found: Arc<Skill>,
     pub(super) instructions: Arc<Instructions>,
-    pub(super) hold: Validity,
+    pub(super) validity: Validity,
 }
 
 /// How far remembered instructions can be relied on.
@@ -105,7 +105,7 @@ impl InstructionCache {
     /// Returns what is remembered, which makes it the one used last.
     pub(super) fn get(&mut self, key: &InstructionKey) -> Option<(Arc<Instructions>, Validity)> {
         let remembered = self.entries.get(key)?;
-        Some((Arc::clone(&remembered.instructions), remembered.hold))
+        Some((Arc::clone(&remembered.instructions), remembered.validity))
     }
 
     pub(super) fn insert(&mut self, key: InstructionKey, remembered: CachedInstructions) {
@@ -165,5 +165,5 @@ fn cost(key: &InstructionKey, remembered: &CachedInstructions) -> usize {
         let frontmatter = usize::try_from(instructions.skill().body_start).unwrap_or(usize::MAX);
         frontmatter.saturating_mul(FIELD_BYTES)
     };
-    ENTRY_BYTES + key.arguments.len() + instructions.bytes() + own_skill
+    ENTRY_BYTES + key.arguments.len() + instructions.memory_bytes() + own_skill
 }

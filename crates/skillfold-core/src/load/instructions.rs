@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::codes::{Code, Severity};
-use crate::diagnostic::{Diagnostic, whole};
+use crate::diagnostic::{Diagnostic, quoted_path};
 use crate::error::Error;
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::arguments::{Arguments, Dialect};
 use crate::load::envelope::{Envelope, EnvelopeParts};
-use crate::read::discover::{FoundFolder, Skill, found};
+use crate::read::discover::{FoundFolder, Skill, to_found_folder};
 use crate::read::manifest::Manifest;
 use crate::read::parse::parse_with;
 use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
@@ -153,7 +153,7 @@ impl Instructions {
     }
 
     /// Returns the approximate memory use in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn memory_bytes(&self) -> usize {
         let texts = [Some(&self.text), self.raw.as_ref(), self.base_dir.as_ref()];
         let text_bytes: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
         size_of::<Self>() + text_bytes + self.id.len()
@@ -185,14 +185,14 @@ fn current_skill(
     let options = &entry.catalog().options().read;
     let folder = known.folder.clone();
     let parsed = parse_with(bytes, folder.name(), options.reader, &options.walk.limits);
-    match found(known.source, folder, parsed, state) {
+    match to_found_folder(known.source, folder, parsed, state) {
         FoundFolder::Skill(skill) => {
             if state.stability == Stability::Changing {
                 let message = "File kept changing while it was read";
                 notes.push(Diagnostic::new(Code::Changing, None, message));
             }
             if state.revision != known.revision || skill.manifest != known.manifest {
-                let message = format!("{} changed since it was found", whole(entry.id()));
+                let message = format!("{} changed since it was found", quoted_path(entry.id()));
                 notes.push(Diagnostic::new(Code::ChangedSince, None, message));
             }
             Ok(skill)
@@ -200,7 +200,7 @@ fn current_skill(
         FoundFolder::Refused(refused) => Err(Error::malformed(
             format!(
                 "{} changed since it was found, and is no longer a valid skill",
-                whole(entry.id())
+                quoted_path(entry.id())
             ),
             refused.diagnostics.clone(),
         )),
@@ -228,7 +228,7 @@ fn check_strict(id: &str, skill: &Skill, notes: &[Diagnostic]) -> Result<(), Err
     if !skill.repaired && !all().any(is_fatal) {
         return Ok(());
     }
-    let message = format!("{} has errors, and loading is strict", whole(id));
+    let message = format!("{} has errors, and loading is strict", quoted_path(id));
     Err(Error::malformed(message, all().cloned().collect()))
 }
 

@@ -128,7 +128,7 @@ impl Loader {
             let cached = CachedInstructions {
                 found: Arc::clone(entry.skill()),
                 instructions: Arc::clone(&instructions),
-                hold: validity(state, entry.catalog(), now_ns),
+                validity: validity(state, entry.catalog(), now_ns),
             };
             self.cache().insert(key, cached);
         }
@@ -227,7 +227,7 @@ impl fmt::Debug for Loader {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Loader")
-            .field("loading", &self.options)
+            .field("options", &self.options)
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::read::links::{Target, links};
-use crate::text::start_of;
+use crate::read::links::{Target, file_links};
+use crate::text::truncate_bytes;
 
 /// Bytes of the instructions that are searched for mentions.
 pub(super) const MENTION_BYTES: usize = 256 * 1024;
@@ -17,11 +17,11 @@ pub(super) struct Mentions {
 impl Mentions {
     /// Finds links to files, and words that could be a path or a file name.
     pub(super) fn find_in(body: &str) -> Self {
-        let body = start_of(body, MENTION_BYTES);
+        let body = truncate_bytes(body, MENTION_BYTES);
         let mut mentions = Self {
             first_positions: HashMap::new(),
         };
-        for link in links(body) {
+        for link in file_links(body) {
             if let Target::Inside(path) = link.target {
                 mentions.add(path.as_str(), link.range.start);
             }

@@ -9,7 +9,7 @@ use crate::load::files::{FileKind, FileList, SkillFile, list_all};
 use crate::load::loader::{Loader, log_refusal};
 use crate::name::ResourcePath;
 use crate::read::raw_fields::raw_frontmatter;
-use crate::read::rules::is_specified;
+use crate::read::rules::is_spec_name;
 use crate::read::source::{FileBytes, SKILL_FILE, Stability};
 use crate::read::value::{Fields, ScalarValue, Value};
 
@@ -48,7 +48,7 @@ impl Entry<'_> {
     ///
     /// Other hosts parse the frontmatter themselves and compare, so a skill that had to be repaired here is not valid
     /// there. Models can still load its instructions.
-    pub fn unpublished(&self) -> Option<&'static str> {
+    pub fn unpublishable_reason(&self) -> Option<&'static str> {
         let (manifest, skill) = (self.manifest(), self.skill());
         let is_named_by_folder =
             |finding: &Diagnostic| matches!(finding.code, Code::MissingName | Code::UnsafeName);
@@ -60,7 +60,7 @@ impl Entry<'_> {
             Some("The frontmatter needs repair, and other hosts would read it as it is")
         } else if skill.diagnostics.iter().any(is_named_by_folder) {
             Some("The frontmatter has no usable `name`")
-        } else if !is_specified(manifest.name().as_str()) {
+        } else if !is_spec_name(manifest.name().as_str()) {
             Some("The name does not meet the specification")
         } else if self.id() != manifest.name().as_str() {
             Some("The name belongs to another skill")
@@ -71,8 +71,8 @@ impl Entry<'_> {
 
     /// Returns why the skill cannot be published although models can load its instructions. `None` if it can be
     /// published, or if models cannot see it.
-    pub fn only_by_instructions(&self) -> Option<&'static str> {
-        self.unpublished().filter(|_| self.is_visible())
+    pub fn instructions_only_reason(&self) -> Option<&'static str> {
+        self.unpublishable_reason().filter(|_| self.is_visible())
     }
 }
 
@@ -148,7 +148,7 @@ impl Loader {
 /// Returns the files of a skill, if it can be published.
 fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
     let refused = |rule| Error::refused(entry.id(), rule);
-    if let Some(rule) = entry.unpublished() {
+    if let Some(rule) = entry.unpublishable_reason() {
         return Err(refused(rule));
     }
     let FileList {

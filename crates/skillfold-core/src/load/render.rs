@@ -14,7 +14,7 @@ use crate::load::instructions::Instructions;
 use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::load::mentions::Mentions;
 use crate::read::source::{Finding, Revision};
-use crate::text::shortened;
+use crate::text::ellipsize;
 
 /// Maximum files that an envelope lists; the rest is only counted.
 const MAX_LISTED_FILES: usize = 50;
@@ -218,7 +218,7 @@ impl Envelope {
         let nearest: Vec<&str> = error.nearest().iter().map(|id| &**id).collect();
         let diagnostics = error.diagnostics();
         let mut sentences =
-            vec![shortened(&error.with_cause(), MAX_ECHOED_CHARACTERS).into_owned()];
+            vec![ellipsize(&error.with_cause(), MAX_ECHOED_CHARACTERS).into_owned()];
         sentences.extend(
             diagnostics
                 .iter()
@@ -232,7 +232,7 @@ impl Envelope {
             ));
         }
         self.render_error(&LoadFailure {
-            id: &shortened(id, MAX_ECHOED_CHARACTERS),
+            id: &ellipsize(id, MAX_ECHOED_CHARACTERS),
             message: &sentences.join("; "),
             hint: error.hint(),
             nearest: &nearest,

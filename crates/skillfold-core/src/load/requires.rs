@@ -76,12 +76,12 @@ enum Stage {
 
 impl<'a> RequiresSearch<'a> {
     fn enter(&mut self, entry: Entry<'a>) {
-        self.stages.insert(entry.at(), Stage::OnPath);
+        self.stages.insert(entry.index(), Stage::OnPath);
         self.path.push(Step { entry, next: 0 });
     }
 
     fn leave(&mut self, entry: Entry<'a>) {
-        self.stages.insert(entry.at(), Stage::Done);
+        self.stages.insert(entry.index(), Stage::Done);
         self.result.skills.push(entry);
         self.path.pop();
     }
@@ -92,7 +92,7 @@ impl<'a> RequiresSearch<'a> {
             let message = format!("{by} requires {id}, which is not there");
             return self.report(Code::RequiredMissing, message);
         };
-        match self.stages.get(&entry.at()) {
+        match self.stages.get(&entry.index()) {
             Some(Stage::Done) => {}
             Some(Stage::OnPath) => self.report_cycle(entry),
             None => self.enter(entry),

@@ -378,7 +378,7 @@ impl<'a> Discoverer<'a> {
         let found_index = match read(self, &folder) {
             Ok(FolderContent::Known(found)) => self.push(found),
             Ok(FolderContent::Read(parsed, state)) => {
-                self.push(found(index, folder, parsed, state))
+                self.push(to_found_folder(index, folder, parsed, state))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
@@ -478,7 +478,7 @@ fn last_index<T>(list: &[T]) -> u32 {
 }
 
 /// Builds a skill from a parsed file, or a refused folder if it is not a skill.
-pub(crate) fn found(
+pub(crate) fn to_found_folder(
     source: usize,
     folder: Folder,
     parsed: Parsed,
@@ -486,7 +486,7 @@ pub(crate) fn found(
 ) -> FoundFolder {
     let Parsed {
         manifest,
-        body,
+        body_start: body,
         repaired,
         mut diagnostics,
     } = parsed;

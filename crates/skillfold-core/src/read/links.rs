@@ -24,11 +24,11 @@ pub(crate) enum Target {
     /// A path outside the skill's folder.
     Outside,
     /// A path that is not a valid [`ResourcePath`].
-    Nowhere,
+    Invalid,
 }
 
 /// Returns the links to files: not URLs, anchors, absolute paths or placeholders.
-pub(crate) fn links(body: &str) -> impl Iterator<Item = Link> {
+pub(crate) fn file_links(body: &str) -> impl Iterator<Item = Link> {
     Parser::new_ext(body, Options::empty())
         .into_offset_iter()
         .filter_map(|(event, range)| {
@@ -118,5 +118,5 @@ fn resolve_target(path: &str) -> Target {
     names
         .join("/")
         .parse()
-        .map_or(Target::Nowhere, Target::Inside)
+        .map_or(Target::Invalid, Target::Inside)
 }

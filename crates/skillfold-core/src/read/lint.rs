@@ -311,17 +311,17 @@ fn check_links(
     let (mut offset, mut line, mut column) = (0, first_line, 1);
     let max_findings = limits.findings.saturating_mul(COUNT_FACTOR);
     let mut completeness = Completeness::All;
-    for link in links::links(body) {
+    for link in links::file_links(body) {
         let (code, what) = match &link.target {
             Target::Folder => continue,
             // Always checked, so that many broken links cannot hide an unsafe one.
             Target::Outside => (Code::LinkOutside, "Link points outside the skill's folder"),
-            Target::Inside(_) | Target::Nowhere if findings.len() >= max_findings => {
+            Target::Inside(_) | Target::Invalid if findings.len() >= max_findings => {
                 completeness = Completeness::AtLeast;
                 continue;
             }
             Target::Inside(path) if source.kind(folder, path).is_ok() => continue,
-            Target::Inside(_) | Target::Nowhere => {
+            Target::Inside(_) | Target::Invalid => {
                 (Code::BrokenLink, "Link target is missing or unreadable")
             }
         };

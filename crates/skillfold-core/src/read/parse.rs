@@ -30,7 +30,7 @@ pub struct Parsed {
     /// The manifest; `None` if the skill was refused.
     pub manifest: Option<Manifest>,
     /// The byte offset of the instructions, right after the closing fence.
-    pub body: Option<usize>,
+    pub body_start: Option<usize>,
     /// Whether the frontmatter was invalid and had to be repaired.
     pub repaired: bool,
     /// The findings, in the order of reading. A refused skill has at least one error with a position.
@@ -89,7 +89,7 @@ pub(crate) fn parse_head(
         rules::check_name_and_description(entries, folder, Profile::Lenient, findings);
         manifest
     });
-    parsed.body = Some(body_start);
+    parsed.body_start = Some(body_start);
     if parsed.manifest.is_some() {
         parsed.diagnostics.extend(check_size(size, limits));
     }
@@ -135,7 +135,7 @@ pub(crate) fn read_fields(
     cap_findings(&mut findings, Completeness::All, limits);
     Parsed {
         manifest,
-        body: None,
+        body_start: None,
         repaired,
         diagnostics: findings,
     }
@@ -238,7 +238,7 @@ pub(crate) fn cap_findings(
 fn refuse(diagnostics: Vec<Diagnostic>) -> Parsed {
     Parsed {
         manifest: None,
-        body: None,
+        body_start: None,
         repaired: false,
         diagnostics,
     }

@@ -77,7 +77,7 @@ fn check_name(
     profile: Profile,
     findings: &mut Vec<Diagnostic>,
 ) {
-    if name == folder && is_specified(name) {
+    if name == folder && is_spec_name(name) {
         return;
     }
     // An unsafe name is reported separately.
@@ -136,7 +136,7 @@ fn check_name(
 }
 
 /// Returns whether a name meets the specification and is ASCII, so that every client accepts it.
-pub(crate) fn is_specified(name: &str) -> bool {
+pub(crate) fn is_spec_name(name: &str) -> bool {
     let well_formed = |word: &str| {
         !word.is_empty()
             && word

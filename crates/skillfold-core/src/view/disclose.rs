@@ -6,7 +6,7 @@ use crate::disclose::changes::AnnouncedChanges;
 use crate::disclose::listing::Listing;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision, Turn};
-use crate::view::record::{rounded, to_strings};
+use crate::view::record::{round_confidence, to_strings};
 
 /// What a model is told for a request, and what that costs.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -184,7 +184,7 @@ impl DecisionView {
             signal: decision.signal.as_str().to_owned(),
             evidence: decision.evidence.to_string(),
             outcome: decision.outcome.as_str().to_owned(),
-            confidence: decision.confidence.map(rounded),
+            confidence: decision.confidence.map(round_confidence),
             tokens: decision.outcome.tokens(),
         }
     }

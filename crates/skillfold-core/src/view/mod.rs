@@ -20,7 +20,7 @@ pub use disclose::{AnnouncedView, Bytes, DecisionView, ListingText, Prompt};
 pub use finding::{DiagnosticView, PositionView, SpanView};
 pub use load::{FileEntry, FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]
-pub use record::rounded;
+pub use record::round_confidence;
 pub use record::{RefusedRecord, SkillList, SkillRecord};
 pub use skill::{Body, SkillView, TriggersView};
 pub use why::{MatchedSkill, NearTrigger, Unmatched, Why};

@@ -8,7 +8,7 @@ use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
 use crate::read::source::SKILL_FILE;
-use crate::text::{first_chars, start_within};
+use crate::text::{first_chars, truncate_by_cost};
 use crate::view::finding::DiagnosticView;
 
 /// Maximum characters of a description in a listing: as many as the specification allows.
@@ -92,7 +92,7 @@ impl SkillRecord {
             .saturating_sub(rest)
             .max(MIN_DESCRIPTION_BYTES);
         let start = first_chars(&self.description, MAX_DESCRIPTION_CHARACTERS);
-        start_within(start, room, char_bytes).len()
+        truncate_by_cost(start, room, char_bytes).len()
     }
 
     /// Creates the record of a skill with nothing cut.
@@ -183,7 +183,7 @@ impl RefusedRecord {
 
 /// Rounds to three decimals, which is more precise than any confidence.
 #[doc(hidden)]
-pub fn rounded(value: f32) -> f32 {
+pub fn round_confidence(value: f32) -> f32 {
     (value * 1_000.0).round() / 1_000.0
 }
 

@@ -5,7 +5,7 @@ use crate::disclose::policy::{Policy, Tier};
 use crate::disclose::turn::{Decision, Outcome};
 use crate::explain::{Explanation, MatchDetails, UnmatchedSkill};
 use crate::view::disclose::{Bytes, DecisionView};
-use crate::view::record::{rounded, to_strings};
+use crate::view::record::{round_confidence, to_strings};
 
 /// Why skills are chosen for a request, and why others are not.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -121,7 +121,7 @@ impl Why {
                     MatchedSkill::new(rank, request, decision, details)
                 })
                 .collect(),
-            unmatched: explanation.absent.iter().map(Unmatched::new).collect(),
+            unmatched: explanation.unmatched.iter().map(Unmatched::new).collect(),
             unread: turn.unread.clone().map(Bytes::from),
             unread_by_patterns: turn.unread_by_patterns.clone().map(Bytes::from),
         }
@@ -136,7 +136,10 @@ impl MatchedSkill {
                 Tier::Registry
             }
         };
-        let quote = details.place.clone().and_then(|place| request.get(place));
+        let quote = details
+            .position
+            .clone()
+            .and_then(|place| request.get(place));
         Self {
             rank,
             decision: DecisionView {
@@ -144,7 +147,7 @@ impl MatchedSkill {
                 ..DecisionView::new(decision)
             },
             tier: tier.number(),
-            place: details.place.clone().map(Bytes::from),
+            place: details.position.clone().map(Bytes::from),
             quote: quote.map(str::to_owned),
         }
     }
@@ -157,9 +160,9 @@ impl Unmatched {
             reason: skill.reason.as_str().to_owned(),
             message: skill.reason.message().to_owned(),
             hint: skill.reason.hint().to_owned(),
-            triggers: skill.near.iter().map(NearTrigger::new).collect(),
-            confidence: skill.confidence.map(rounded),
-            more_triggers: skill.triggers - skill.near.len(),
+            triggers: skill.near_misses.iter().map(NearTrigger::new).collect(),
+            confidence: skill.confidence.map(round_confidence),
+            more_triggers: skill.triggers - skill.near_misses.len(),
         }
     }
 }

@@ -9,7 +9,7 @@ use skillfold_core::{
     WalkOptions,
 };
 use skillfold_testkit::{
-    ATTACKED, AttackClass, AttackPath, SHARED, Verdict, holds_secret, hostile_tree,
+    ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SHARED, contains_secret, hostile_tree,
 };
 
 /// Reads what an attack asks for, as every face does: the text becomes a path, and the source reads it.
@@ -17,7 +17,7 @@ fn read(source: &FsSource, text: &str) -> Result<FileBytes, Error> {
     let path: ResourcePath = text
         .parse()
         .map_err(|error: skillfold_core::InvalidPath| Error::refused(text, error.rule()))?;
-    source.read(&Folder::new(ATTACKED).unwrap(), &path, 0..1 << 16)
+    source.read(&Folder::new(ATTACKED_SKILL).unwrap(), &path, 0..1 << 16)
 }
 
 fn kind(source: &FsSource, text: &str) -> Result<(), Error> {
@@ -25,18 +25,22 @@ fn kind(source: &FsSource, text: &str) -> Result<(), Error> {
         .parse()
         .map_err(|error: skillfold_core::InvalidPath| Error::refused(text, error.rule()))?;
     source
-        .kind(&Folder::new(ATTACKED).unwrap(), &path)
+        .kind(&Folder::new(ATTACKED_SKILL).unwrap(), &path)
         .map(|_| ())
 }
 
 #[track_caller]
 fn judge<T>(attack: &AttackPath, answer: &Result<T, Error>) {
     let Err(error) = answer else {
-        assert_eq!(attack.verdict, Verdict::Inside, "{attack:?} succeeded");
+        assert_eq!(
+            attack.verdict,
+            ExpectedOutcome::Inside,
+            "{attack:?} succeeded"
+        );
         return;
     };
     let expected: &[ErrorKind] = match attack.verdict {
-        Verdict::Refused => &[ErrorKind::Refused],
+        ExpectedOutcome::Refused => &[ErrorKind::Refused],
         _ => &[ErrorKind::Refused, ErrorKind::NotFound],
     };
     assert!(expected.contains(&error.kind()), "{attack:?}: {error:?}");
@@ -74,7 +78,7 @@ fn no_attack_reads_a_byte_from_outside_the_skill() {
                 let answer = read(&source, &attack.text);
                 judge(attack, &answer);
                 let bytes = answer.map(|content| content.bytes).unwrap_or_default();
-                assert!(!holds_secret(&bytes), "{attack:?}");
+                assert!(!contains_secret(&bytes), "{attack:?}");
                 judge(attack, &kind(&source, &attack.text));
             }
         }
@@ -108,7 +112,11 @@ fn listing_a_hostile_skill_names_nothing_outside_of_it() {
         let tree = hostile_tree();
         let source = FsSource::open(tree.root()).unwrap();
         let resources = source
-            .resources(&Folder::new(ATTACKED).unwrap(), &Limits::default(), None)
+            .resources(
+                &Folder::new(ATTACKED_SKILL).unwrap(),
+                &Limits::default(),
+                None,
+            )
             .unwrap();
         let files: Vec<&str> = resources
             .files
@@ -141,6 +149,6 @@ fn every_skill_of_a_hostile_root_is_found_where_it_is() {
         let listing = source.list(&WalkOptions::default(), None).unwrap();
         let folders = listing.folders.iter();
         let folders: Vec<&str> = folders.map(|listed| listed.folder.path()).collect();
-        assert_eq!(folders, ["other", ATTACKED, "pdf-secret"]);
+        assert_eq!(folders, ["other", ATTACKED_SKILL, "pdf-secret"]);
     });
 }

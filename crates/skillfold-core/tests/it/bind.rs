@@ -180,7 +180,7 @@ fn narrowing_never_widens() {
 /// Returns why an agent does not have some of the skills that it uses.
 fn left_out(seen: &AgentView<'_>) -> String {
     let left_out = seen.missing().into_iter();
-    left_out.map(|left_out| left_out.why + "\n").collect()
+    left_out.map(|left_out| left_out.reason + "\n").collect()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use skillfold_core::{
 struct Tagged;
 
 impl Layout for Tagged {
-    fn heading(&self) -> &'static str {
+    fn header(&self) -> &'static str {
         "<skills>\n"
     }
 
@@ -28,7 +28,7 @@ impl Layout for Tagged {
         into.push_str(&format!("{left_out} more: call search_skills\n"));
     }
 
-    fn footing(&self) -> &'static str {
+    fn footer(&self) -> &'static str {
         "</skills>\n"
     }
 }
@@ -201,7 +201,7 @@ proptest! {
         let given: Vec<&str> = catalog.iter().map(|(id, _)| id.as_str()).collect();
         prop_assert_eq!(told, given);
         for (line, (_, description)) in fitted.lines.iter().zip(&catalog) {
-            prop_assert_eq!(line.shape == DescriptionFit::Whole, line.description == *description);
+            prop_assert_eq!(line.fit == DescriptionFit::Whole, line.description == *description);
             prop_assert!(line.description.chars().count() <= description.chars().count());
         }
     }
@@ -231,8 +231,8 @@ proptest! {
         prop_assert!(smaller.detail <= larger.detail);
         prop_assert!(smaller.lines.len() <= larger.lines.len());
         for (small, large) in smaller.lines.iter().zip(&larger.lines) {
-            prop_assert!(small.shape != DescriptionFit::Whole || large.shape == DescriptionFit::Whole);
-            prop_assert!(small.shape == DescriptionFit::Dropped || large.shape != DescriptionFit::Dropped);
+            prop_assert!(small.fit != DescriptionFit::Whole || large.fit == DescriptionFit::Whole);
+            prop_assert!(small.fit == DescriptionFit::Dropped || large.fit != DescriptionFit::Dropped);
         }
     }
 

@@ -240,10 +240,10 @@ fn body_is_given_whole_or_not_at_all() {
 fn what_the_model_has_leaves_room_for_the_others() {
     struct First;
     impl Memory for First {
-        fn used(&self, _: &str) -> Option<u64> {
+        fn last_used(&self, _: &str) -> Option<u64> {
             None
         }
-        fn has(&self, instructions: &Instructions) -> bool {
+        fn has_instructions(&self, instructions: &Instructions) -> bool {
             instructions.id() < "s-3"
         }
     }
@@ -350,11 +350,11 @@ fn names_of_matched_skills_are_logged_and_no_text() {
 struct Full;
 
 impl Memory for Full {
-    fn used(&self, _: &str) -> Option<u64> {
+    fn last_used(&self, _: &str) -> Option<u64> {
         Some(1)
     }
 
-    fn has(&self, _: &Instructions) -> bool {
+    fn has_instructions(&self, _: &Instructions) -> bool {
         true
     }
 }

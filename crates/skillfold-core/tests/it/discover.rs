@@ -289,7 +289,7 @@ fn line_at_the_edge_of_the_head_is_not_cut() {
         );
         assert_eq!(
             found.skills.first().map(|skill| skill.body_start),
-            whole.body.map(|body| body as u64)
+            whole.body_start.map(|body| body as u64)
         );
     }
 }

@@ -42,7 +42,7 @@ fn why(policy: &Policy, message: &str, ids: &[&str]) -> Explanation {
 }
 
 fn reasons(explanation: &Explanation) -> Vec<(&str, &str)> {
-    let absent = explanation.absent.iter();
+    let absent = explanation.unmatched.iter();
     absent.map(|one| (&*one.id, one.reason.as_str())).collect()
 }
 
@@ -70,7 +70,7 @@ fn evidence_is_where_the_message_has_it() {
     let message = "Ähm: FILL IN the form, order #12";
     let explained = why(&Policy::default(), message, &[]);
     let places = explained.details.iter().map(|details| {
-        let place = details.place.clone().unwrap();
+        let place = details.position.clone().unwrap();
         &message[place]
     });
     assert_eq!(
@@ -82,14 +82,14 @@ fn evidence_is_where_the_message_has_it() {
 #[test]
 fn near_miss_says_which_words_are_there() {
     let explained = why(&Policy::default(), "fill the form", &["forms", "mail"]);
-    let absent = &explained.absent[0];
+    let absent = &explained.unmatched[0];
     assert_eq!(absent.reason.as_str(), "no_match");
-    let near = &absent.near[0];
+    let near = &absent.near_misses[0];
     assert_eq!(&*near.trigger, "fill in the form");
     assert_eq!(near.found, ["fill", "the", "form"].map(Box::from));
     assert_eq!(near.missing, ["in".into()]);
-    let kinds: Vec<_> = explained.absent[1]
-        .near
+    let kinds: Vec<_> = explained.unmatched[1]
+        .near_misses
         .iter()
         .map(|near| near.kind.as_str())
         .collect();
@@ -156,7 +156,7 @@ fn absent(frontmatter: &str, message: &str) -> UnmatchedSkill {
     let (matcher, policy) = (Matcher::new(&catalog), Policy::default());
     let session = Session::new(ContextLifetime::History);
     let explained = session.why(&matcher, &loader, &policy, message, &["one"]);
-    explained.unwrap().absent.remove(0)
+    explained.unwrap().unmatched.remove(0)
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn nearest_trigger_is_found_among_all() {
     let others: String = (0..60).map(|number| format!("other{number}, ")).collect();
     let triggers = format!("triggers: {{ keywords: [{others}fill in the form] }}");
     let absent = absent(&triggers, "fill the form");
-    assert_eq!(&*absent.near[0].trigger, "fill in the form");
-    assert_eq!((absent.near.len(), absent.triggers), (50, 61));
+    assert_eq!(&*absent.near_misses[0].trigger, "fill in the form");
+    assert_eq!((absent.near_misses.len(), absent.triggers), (50, 61));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn keyword_comes_near_by_whole_words_only() {
         "triggers: { keywords: [art in form] }",
         "starting information platform",
     );
-    assert!(absent.near[0].found.is_empty());
+    assert!(absent.near_misses[0].found.is_empty());
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn pattern_that_is_not_used_is_told_from_one_that_finds_nothing() {
         &format!("triggers: {{ patterns: [{patterns}] }}"),
         "order55 #12",
     );
-    let kinds = absent.near.iter().map(|near| near.kind.as_str());
+    let kinds = absent.near_misses.iter().map(|near| near.kind.as_str());
     assert!(kinds.clone().all(|kind| kind == "pattern"));
     assert_eq!(absent.triggers, 60);
 }

@@ -24,7 +24,7 @@ fn check(text: &str, profile: Profile) -> String {
     format!(
         "{shown}fixed: {}\nleft: {}",
         codes(&fixed.fixed),
-        codes(&fixed.left)
+        codes(&fixed.remaining)
     )
 }
 
@@ -659,7 +659,10 @@ fn promises(bytes: &[u8], profile: Profile) -> Result<(), TestCaseError> {
     let body = |bytes: &[u8], start: Option<usize>| {
         String::from_utf8_lossy(&bytes[start.unwrap_or(0)..]).replace("\r\n", "\n")
     };
-    prop_assert_eq!(body(bytes, before.body), body(&corrected, after.body));
+    prop_assert_eq!(
+        body(bytes, before.body_start),
+        body(&corrected, after.body_start)
+    );
     prop_assert!(before.repaired || !after.repaired);
     let comments = |bytes| String::from_utf8_lossy(bytes).matches("# keep").count();
     prop_assert_eq!(comments(bytes), comments(&corrected));

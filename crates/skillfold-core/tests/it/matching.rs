@@ -121,7 +121,7 @@ fn skill_matches_once_with_its_best_reason() {
         (best.signal, best.evidence()),
         (Signal::Mention, "pdf-forms")
     );
-    assert_eq!(&message[best.place(message)], "PDF-Forms");
+    assert_eq!(&message[best.range(message)], "PDF-Forms");
     let phrase = matcher.matches("Fill in forms");
     assert_eq!(phrase.candidates[0].signal, Signal::Phrase);
     let part = matcher.matches("Refill in formsheets");
@@ -399,7 +399,7 @@ proptest! {
             ("review", "triggers: [ß, '…', 'ffi']"),
         ]);
         for candidate in matcher.matches(&message).candidates {
-            prop_assert!(message.get(candidate.place(&message)).is_some());
+            prop_assert!(message.get(candidate.range(&message)).is_some());
         }
     }
 }
@@ -435,7 +435,7 @@ fn end_of_a_long_message_is_looked_at() {
     for last in ["a catalyst", "order #12"] {
         let message = format!("{long}{last}");
         let found = matcher.matches(&message);
-        let place = found.candidates[0].place(&message);
+        let place = found.candidates[0].range(&message);
         assert!(last.contains(&message[place]), "{last}");
         assert!(found.unread.is_some() && found.unread_by_patterns.is_some());
     }

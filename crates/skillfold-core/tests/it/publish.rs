@@ -124,7 +124,10 @@ fn skill_of_an_untrusted_root_does_not_go_out() {
         Root::new(Scope::Project, "ours", MemorySource::new([file])).with_trust(Trust::Untrusted);
     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), NOW);
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
-    assert_eq!(entry.unpublished(), Some("The skill is not active"));
+    assert_eq!(
+        entry.unpublishable_reason(),
+        Some("The skill is not active")
+    );
     assert!(loader().publish(&entry).is_err());
 }
 

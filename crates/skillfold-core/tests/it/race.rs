@@ -12,7 +12,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use skillfold_core::{Folder, FsSource, Limits, LinkPolicy, ResourcePath, Source, WalkOptions};
-use skillfold_testkit::{Arena, Outcome, SECRET, expect_no_leak};
+use skillfold_testkit::{Arena, RaceOutcome, SECRET, expect_no_leak};
 
 /// Returns the skill as it is found before anything is swapped.
 fn found(arena: &Arena) -> (FsSource, Folder) {
@@ -41,7 +41,7 @@ fn read_gives_nothing_from_outside() {
         let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, outside).race(|| {
             let read = source.read(&folder, &path("inner/file.txt"), 0..100);
-            Outcome::of(read.map(|content| content.bytes))
+            RaceOutcome::from_result(read.map(|content| content.bytes))
         });
         expect_no_leak(&format!("read, {swapped} swapped for {outside}"), counts);
     }
@@ -80,7 +80,7 @@ fn head_gives_nothing_from_outside() {
         let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, outside).race(|| {
             let mut bytes = Vec::new();
-            Outcome::of(source.head(&folder, 100, &mut bytes).map(|_| bytes))
+            RaceOutcome::from_result(source.head(&folder, 100, &mut bytes).map(|_| bytes))
         });
         expect_no_leak(&format!("head, {swapped} swapped for {outside}"), counts);
     }
@@ -94,7 +94,7 @@ fn resources_name_nothing_from_outside() {
         let counts = arena.swap(swapped, outside).race(|| {
             let listed = source.resources(&folder, &Limits::default(), None);
             let Ok(listed) = listed else {
-                return Outcome::Refused;
+                return RaceOutcome::Refused;
             };
             // A finding about a link inside is a refusal; the name of one outside would be a leak as well.
             let refused = listed
@@ -109,8 +109,8 @@ fn resources_name_nothing_from_outside() {
                 .chain(findings)
                 .collect();
             match names.join("\n") {
-                names if refused && !names.contains(SECRET) => Outcome::Refused,
-                names => Outcome::Given(names.into_bytes()),
+                names if refused && !names.contains(SECRET) => RaceOutcome::Refused,
+                names => RaceOutcome::Given(names.into_bytes()),
             }
         });
         expect_no_leak(
@@ -131,9 +131,9 @@ fn kind_tells_nothing_from_outside() {
         let (source, folder) = found(&arena);
         let counts = arena.swap(swapped, target).race(|| {
             if source.kind(&folder, &asked).is_ok() {
-                return Outcome::Given(SECRET.into());
+                return RaceOutcome::Given(SECRET.into());
             }
-            Outcome::of(
+            RaceOutcome::from_result(
                 source
                     .kind(&folder, &path("inner/file.txt"))
                     .map(|_| "file"),
@@ -151,7 +151,7 @@ fn skill_behind_a_link_gives_nothing_of_a_folder_that_is_no_skill() {
     let (source, folder) = found(&arena);
     let counts = arena.swap("root/pdf", "outside").race(|| {
         let read = source.read(&folder, &path("inner/file.txt"), 0..100);
-        Outcome::of(read.map(|content| content.bytes))
+        RaceOutcome::from_result(read.map(|content| content.bytes))
     });
     expect_no_leak("read, link to the skill swapped", counts);
 }
@@ -166,20 +166,20 @@ fn scan_gives_nothing_from_outside_where_links_are_refused() {
             bytes = Some(scanned.head.to_vec());
         });
         scanned.unwrap();
-        bytes.map_or(Outcome::Refused, Outcome::Given)
+        bytes.map_or(RaceOutcome::Refused, RaceOutcome::Given)
     });
     expect_no_leak("scan without links, root/pdf swapped", counts);
 }
 
 /// Reads as a careless reader does: resolves the path, looks whether it is inside, and opens it.
-fn resolved_then_opened(skill: &Path, file: &str) -> Outcome {
+fn resolved_then_opened(skill: &Path, file: &str) -> RaceOutcome {
     let Ok(resolved) = fs::canonicalize(skill.join(file)) else {
-        return Outcome::Refused;
+        return RaceOutcome::Refused;
     };
     if resolved.starts_with(skill) {
-        Outcome::of(fs::read(resolved))
+        RaceOutcome::from_result(fs::read(resolved))
     } else {
-        Outcome::Refused
+        RaceOutcome::Refused
     }
 }
 

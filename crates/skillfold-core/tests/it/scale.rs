@@ -5,7 +5,7 @@ use std::hint::black_box;
 use skillfold_core::{
     Catalog, CatalogOptions, Cursor, Filter, MemorySource, Root, Scope, nearest, parse,
 };
-use skillfold_testkit::least_cost;
+use skillfold_testkit::min_cpu_time;
 
 const SMALL: usize = 200;
 const LARGE: usize = 50 * SMALL;
@@ -33,7 +33,7 @@ fn catalog(skills: usize) -> Catalog {
 fn ratio(run: impl Fn(&Catalog, usize)) -> f64 {
     let [small, large] = [SMALL, LARGE].map(|skills| {
         let catalog = catalog(skills);
-        least_cost(25, || run(&catalog, skills))
+        min_cpu_time(25, || run(&catalog, skills))
     });
     large.as_secs_f64() / small.as_secs_f64()
 }
@@ -59,7 +59,7 @@ fn page_costs_the_same_in_a_catalog_of_any_size() {
 
 /// Returns how many times as long a run takes with four times as much.
 fn of_four_times(run: impl Fn(usize)) -> f64 {
-    let [one, four] = [1, 4].map(|much| least_cost(4, || run(much)));
+    let [one, four] = [1, 4].map(|much| min_cpu_time(4, || run(much)));
     four.as_secs_f64() / one.as_secs_f64()
 }
 

@@ -200,8 +200,8 @@ fn meaning_finds_what_no_word_does() {
     let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Vehicles));
     let found = index.search(&index.query("my car"), 1, |_| true);
     assert_eq!(found.hits[0].entry.id(), "garage");
-    assert!(index.problem().is_none());
-    assert!(index.bytes() > by_words.bytes());
+    assert!(index.embedding_error().is_none());
+    assert!(index.memory_bytes() > by_words.memory_bytes());
     let found = index.search(&index.query("write a letter"), 1, |entry| {
         entry.id() != "post"
     });
@@ -243,9 +243,9 @@ fn without_its_model_search_goes_by_words_and_says_why() {
     let index = SearchIndex::with_embedder(&garage(), SearchCoverage::Metadata, Arc::new(Lost));
     let found = index.search(&index.query("repair it"), 10, |_| true);
     assert_eq!(found.hits.len(), 1);
-    assert!(index.problem().is_some());
-    assert!(index.query("repair it").problem().is_some());
-    assert!(index.refresh(&garage()).problem().is_some());
+    assert!(index.embedding_error().is_some());
+    assert!(index.query("repair it").embedding_error().is_some());
+    assert!(index.refresh(&garage()).embedding_error().is_some());
 }
 
 /// Fails until it is told not to.
@@ -270,10 +270,10 @@ fn meanings_that_failed_are_tried_again_by_the_next_refresh() {
     let catalog = garage();
     let embedder: Arc<dyn Embedder> = Arc::<Flaky>::clone(&flaky);
     let index = SearchIndex::with_embedder(&catalog, SearchCoverage::Metadata, embedder);
-    assert!(index.problem().is_some());
+    assert!(index.embedding_error().is_some());
     flaky.0.store(true, std::sync::atomic::Ordering::Relaxed);
     let index = index.refresh(&catalog);
-    assert!(index.problem().is_none());
+    assert!(index.embedding_error().is_none());
     let found = index.search(&index.query("my car"), 1, |_| true);
     assert_eq!(found.hits[0].entry.id(), "garage");
 }

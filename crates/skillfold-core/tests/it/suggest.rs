@@ -110,7 +110,7 @@ fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
 fn thresholds_decide_what_is_told() {
     let found = &[("invoices", 0.5), ("letters", 0.2)];
     let with = |give_from, show_from| Policy {
-        suggesting: Some(SuggestionThresholds {
+        suggestions: Some(SuggestionThresholds {
             give_from,
             show_from,
         }),
@@ -121,7 +121,7 @@ fn thresholds_decide_what_is_told() {
     assert_eq!(told(&with(0.5, 0.4)), ["invoices search given"]);
     assert_eq!(told(&with(0.9, 0.9)), [""; 0]);
     let off = Policy {
-        suggesting: None,
+        suggestions: None,
         ..triggered()
     };
     assert_eq!(told(&off), [""; 0]);
@@ -196,7 +196,7 @@ fn skill_that_was_given_is_neither_given_nor_shown_again() {
     assert_eq!(say(&triggered()), "invoices search given");
     assert_eq!(say(&triggered()), "invoices search known");
     let careful = Policy {
-        suggesting: Some(SuggestionThresholds {
+        suggestions: Some(SuggestionThresholds {
             give_from: 0.95,
             show_from: 0.1,
         }),
@@ -271,7 +271,7 @@ fn why_says_how_likely_a_skill_was() {
     let why = why.unwrap();
     assert_eq!(decided(&why.turn), ["invoices search given"]);
     assert!(why.details[0].tokens.is_some());
-    let absent = why.absent.iter().map(|one| {
+    let absent = why.unmatched.iter().map(|one| {
         let confidence = one.confidence.map(|confidence| confidence.to_string());
         let confidence = confidence.unwrap_or_default();
         format!("{} {} {confidence}", one.id, one.reason.as_str())

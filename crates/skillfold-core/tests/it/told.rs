@@ -118,7 +118,7 @@ impl Source for Told {
         })
     }
 
-    fn lasting_name(&self) -> Option<&str> {
+    fn persistent_name(&self) -> Option<&str> {
         Some("told")
     }
 

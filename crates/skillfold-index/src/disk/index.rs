@@ -9,9 +9,9 @@ use skillfold_core::{Document, Error, Query};
 use tantivy::{DocAddress, TantivyError};
 
 use crate::disk::files::{IndexFiles, writer_lock};
-use crate::disk::key::Key;
-use crate::disk::opened::{CheckedFiles, Damage, DocumentAddresses, OpenIndex, Wanted};
-use crate::disk::search::Answer;
+use crate::disk::key::DocumentKey;
+use crate::disk::open_index::{CheckedFiles, Damage, DocumentAddresses, OpenIndex, Wanted};
+use crate::disk::search::DiskResults;
 use crate::disk::write::{Change, ChangeExtent};
 use crate::ownership::create_owned_folder;
 
@@ -67,7 +67,7 @@ enum State {
 /// Which process writes to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Writer {
+pub enum SyncWriter {
     /// This call wrote, or had nothing to write.
     This,
     /// Another process, or another handle in this one, holds the lock. Nothing was written.
@@ -77,9 +77,9 @@ pub enum Writer {
 /// The result of updating an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Synced {
+pub struct SyncReport {
     /// Which process writes.
-    pub writer: Writer,
+    pub writer: SyncWriter,
     /// Documents that were in the index already.
     pub kept: usize,
     /// Documents added.
@@ -95,8 +95,8 @@ pub struct Synced {
     pub rebuilt: Option<Damage>,
 }
 
-impl Synced {
-    fn new(writer: Writer) -> Self {
+impl SyncReport {
+    fn new(writer: SyncWriter) -> Self {
         Self {
             writer,
             kept: 0,
@@ -159,7 +159,7 @@ impl DiskIndex {
     }
 
     /// Returns the size on disk in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub fn disk_bytes(&self) -> u64 {
         let files = IndexFiles::list(&self.folder).unwrap_or_default();
         files.iter().map(|(_, bytes)| bytes).sum()
     }
@@ -173,7 +173,10 @@ impl DiskIndex {
     ///
     /// [`Unwritable`](skillfold_core::ErrorKind::Unwritable) if the folder cannot be written to, belongs to another
     /// user or is writable by others. The previous commit can still be searched.
-    pub fn sync<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Result<Synced, Error>
+    pub fn sync<D>(
+        &self,
+        skills: impl IntoIterator<Item = (DocumentKey, D)>,
+    ) -> Result<SyncReport, Error>
     where
         D: FnOnce() -> Option<Document>,
     {
@@ -214,11 +217,11 @@ impl DiskIndex {
     /// # Errors
     ///
     /// As [`sync`](Self::sync).
-    pub fn change<D>(
+    pub fn update<D>(
         &self,
-        added: impl IntoIterator<Item = (Key, D)>,
-        removed: impl IntoIterator<Item = Key>,
-    ) -> Result<Option<Synced>, Error>
+        added: impl IntoIterator<Item = (DocumentKey, D)>,
+        removed: impl IntoIterator<Item = DocumentKey>,
+    ) -> Result<Option<SyncReport>, Error>
     where
         D: FnOnce() -> Option<Document>,
     {
@@ -250,8 +253,8 @@ impl DiskIndex {
         &self,
         query: &Query,
         limit: usize,
-        resolve: impl Fn(Key) -> Option<T>,
-    ) -> Result<Answer<T>, Error> {
+        resolve: impl Fn(DocumentKey) -> Option<T>,
+    ) -> Result<DiskResults<T>, Error> {
         match self.state() {
             State::Ready(opened) => {
                 let answer = opened.search(query, limit, resolve);
@@ -270,7 +273,7 @@ impl DiskIndex {
     pub fn candidates<T: Copy>(
         &self,
         query: &Query,
-        resolve: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(DocumentKey) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
         match self.state() {
             State::Ready(opened) => {
@@ -303,8 +306,8 @@ impl DiskIndex {
     }
 
     /// Opens the new commit of a change, if there is one.
-    fn finish_change(&self, result: Result<Synced, TantivyError>) -> io::Result<Synced> {
-        let is_unchanged = |synced: &Synced| synced.added == 0 && synced.removed == 0;
+    fn finish_change(&self, result: Result<SyncReport, TantivyError>) -> io::Result<SyncReport> {
+        let is_unchanged = |synced: &SyncReport| synced.added == 0 && synced.removed == 0;
         if !result.as_ref().is_ok_and(is_unchanged) {
             self.reopen(&mut lock_checked(&self.checked));
         }
@@ -340,20 +343,20 @@ impl DiskIndex {
     }
 
     /// Counts which skills are in the index, without writing.
-    fn count_coverage<D>(&self, skills: impl IntoIterator<Item = (Key, D)>) -> Synced {
+    fn count_coverage<D>(&self, skills: impl IntoIterator<Item = (DocumentKey, D)>) -> SyncReport {
         let addresses = match self.state() {
             State::Ready(opened) => opened.addresses(),
             State::Absent | State::Damaged(_) => DocumentAddresses::default(),
         };
-        let keys: BTreeSet<Key> = skills.into_iter().map(|(key, _)| key).collect();
+        let keys: BTreeSet<DocumentKey> = skills.into_iter().map(|(key, _)| key).collect();
         let kept = keys
             .iter()
             .filter(|key| addresses.contains_key(key))
             .count();
-        Synced {
+        SyncReport {
             kept,
             missing: keys.len() - kept,
-            ..Synced::new(Writer::Another)
+            ..SyncReport::new(SyncWriter::Another)
         }
     }
 
@@ -361,13 +364,13 @@ impl DiskIndex {
     fn change_locked<D>(
         &self,
         opened: &OpenIndex,
-        added: impl IntoIterator<Item = (Key, D)>,
-        removed: impl IntoIterator<Item = Key>,
-    ) -> Result<Synced, TantivyError>
+        added: impl IntoIterator<Item = (DocumentKey, D)>,
+        removed: impl IntoIterator<Item = DocumentKey>,
+    ) -> Result<SyncReport, TantivyError>
     where
         D: FnOnce() -> Option<Document>,
     {
-        let mut synced = Synced::new(Writer::This);
+        let mut synced = SyncReport::new(SyncWriter::This);
         let mut change = PendingChange {
             folder: &self.folder,
             opened: Some(opened),
@@ -410,12 +413,12 @@ impl DiskIndex {
     /// Updates the index to the given skills. The caller holds the writer lock.
     fn sync_locked<D>(
         &self,
-        skills: impl IntoIterator<Item = (Key, D)>,
-    ) -> Result<Synced, TantivyError>
+        skills: impl IntoIterator<Item = (DocumentKey, D)>,
+    ) -> Result<SyncReport, TantivyError>
     where
         D: FnOnce() -> Option<Document>,
     {
-        let mut synced = Synced::new(Writer::This);
+        let mut synced = SyncReport::new(SyncWriter::This);
         let opened = match self.state() {
             State::Ready(opened) => Some(opened),
             State::Absent => None,
@@ -498,7 +501,7 @@ impl PendingChange<'_> {
         let unwanted = addresses
             .iter()
             .filter(|(_, (_, wanted))| *wanted == Wanted::No);
-        let mut unwanted: Vec<(DocAddress, Key)> = unwanted
+        let mut unwanted: Vec<(DocAddress, DocumentKey)> = unwanted
             .map(|(key, (address, _))| (*address, *key))
             .collect();
         unwanted.sort_unstable();
@@ -515,10 +518,10 @@ impl PendingChange<'_> {
 /// Counts which added documents are in the index while another process writes.
 fn count_change_coverage<D>(
     opened: &OpenIndex,
-    added: impl IntoIterator<Item = (Key, D)>,
-) -> Result<Synced, TantivyError> {
-    let mut synced = Synced::new(Writer::Another);
-    let keys: BTreeSet<Key> = added.into_iter().map(|(key, _)| key).collect();
+    added: impl IntoIterator<Item = (DocumentKey, D)>,
+) -> Result<SyncReport, TantivyError> {
+    let mut synced = SyncReport::new(SyncWriter::Another);
+    let keys: BTreeSet<DocumentKey> = added.into_iter().map(|(key, _)| key).collect();
     for key in keys {
         match opened.find_address(key)? {
             Some(_) => synced.kept += 1,

@@ -8,9 +8,9 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 /// Different contents must have different keys, and the same content must have the same key in every process. The first
 /// half of a SHA-256 is suitable, whether of the file or of its path and revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key([u8; 16]);
+pub struct DocumentKey([u8; 16]);
 
-impl Key {
+impl DocumentKey {
     /// Creates a key from its bytes.
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
@@ -38,7 +38,7 @@ impl Key {
     }
 }
 
-impl Hash for Key {
+impl Hash for DocumentKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let (high, low) = self.halves();
         state.write_u64(high);
@@ -99,7 +99,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for DocumentKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Key({:032x})", u128::from_be_bytes(self.0))
     }
@@ -117,7 +117,7 @@ mod tests {
             (0..=u8::MAX).map(move |byte| {
                 let mut bytes = [0; 16];
                 bytes[position] = byte;
-                builder.hash_one(Key::new(bytes))
+                builder.hash_one(DocumentKey::new(bytes))
             })
         };
         for position in 0..16 {
@@ -130,9 +130,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_key_is_its_two_halves(bytes: [u8; 16]) {
-            let key = Key::new(bytes);
+            let key = DocumentKey::new(bytes);
             let (high, low) = key.halves();
-            proptest::prop_assert_eq!(Key::from_halves(high, low), key);
+            proptest::prop_assert_eq!(DocumentKey::from_halves(high, low), key);
         }
     }
 }

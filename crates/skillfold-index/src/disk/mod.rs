@@ -15,7 +15,7 @@ mod schema;
 
 mod stamp;
 
-mod opened;
+mod open_index;
 
 mod merge;
 
@@ -25,10 +25,10 @@ mod search;
 
 mod index;
 
-mod tidy;
+mod cleanup;
 
-pub use index::{DiskIndex, Synced, Writer};
-pub use key::Key;
-pub use opened::Damage;
-pub use search::{Answer, Hit};
-pub use tidy::tidy_indexes;
+pub use cleanup::delete_unused_indexes;
+pub use index::{DiskIndex, SyncReport, SyncWriter};
+pub use key::DocumentKey;
+pub use open_index::Damage;
+pub use search::{DiskHit, DiskResults};

@@ -10,7 +10,7 @@ use tantivy::schema::{
 use tantivy::store::Compressor;
 use tantivy::{TantivyDocument, Term};
 
-use crate::disk::key::Key;
+use crate::disk::key::DocumentKey;
 use crate::disk::token;
 
 /// The name of the tokenizer in the schema.
@@ -61,7 +61,7 @@ pub(super) fn settings() -> IndexSettings {
 
 impl Fields {
     /// Builds the engine document for a document and its key.
-    pub(super) fn build_record(&self, key: Key, document: &Document) -> TantivyDocument {
+    pub(super) fn build_record(&self, key: DocumentKey, document: &Document) -> TantivyDocument {
         let mut record = TantivyDocument::default();
         record.add_text(self.terms, token::encode_terms(document));
         record.add_bytes(self.key, key.bytes());
@@ -73,7 +73,7 @@ impl Fields {
     }
 
     /// Returns the engine term for a key.
-    pub(super) fn key_term(&self, key: Key) -> Term {
+    pub(super) fn key_term(&self, key: DocumentKey) -> Term {
         Term::from_field_bytes(self.key, key.bytes())
     }
 

@@ -10,8 +10,8 @@ use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery, Weight}
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Score, TantivyError};
 
-use crate::disk::key::Key;
-use crate::disk::opened::{Damage, OpenIndex, panic_damage};
+use crate::disk::key::DocumentKey;
+use crate::disk::open_index::{Damage, OpenIndex, panic_damage};
 use crate::disk::schema::StoredDocument;
 
 /// Number of documents to take from the engine. The engine scores by a single field, an in-memory index by all fields,
@@ -23,9 +23,9 @@ const ENGINE_CANDIDATES: usize = 512;
 /// The results of a search.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Answer<T> {
+pub struct DiskResults<T> {
     /// The hits, best first.
-    pub hits: Vec<Hit<T>>,
+    pub hits: Vec<DiskHit<T>>,
     /// Number of documents searched.
     pub documents: u64,
 }
@@ -33,9 +33,9 @@ pub struct Answer<T> {
 /// A document found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Hit<T> {
+pub struct DiskHit<T> {
     /// The caller's value for the document.
-    pub seen: T,
+    pub value: T,
     /// The relevance score. Scores are comparable only within one query.
     pub score: f32,
     /// Estimated probability that the document is relevant, from 0 to 1.
@@ -48,8 +48,8 @@ impl OpenIndex {
         &self,
         query: &Query,
         limit: usize,
-        resolve: impl Fn(Key) -> Option<T>,
-    ) -> Result<Answer<T>, Damage> {
+        resolve: impl Fn(DocumentKey) -> Option<T>,
+    ) -> Result<DiskResults<T>, Damage> {
         catch_engine_panic(resolve, |resolve| {
             let weighted = self.weigh(query)?;
             let found = self.find_best(&weighted, resolve)?;
@@ -62,12 +62,12 @@ impl OpenIndex {
             let found = documents.iter().map(|(seen, document)| (*seen, document));
             let ranked = weighted.rank(weighted.candidates(found));
             self.check_unchanged()?;
-            let hits = ranked.into_iter().take(limit).map(|ranked| Hit {
-                seen: ranked.key,
+            let hits = ranked.into_iter().take(limit).map(|ranked| DiskHit {
+                value: ranked.key,
                 score: ranked.score,
                 confidence: ranked.confidence,
             });
-            Ok(Answer {
+            Ok(DiskResults {
                 hits: hits.collect(),
                 documents: self.statistics.documents(),
             })
@@ -78,7 +78,7 @@ impl OpenIndex {
     pub(super) fn candidates<T: Copy>(
         &self,
         query: &Query,
-        resolve: impl Fn(Key) -> Option<T>,
+        resolve: impl Fn(DocumentKey) -> Option<T>,
     ) -> Result<Vec<T>, Damage> {
         catch_engine_panic(resolve, |resolve| {
             let found = self.find_best(&self.weigh(query)?, resolve)?;
@@ -105,7 +105,7 @@ impl OpenIndex {
     fn find_best<T: Copy>(
         &self,
         query: &WeightedQuery,
-        resolve: &dyn Fn(Key) -> Option<T>,
+        resolve: &dyn Fn(DocumentKey) -> Option<T>,
     ) -> Result<Vec<Candidate<T>>, Damage> {
         let Some(weight) = self.engine_weight(query)? else {
             return Ok(Vec::new());
@@ -191,8 +191,8 @@ impl<T> Eq for Candidate<T> {}
 
 /// Runs a search. A panic of the engine means that the index is damaged; a panic of the caller's `resolve` is resumed.
 fn catch_engine_panic<T, R>(
-    resolve: impl Fn(Key) -> Option<T>,
-    search: impl FnOnce(&dyn Fn(Key) -> Option<T>) -> Result<R, Damage>,
+    resolve: impl Fn(DocumentKey) -> Option<T>,
+    search: impl FnOnce(&dyn Fn(DocumentKey) -> Option<T>) -> Result<R, Damage>,
 ) -> Result<R, Damage> {
     let in_resolve = Cell::new(false);
     let watched = |key| {

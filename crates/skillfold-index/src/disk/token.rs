@@ -15,7 +15,7 @@ const ALPHABET: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// Returns the token of a term.
 pub(super) fn token(term: Term) -> String {
     let mut token = String::with_capacity(TOKEN_CHARS);
-    push_digits(&mut token, term.number(), TOKEN_CHARS);
+    push_digits(&mut token, term.hash(), TOKEN_CHARS);
     token
 }
 
@@ -23,7 +23,7 @@ pub(super) fn token(term: Term) -> String {
 pub(super) fn encode_terms(document: &Document) -> String {
     let mut text = String::new();
     for (term, frequency) in document.weighted_terms() {
-        push_digits(&mut text, term.number(), TOKEN_CHARS);
+        push_digits(&mut text, term.hash(), TOKEN_CHARS);
         push_digits(
             &mut text,
             u32::from(frequency.min(MAX_FREQUENCY)),

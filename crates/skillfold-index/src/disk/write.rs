@@ -9,9 +9,9 @@ use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{DocAddress, IndexWriter, TantivyError};
 
 use crate::disk::files::IndexFiles;
-use crate::disk::key::Key;
+use crate::disk::key::DocumentKey;
 use crate::disk::merge::{SegmentSize, select_merge};
-use crate::disk::opened::{OpenIndex, open_engine, register_tokenizer};
+use crate::disk::open_index::{OpenIndex, open_engine, register_tokenizer};
 use crate::disk::schema::{Fields, StoredDocument, schema, settings};
 use crate::disk::stamp;
 
@@ -73,7 +73,11 @@ impl Change {
     }
 
     /// Adds a document.
-    pub(super) fn add(&mut self, key: Key, document: &Document) -> Result<(), TantivyError> {
+    pub(super) fn add(
+        &mut self,
+        key: DocumentKey,
+        document: &Document,
+    ) -> Result<(), TantivyError> {
         self.statistics.add(document);
         self.changed += 1;
         let record = self.fields.build_record(key, document);
@@ -84,7 +88,7 @@ impl Change {
     pub(super) fn remove(
         &mut self,
         opened: &OpenIndex,
-        key: Key,
+        key: DocumentKey,
         address: DocAddress,
     ) -> Result<(), TantivyError> {
         let StoredDocument(document) = opened.searcher.doc(address)?;

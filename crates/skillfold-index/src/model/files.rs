@@ -54,8 +54,8 @@ impl ModelFiles {
     fn required(&mut self, folder: &Path, file: &str, limit: u64) -> Result<Vec<u8>, Error> {
         let bytes = read_limited(&folder.join(file), limit);
         let bytes = bytes.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => self.folder.broken(file, "there is no such file"),
-            _ => self.folder.broken(file, &error.to_string()),
+            io::ErrorKind::NotFound => self.folder.error(file, "there is no such file"),
+            _ => self.folder.error(file, &error.to_string()),
         })?;
         self.update_digest(file, &bytes);
         Ok(bytes)
@@ -66,7 +66,7 @@ impl ModelFiles {
     pub(super) fn optional(&mut self, folder: &Path, file: &str) -> Result<Option<Vec<u8>>, Error> {
         match read_limited(&folder.join(file), CONFIG_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.folder.broken(file, &error.to_string())),
+            Err(error) => Err(self.folder.error(file, &error.to_string())),
             Ok(bytes) => {
                 self.update_digest(file, &bytes);
                 Ok(Some(bytes))
@@ -97,7 +97,7 @@ impl ModelFiles {
 
 impl Folder {
     /// Returns the error for a model that cannot be used.
-    pub(super) fn broken(&self, file: &str, why: &str) -> Error {
+    pub(super) fn error(&self, file: &str, why: &str) -> Error {
         // Some parsers append a location in their own code.
         let why = why.lines().next().unwrap_or_default();
         Error::model(format!("{}/{file}", self.0), why)
@@ -105,13 +105,13 @@ impl Folder {
 }
 
 /// Runs a parser on untrusted content, turning a panic into an error.
-pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let panicked = |_| Err("its content makes its reader fail".to_owned());
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked)
 }
 
 /// Returns whether a vector is not empty and has only finite components.
-pub(super) fn is_sound(vector: &[f32]) -> bool {
+pub(super) fn is_valid_vector(vector: &[f32]) -> bool {
     !vector.is_empty() && vector.iter().all(|component| component.is_finite())
 }
 

@@ -3,7 +3,7 @@
 mod files;
 
 #[cfg(feature = "static-model")]
-pub(crate) mod table;
+pub(crate) mod static_model;
 
 #[cfg(feature = "transformer")]
 mod bert;

@@ -10,7 +10,9 @@ use skillfold_core::{Embedder, Error};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use crate::model::bert::{Bert, Shape};
-use crate::model::files::{CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, guarded, is_sound};
+use crate::model::files::{
+    CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, catch_panic, is_valid_vector,
+};
 
 /// How texts become vectors: changes with what is computed.
 const COMPUTED: &str = "transformer-1";
@@ -44,14 +46,14 @@ impl Transformer {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut files = ModelFiles::read(folder)?;
         let pooling = files.optional(folder, POOLING)?;
-        let broken = |file, why: String| files.folder().broken(file, &why);
+        let broken = |file, why: String| files.folder().error(file, &why);
         let pooling = pooling.map_or(Ok(Pooling::Mean), |bytes| Pooling::of(&bytes));
         let pooling = pooling.map_err(|why| broken(POOLING, why))?;
         let shape = shape(&files.config).map_err(|why| broken(CONFIG, why))?;
         let most = TOKENS.min(shape.places);
-        let tokenizer = guarded(|| tokenizer(&files.tokenizer, most));
+        let tokenizer = catch_panic(|| tokenizer(&files.tokenizer, most));
         let tokenizer = tokenizer.map_err(|why| broken(TOKENIZER, why))?;
-        let model = guarded(|| {
+        let model = catch_panic(|| {
             let weights =
                 VarBuilder::from_slice_safetensors(&files.weights, DType::F32, &Device::Cpu);
             let model = weights.and_then(|weights| Bert::new(&shape, &weights));
@@ -70,21 +72,21 @@ impl Transformer {
     }
 
     fn vector(&self, text: &str) -> Result<Vec<f32>, Error> {
-        let tokens = guarded(|| {
+        let tokens = catch_panic(|| {
             let encoded = self.tokenizer.encode_fast(text, true);
             encoded.map_err(|error| error.to_string())
         });
-        let tokens = tokens.map_err(|why| self.folder.broken(TOKENIZER, &why))?;
-        let vector = guarded(|| {
+        let tokens = tokens.map_err(|why| self.folder.error(TOKENIZER, &why))?;
+        let vector = catch_panic(|| {
             let vector = self.run(tokens.get_ids());
             vector.map_err(|error| error.to_string())
         });
-        let vector = vector.map_err(|why| self.folder.broken(WEIGHTS, &why))?;
-        if is_sound(&vector) {
+        let vector = vector.map_err(|why| self.folder.error(WEIGHTS, &why))?;
+        if is_valid_vector(&vector) {
             Ok(vector)
         } else {
             let why = "it gives no vectors, or some that are no numbers";
-            Err(self.folder.broken(WEIGHTS, why))
+            Err(self.folder.error(WEIGHTS, why))
         }
     }
 

@@ -11,19 +11,19 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use skillfold_core::{Document, DocumentBuilder, DocumentTexts, ErrorKind, Query};
-use skillfold_index::{DiskIndex, Key, Synced, Writer, tidy_indexes};
+use skillfold_index::{DiskIndex, DocumentKey, SyncReport, SyncWriter, delete_unused_indexes};
 
 type Skill = (String, String);
 
 /// A key that follows from the content.
-fn key(skill: &Skill) -> Key {
+fn key(skill: &Skill) -> DocumentKey {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, skill).hash(&mut hasher);
         hasher.finish().to_le_bytes()
     };
     let bytes: Vec<u8> = [half(0), half(1)].concat();
-    Key::new(bytes.try_into().unwrap())
+    DocumentKey::new(bytes.try_into().unwrap())
 }
 
 fn document((name, description): &Skill) -> Document {
@@ -71,7 +71,7 @@ fn many(count: usize) -> Vec<Skill> {
     (0..count).map(described).collect()
 }
 
-fn sync(index: &DiskIndex, skills: &[Skill]) -> Synced {
+fn sync(index: &DiskIndex, skills: &[Skill]) -> SyncReport {
     let skills = skills.iter();
     index
         .sync(skills.map(|skill| (key(skill), || Some(document(skill)))))
@@ -81,7 +81,7 @@ fn sync(index: &DiskIndex, skills: &[Skill]) -> Synced {
 fn found(index: &DiskIndex, skills: &[Skill], request: &str) -> Vec<String> {
     let place = |wanted| skills.iter().position(|skill| key(skill) == wanted);
     let answer = index.search(&Query::new(request), 10, place).unwrap();
-    let names = answer.hits.iter().map(|hit| skills[hit.seen].0.clone());
+    let names = answer.hits.iter().map(|hit| skills[hit.value].0.clone());
     names.collect()
 }
 
@@ -106,7 +106,7 @@ fn an_index_finds_what_was_put_in_and_so_does_the_next_process() {
 
     let synced = sync(&index, &office());
     assert_eq!((synced.added, synced.kept, synced.removed), (3, 0, 0));
-    assert_eq!((synced.writer, synced.rebuilt), (Writer::This, None));
+    assert_eq!((synced.writer, synced.rebuilt), (SyncWriter::This, None));
     assert_eq!(
         found(&index, &office(), "fill in a form"),
         ["pdf", "tables"]
@@ -166,9 +166,9 @@ fn a_known_change_leaves_what_a_sync_would() {
         let unknown = key(&skill("nobody", "Was never here"));
         let stays = [(key(&skills[0]), &skills[0]), (key(&new), &new)];
         let coming = stays.map(|(key, skill)| (key, || Some(document(skill))));
-        let changed = told.change(coming, [key(&old), unknown, key(&skills[0])]);
+        let changed = told.update(coming, [key(&old), unknown, key(&skills[0])]);
         let changed = changed.unwrap().expect("there is an index");
-        let Synced {
+        let SyncReport {
             writer,
             kept,
             added,
@@ -176,7 +176,7 @@ fn a_known_change_leaves_what_a_sync_would() {
             missing,
             ..
         } = changed;
-        assert_eq!(writer, Writer::This);
+        assert_eq!(writer, SyncWriter::This);
         assert_eq!((kept, added, removed, missing), (1, 1, 1, 0), "{round}");
     }
     sync(&compared, &skills);
@@ -205,7 +205,7 @@ fn what_is_not_there_is_synced_and_not_changed() {
     let coming = office
         .iter()
         .map(|skill| (key(skill), || Some(document(skill))));
-    assert_eq!(index.change(coming, []).unwrap(), None);
+    assert_eq!(index.update(coming, []).unwrap(), None);
     assert_eq!(index.documents(), 0);
 }
 
@@ -293,7 +293,7 @@ fn those_that_may_not_be_seen_make_room_for_others() {
         (place >= 500).then_some(place)
     };
     let answer = index.search(&Query::new("form"), 10, seen).unwrap();
-    let places: Vec<usize> = answer.hits.iter().map(|hit| hit.seen).collect();
+    let places: Vec<usize> = answer.hits.iter().map(|hit| hit.value).collect();
     assert_eq!(places, [500, 501, 502, 503, 504]);
     assert_eq!(answer.documents, 505);
 }
@@ -317,17 +317,17 @@ fn a_panic_of_the_caller_stays_one() {
 fn any_key_is_kept_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let index = DiskIndex::open(folder.path(), "1");
-    let mut keys: Vec<Key> = [0, 1, 10, 0x7f, 0x80, 0xff]
-        .map(|byte| Key::new([byte; 16]))
+    let mut keys: Vec<DocumentKey> = [0, 1, 10, 0x7f, 0x80, 0xff]
+        .map(|byte| DocumentKey::new([byte; 16]))
         .into();
     let near = |at: usize| {
         let mut bytes = [0; 16];
         bytes[at] = 1;
-        Key::new(bytes)
+        DocumentKey::new(bytes)
     };
     keys.extend((0..16).map(near));
-    let given = |keys: &[Key]| {
-        let keys: Vec<Key> = keys.to_vec();
+    let given = |keys: &[DocumentKey]| {
+        let keys: Vec<DocumentKey> = keys.to_vec();
         let given = keys
             .into_iter()
             .map(|key| (key, || Some(document(&office()[0]))));
@@ -381,11 +381,14 @@ fn indexes_that_nobody_used_for_long_are_deleted_and_no_others() {
     used(root.path(), &[1, 29, 31, 400]);
     fs::write(root.path().join("note"), "mine").unwrap();
     used(root.path(), &[90]);
-    let mut deleted = tidy_indexes(root.path(), "day-90").unwrap();
+    let mut deleted = delete_unused_indexes(root.path(), "day-90").unwrap();
     deleted.sort();
     assert_eq!(deleted, ["day-31", "day-400"]);
     // It was used now.
-    assert_eq!(tidy_indexes(root.path(), "day-1").unwrap(), [""; 0]);
+    assert_eq!(
+        delete_unused_indexes(root.path(), "day-1").unwrap(),
+        [""; 0]
+    );
     assert!(root.path().join("day-90").is_dir());
     assert!(root.path().join("note").is_file());
 }
@@ -395,7 +398,7 @@ fn indexes_are_few_however_many_projects_there_are() {
     let root = tempfile::tempdir().unwrap();
     let days: Vec<u64> = (1..=20).collect();
     used(root.path(), &days);
-    let deleted = tidy_indexes(root.path(), "day-20").unwrap();
+    let deleted = delete_unused_indexes(root.path(), "day-20").unwrap();
     assert_eq!(deleted, ["day-16", "day-17", "day-18", "day-19"]);
     assert_eq!(root.path().read_dir().unwrap().count(), 16);
 }

@@ -59,7 +59,7 @@ fn only_the_person_can_read_what_is_kept() {
     cache.write("/skills", "mark", b"text").unwrap();
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(cache.folder()), 0o700);
-    assert_eq!(mode(&cache.path_of("/skills", "mark")), 0o600);
+    assert_eq!(mode(&cache.path("/skills", "mark")), 0o600);
 }
 
 #[cfg(unix)]
@@ -70,7 +70,7 @@ fn what_others_can_write_to_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/skills", "mark", b"text").unwrap();
-    let path = cache.path_of("/skills", "mark");
+    let path = cache.path("/skills", "mark");
     let set =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     set(&path, 0o620);
@@ -88,7 +88,7 @@ fn a_link_in_the_place_of_a_file_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/skills", "mark", b"text").unwrap();
-    let path = cache.path_of("/skills", "mark");
+    let path = cache.path("/skills", "mark");
     let elsewhere = folder.path().join("elsewhere");
     fs::rename(&path, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
@@ -103,7 +103,7 @@ fn a_folder_in_the_place_of_a_file_is_no_cache() {
     let folder = tempfile::tempdir().unwrap();
     let cache = cache(folder.path());
     cache.write("/other", "mark", b"text").unwrap();
-    fs::create_dir(cache.path_of("/skills", "mark")).unwrap();
+    fs::create_dir(cache.path("/skills", "mark")).unwrap();
     assert!(read(&cache).unwrap_err().contains("not a regular file"));
 }
 
@@ -153,7 +153,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         cache.write("/skills", "mark", &bytes).unwrap();
-        let path = cache.path_of("/skills", "mark");
+        let path = cache.path("/skills", "mark");
         let mut file = fs::read(&path).unwrap();
         let at = at.index(file.len());
         if is_cut {
@@ -170,7 +170,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         cache.write("/skills", "mark", b"").unwrap();
-        fs::write(cache.path_of("/skills", "mark"), &file).unwrap();
+        fs::write(cache.path("/skills", "mark"), &file).unwrap();
         prop_assert!(read(&cache).is_err());
     }
 }

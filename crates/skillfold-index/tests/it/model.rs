@@ -92,7 +92,7 @@ fn catalog() -> Catalog {
 fn found(model: Arc<dyn Embedder>, catalog: &Catalog, request: &str) -> [Vec<String>; 2] {
     let by_words = SearchIndex::new(catalog, SearchCoverage::Bodies);
     let by_meaning = SearchIndex::with_embedder(catalog, SearchCoverage::Bodies, model);
-    assert!(by_meaning.problem().is_none());
+    assert!(by_meaning.embedding_error().is_none());
     [by_words, by_meaning].map(|index| {
         let found = index.search(&index.query(request), 10, |_| true);
         let ids = found.hits.iter().map(|hit| hit.entry.id().to_string());

@@ -17,7 +17,7 @@ pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Va
     let catalog = shared.skills.catalog();
     let published = catalog
         .visible()
-        .filter(|entry| entry.unpublished().is_none());
+        .filter(|entry| entry.unpublishable_reason().is_none());
     let found = page(published, |entry| entry.id(), cursor);
     let skills: Vec<Value> = found
         .items

@@ -120,10 +120,10 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
         None => (64, 2, Duration::from_millis(20)),
     };
     let mut limits = HttpLimits::default();
-    limits.session_idle = 25 * between;
+    limits.session_idle_timeout = 25 * between;
     limits.sessions = count;
     // All of them are told of each change, which may be more than a busy machine can do.
-    limits.answer = Duration::from_secs(300);
+    limits.response_timeout = Duration::from_secs(300);
     let crowds = || {
         let server = Server::new(skills("", &[]), Options::default());
         let (changing, is_over) = (server.clone(), Arc::new(AtomicBool::new(false)));
@@ -131,7 +131,7 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
         let is_past = Arc::clone(&is_over);
         let changes = thread::spawn(move || {
             while !is_past.load(Ordering::Relaxed) {
-                changing.changed();
+                changing.notify_changed();
                 thread::sleep(between);
             }
         });
@@ -163,7 +163,7 @@ fn sessions_of_clients_that_are_gone_end_while_skills_change_and_leave_nothing()
 #[test]
 fn clients_without_a_token_take_no_room_from_others() {
     let mut limits = HttpLimits::default();
-    (limits.connections, limits.strangers) = (4, 8);
+    (limits.connections, limits.unadmitted_connections) = (4, 8);
     let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
     let host = format!("Host: {address}");
     let token = format!("Authorization: Bearer {TOKEN}");
@@ -192,7 +192,7 @@ fn clients_without_a_token_take_no_room_from_others() {
 #[test]
 fn connection_that_asks_nothing_it_may_ask_is_closed_soon() {
     let mut limits = HttpLimits::default();
-    limits.stranger = Duration::from_millis(200);
+    limits.admission_timeout = Duration::from_millis(200);
     let address = serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits);
     let mut silent = TcpStream::connect(address).unwrap();
     let wait = Some(Duration::from_secs(20));
@@ -226,8 +226,8 @@ fn ask_for_the_file(address: SocketAddr) -> (TcpStream, String) {
 #[test]
 fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
     let mut limits = HttpLimits::default();
-    limits.answer_bytes = 5 * FILE / 2;
-    limits.write = Duration::from_secs(6);
+    limits.response_bytes = 5 * FILE / 2;
+    limits.write_timeout = Duration::from_secs(6);
     let skill = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";
     let tree = format!("{skill}//- long/long.txt\n{}\n", "a".repeat(FILE));
     let server = Server::new(skills(&tree, &[]), Options::default());
@@ -341,7 +341,7 @@ fn sessions_too_read_four_whole_files_at_once() {
 #[test]
 fn answers_in_sessions_have_the_same_bound() {
     let mut limits = HttpLimits::default();
-    limits.answer_bytes = 5 * FILE / 2;
+    limits.response_bytes = 5 * FILE / 2;
     let skill = "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n";
     let tree = format!("{skill}//- long/long.txt\n{}\n", "a".repeat(FILE));
     let server = Server::new(skills(&tree, &[]), Options::default());

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Options, Server};
 use skillfold_testkit::{
-    CANARY, HIDDEN, HIDING, SHOWN, files, folder, hidden_skills, words_for_hidden, write,
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, files, folder, hidden_skills,
+    queries_for_hidden, write,
 };
 
 use crate::client::Client;
@@ -36,7 +37,7 @@ fn requests() -> Vec<Request> {
         tool("load_skill", json!({ "skill_id": "heron" })),
         tool("read_skill", json!({ "skill_id": "heron" })),
     ];
-    for word in words_for_hidden() {
+    for word in queries_for_hidden() {
         requests.extend([
             tool("list_skills", json!({ "query": word })),
             tool("list_skills", json!({ "cursor": word })),
@@ -77,12 +78,12 @@ fn requests() -> Vec<Request> {
 
 /// Returns what a server of the person's skills and some more answers to each request.
 async fn answers(more: &str) -> Vec<String> {
-    let folder = folder(SHOWN);
+    let folder = folder(VISIBLE_SKILLS);
     write(folder.path(), &files(more));
     let person = folder.path().join("person");
     let environment = Environment::new(person.join("app")).home(&person);
     let mut host = Host::new(environment);
-    for (key, value) in HIDING {
+    for (key, value) in HIDING_SETTINGS {
         host = host.set(key, value);
     }
     let skills = host.discover().unwrap();
@@ -125,7 +126,7 @@ async fn skill_that_only_people_may_start_is_a_prompt_and_nothing_else() {
     let with = answers(&tree).await;
     for ((reader, method, params), answer) in requests().iter().zip(&with[1..]) {
         let is_it = *reader == Answers::Person
-            && (*method == "prompts/list" || canonical(&params["name"]) == HIDDEN);
+            && (*method == "prompts/list" || canonical(&params["name"]) == HIDDEN_ID);
         assert_eq!(
             answer.contains(CANARY),
             is_it,

@@ -14,7 +14,8 @@ const CLOSED: &str = "closed";
 
 fn server() -> SocketAddr {
     let mut limits = HttpLimits::default();
-    (limits.body, limits.headers) = (Duration::from_millis(200), Duration::from_millis(400));
+    (limits.body_timeout, limits.header_timeout) =
+        (Duration::from_millis(200), Duration::from_millis(400));
     serve_within(Access::Token(Token::new(TOKEN).unwrap()), limits)
 }
 

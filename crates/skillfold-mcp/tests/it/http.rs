@@ -194,7 +194,7 @@ fn requests_are_counted_by_method_and_tool_and_outcome() {
 fn full_house_says_when_to_come_again_and_has_room_when_somebody_leaves() {
     let mut limits = HttpLimits::default();
     limits.sessions = 2;
-    limits.session_idle = std::time::Duration::from_millis(500);
+    limits.session_idle_timeout = std::time::Duration::from_millis(500);
     let address = serve_within(Access::Open, limits);
     let host = format!("Host: {address}");
     let begin = || {

@@ -144,7 +144,7 @@ async fn client_with_a_handshake_is_told_of_each_change() {
     // The end of the handshake is noted by the server in its own time; from then on each change is told.
     let mut first = None;
     while first.is_none() {
-        server.changed();
+        server.notify_changed();
         first = timeout(Duration::from_millis(200), heard.recv()).await.ok();
     }
     let mut kinds = vec![first.unwrap().unwrap()];
@@ -178,7 +178,7 @@ async fn client_that_says_twice_that_it_is_ready_is_told_of_a_change_once() {
     let mut told = 0;
     for round in 0..20 {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        server.changed();
+        server.notify_changed();
         tokio::time::sleep(Duration::from_millis(50)).await;
         write.write_all(ping(100 + round).as_bytes()).await.unwrap();
         let mut now = 0;

@@ -1,7 +1,7 @@
 //! Paths that turn into `..` only when some layer decodes, folds or cleans them.
 
 use crate::attack::paths::attacks_of;
-use crate::attack::{AttackClass, AttackPath, Verdict};
+use crate::attack::{AttackClass, AttackPath, ExpectedOutcome};
 
 /// `..` and `/` percent-encoded once and twice, in overlong UTF-8, and in other notations.
 pub(super) fn encoded() -> Vec<AttackPath> {
@@ -53,16 +53,24 @@ pub(super) fn encoded() -> Vec<AttackPath> {
         texts.push(format!("{slash}etc{slash}passwd"));
         texts.push(format!("references{slash}..{slash}..{slash}secret.txt"));
     }
-    let mut attacks = attacks_of(AttackClass::Encoded, Verdict::NotFound, texts);
+    let mut attacks = attacks_of(AttackClass::Encoded, ExpectedOutcome::NotFound, texts);
     // A name that ends with a dot is refused whatever comes before it.
     let half = dots.map(|dot| format!("{dot}./other/secret.txt"));
-    attacks.extend(attacks_of(AttackClass::Encoded, Verdict::Refused, half));
+    attacks.extend(attacks_of(
+        AttackClass::Encoded,
+        ExpectedOutcome::Refused,
+        half,
+    ));
     let escapes = [
         "\\u002e\\u002e/secret.txt",
         "\\x2e\\x2e\\x2fsecret.txt",
         "\\056\\056/x",
     ];
-    attacks.extend(attacks_of(AttackClass::Encoded, Verdict::Refused, escapes));
+    attacks.extend(attacks_of(
+        AttackClass::Encoded,
+        ExpectedOutcome::Refused,
+        escapes,
+    ));
     attacks
 }
 
@@ -98,7 +106,7 @@ pub(super) fn look_alike() -> Vec<AttackPath> {
         }
     }
     texts.extend(slashes.map(|slash| format!("{slash}etc{slash}passwd")));
-    attacks_of(AttackClass::LookAlike, Verdict::NotFound, texts)
+    attacks_of(AttackClass::LookAlike, ExpectedOutcome::NotFound, texts)
 }
 
 /// Invisible characters between dots and next to them.
@@ -132,7 +140,7 @@ pub(super) fn invisible() -> Vec<AttackPath> {
         ];
         attacks.extend(attacks_of(
             AttackClass::Invisible,
-            Verdict::Refused,
+            ExpectedOutcome::Refused,
             between,
         ));
         let beside = [
@@ -141,7 +149,7 @@ pub(super) fn invisible() -> Vec<AttackPath> {
         ];
         attacks.extend(attacks_of(
             AttackClass::Invisible,
-            Verdict::NotFound,
+            ExpectedOutcome::NotFound,
             beside,
         ));
     }
@@ -168,5 +176,5 @@ pub(super) fn control() -> Vec<AttackPath> {
         ]
         .map(String::from),
     );
-    attacks_of(AttackClass::Control, Verdict::Refused, texts)
+    attacks_of(AttackClass::Control, ExpectedOutcome::Refused, texts)
 }

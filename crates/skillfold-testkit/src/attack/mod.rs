@@ -17,7 +17,7 @@ pub const SECRET: &str = "skillfold-secret-7c1d9e";
 pub const SHARED: &str = "skillfold-shared-2b40aa";
 
 /// The folder of the attacked skill, in the root of a hostile tree.
-pub const ATTACKED: &str = "pdf";
+pub const ATTACKED_SKILL: &str = "pdf";
 
 /// A path requested from the skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct AttackPath {
     /// What it attempts.
     pub class: AttackClass,
     /// Which outcomes are acceptable.
-    pub verdict: Verdict,
+    pub verdict: ExpectedOutcome,
 }
 
 /// What an attack attempts.
@@ -72,7 +72,7 @@ pub enum AttackClass {
 /// The acceptable outcomes of an attack. None may return a byte of [`SECRET`] or block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Verdict {
+pub enum ExpectedOutcome {
     /// It is refused by a rule.
     Refused,
     /// It is refused, or there is no such file.
@@ -82,7 +82,7 @@ pub enum Verdict {
 }
 
 /// Returns whether bytes contain a [`SECRET`].
-pub fn holds_secret(bytes: &[u8]) -> bool {
+pub fn contains_secret(bytes: &[u8]) -> bool {
     let secret = SECRET.as_bytes();
     bytes.windows(secret.len()).any(|window| window == secret)
 }

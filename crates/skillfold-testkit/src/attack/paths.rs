@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::attack::{AttackClass, AttackPath, Verdict, disguise};
+use crate::attack::{AttackClass, AttackPath, ExpectedOutcome, disguise};
 
 /// The links in `links/` of the attacked skill and their targets; `OUTSIDE` is the folder beside the root.
 pub(super) const LINKS: [(&str, &str); 24] = [
@@ -43,7 +43,7 @@ const TARGETS: [&str; 4] = [
 /// Builds attacks of one class.
 pub(super) fn attacks_of(
     class: AttackClass,
-    verdict: Verdict,
+    verdict: ExpectedOutcome,
     texts: impl IntoIterator<Item = impl Into<String>>,
 ) -> Vec<AttackPath> {
     let texts = texts.into_iter().map(Into::into);
@@ -111,7 +111,7 @@ fn absolute() -> Vec<AttackPath> {
     ];
     let mut attacks = attacks_of(
         AttackClass::Absolute,
-        Verdict::Refused,
+        ExpectedOutcome::Refused,
         texts.map(through_root),
     );
     let relative = [
@@ -122,7 +122,7 @@ fn absolute() -> Vec<AttackPath> {
     ];
     attacks.extend(attacks_of(
         AttackClass::Absolute,
-        Verdict::NotFound,
+        ExpectedOutcome::NotFound,
         relative.map(through_root),
     ));
     attacks
@@ -170,7 +170,7 @@ fn traversal() -> Vec<AttackPath> {
     let up = |steps: usize| format!("{}etc/passwd", "../".repeat(steps));
     texts.extend((1..=20).map(up));
     texts.push("../pdf/SKILL.md".to_owned());
-    let mut attacks = attacks_of(AttackClass::Traversal, Verdict::Refused, texts);
+    let mut attacks = attacks_of(AttackClass::Traversal, ExpectedOutcome::Refused, texts);
     let harmless = [
         "..;/other/secret.txt",
         "..a/other/secret.txt",
@@ -178,7 +178,7 @@ fn traversal() -> Vec<AttackPath> {
     ];
     attacks.extend(attacks_of(
         AttackClass::Traversal,
-        Verdict::NotFound,
+        ExpectedOutcome::NotFound,
         harmless,
     ));
     let sibling = [
@@ -189,7 +189,11 @@ fn traversal() -> Vec<AttackPath> {
         "secret.txt",
         "outside/secret.txt",
     ];
-    attacks.extend(attacks_of(AttackClass::Sibling, Verdict::NotFound, sibling));
+    attacks.extend(attacks_of(
+        AttackClass::Sibling,
+        ExpectedOutcome::NotFound,
+        sibling,
+    ));
     attacks
 }
 
@@ -220,7 +224,7 @@ fn drives() -> Vec<AttackPath> {
         "\\",
         "references\\forms.md",
     ];
-    let mut attacks = attacks_of(AttackClass::Drive, Verdict::Refused, texts);
+    let mut attacks = attacks_of(AttackClass::Drive, ExpectedOutcome::Refused, texts);
     let streams = [
         ":",
         "a:b",
@@ -232,7 +236,11 @@ fn drives() -> Vec<AttackPath> {
         "references:$I30:$INDEX_ALLOCATION/forms.md",
         ":secret",
     ];
-    attacks.extend(attacks_of(AttackClass::Stream, Verdict::Refused, streams));
+    attacks.extend(attacks_of(
+        AttackClass::Stream,
+        ExpectedOutcome::Refused,
+        streams,
+    ));
     attacks
 }
 
@@ -253,7 +261,7 @@ fn devices() -> Vec<AttackPath> {
             format!("{name}/secret.txt"),
         ]
     });
-    attacks_of(AttackClass::Device, Verdict::Refused, texts)
+    attacks_of(AttackClass::Device, ExpectedOutcome::Refused, texts)
 }
 
 /// Names that some file systems resolve to another file.
@@ -284,7 +292,7 @@ fn names() -> Vec<AttackPath> {
         ".git/config",
         ".g\u{200c}it/config",
     ];
-    attacks_of(AttackClass::OtherName, Verdict::Inside, texts)
+    attacks_of(AttackClass::OtherName, ExpectedOutcome::Inside, texts)
 }
 
 fn expansion() -> Vec<AttackPath> {
@@ -316,7 +324,7 @@ fn expansion() -> Vec<AttackPath> {
         "SKILL.md?raw=1",
         "SKILL.md#L1",
     ];
-    let mut attacks = attacks_of(AttackClass::Expansion, Verdict::NotFound, plain);
+    let mut attacks = attacks_of(AttackClass::Expansion, ExpectedOutcome::NotFound, plain);
     let addresses = [
         "file:///etc/passwd",
         "file:secret.txt",
@@ -331,7 +339,7 @@ fn expansion() -> Vec<AttackPath> {
     ];
     attacks.extend(attacks_of(
         AttackClass::Expansion,
-        Verdict::Refused,
+        ExpectedOutcome::Refused,
         addresses,
     ));
     attacks
@@ -363,7 +371,7 @@ fn shape() -> Vec<AttackPath> {
         "deep/".repeat(20) + "file.md",
         "x".repeat(1 << 20),
     ]);
-    let mut attacks = attacks_of(AttackClass::Shape, Verdict::Refused, refused);
+    let mut attacks = attacks_of(AttackClass::Shape, ExpectedOutcome::Refused, refused);
     let nothing = [
         "x".repeat(255),
         "a/".repeat(15) + "a",
@@ -372,14 +380,18 @@ fn shape() -> Vec<AttackPath> {
         " SKILL.md".to_owned(),
         "references/forms.md/x".to_owned(),
     ];
-    attacks.extend(attacks_of(AttackClass::Shape, Verdict::NotFound, nothing));
+    attacks.extend(attacks_of(
+        AttackClass::Shape,
+        ExpectedOutcome::NotFound,
+        nothing,
+    ));
     let own = [
         "references",
         "folder.md",
         "folder.md/inner.md",
         "deep/deep/deep",
     ];
-    attacks.extend(attacks_of(AttackClass::Shape, Verdict::Inside, own));
+    attacks.extend(attacks_of(AttackClass::Shape, ExpectedOutcome::Inside, own));
     attacks
 }
 
@@ -399,27 +411,39 @@ fn links() -> Vec<AttackPath> {
             texts.push(format!("links/{name}/{below}"));
         }
     }
-    let mut attacks = attacks_of(AttackClass::Link, Verdict::Refused, texts);
+    let mut attacks = attacks_of(AttackClass::Link, ExpectedOutcome::Refused, texts);
     attacks.extend(attacks_of(
         AttackClass::HardLink,
-        Verdict::Inside,
+        ExpectedOutcome::Inside,
         ["shared.txt"],
     ));
     attacks
 }
 
 fn special() -> Vec<AttackPath> {
-    let mut attacks = attacks_of(AttackClass::Special, Verdict::Refused, ["special/socket"]);
+    let mut attacks = attacks_of(
+        AttackClass::Special,
+        ExpectedOutcome::Refused,
+        ["special/socket"],
+    );
     // The tree reports which of these could not be created.
     let nodes = ["special/fifo", "special/device"];
-    attacks.extend(attacks_of(AttackClass::Special, Verdict::NotFound, nodes));
     attacks.extend(attacks_of(
         AttackClass::Special,
-        Verdict::Inside,
+        ExpectedOutcome::NotFound,
+        nodes,
+    ));
+    attacks.extend(attacks_of(
+        AttackClass::Special,
+        ExpectedOutcome::Inside,
         ["special/sparse"],
     ));
     let below = ["special/fifo/x", "special/socket/x", "special/device/x"];
-    attacks.extend(attacks_of(AttackClass::Special, Verdict::NotFound, below));
+    attacks.extend(attacks_of(
+        AttackClass::Special,
+        ExpectedOutcome::NotFound,
+        below,
+    ));
     attacks
 }
 

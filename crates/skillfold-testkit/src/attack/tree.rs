@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::attack::paths::{LINKS, attacks_of};
-use crate::attack::{ATTACKED, AttackClass, AttackPath, SECRET, SHARED, Verdict, attack_paths};
+use crate::attack::{
+    ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SECRET, SHARED, attack_paths,
+};
 
 /// A root with a skill full of traps, a sibling, and secrets around it. Removed on drop.
 #[derive(Debug)]
@@ -44,9 +46,17 @@ impl HostileTree {
             let path = secret.to_string_lossy();
             let up = "../".repeat(8);
             let texts = [path.to_string(), format!("/{path}"), format!("{up}{path}")];
-            attacks.extend(attacks_of(AttackClass::Absolute, Verdict::Refused, texts));
+            attacks.extend(attacks_of(
+                AttackClass::Absolute,
+                ExpectedOutcome::Refused,
+                texts,
+            ));
             let magic = format!("links/proc-root{path}");
-            attacks.extend(attacks_of(AttackClass::Link, Verdict::Refused, [magic]));
+            attacks.extend(attacks_of(
+                AttackClass::Link,
+                ExpectedOutcome::Refused,
+                [magic],
+            ));
         }
         attacks
     }
@@ -61,7 +71,7 @@ pub fn hostile_tree() -> HostileTree {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let base = folder.path();
     write_files(base);
-    let skill = base.join("skills").join(ATTACKED);
+    let skill = base.join("skills").join(ATTACKED_SKILL);
     create_links(base, &skill);
     let skipped = create_special_files(&skill);
     HostileTree { folder, skipped }
@@ -78,7 +88,7 @@ fn write_files(base: &Path) {
     let files = [
         (
             "skills/pdf/SKILL.md",
-            manifest(ATTACKED, "Fill in the form."),
+            manifest(ATTACKED_SKILL, "Fill in the form."),
         ),
         ("skills/pdf/references/forms.md", "Forms\n".to_owned()),
         ("skills/pdf/scripts/run.py", "print()\n".to_owned()),

@@ -13,7 +13,7 @@ use skillfold_core::{
 
 pub use self::report::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
-    QueryMatch, StartsBy,
+    QueryMatch, TriggeredBy,
 };
 use crate::skills::Skills;
 
@@ -74,9 +74,9 @@ fn evaluate(
     };
     let mut evaluation = Evaluation {
         mode,
-        instead_of,
+        replaced_mode: instead_of,
         skills: Vec::new(),
-        without: 0,
+        without_queries: 0,
         withheld: with_status(Status::Untrusted).count(),
     };
     let mut entries = Vec::new();
@@ -100,7 +100,7 @@ fn evaluate(
     for entry in entries {
         let skill = runner.run_skill(&entry);
         if ids.is_empty() && skill.files.is_empty() && skill.findings.is_empty() {
-            evaluation.without += 1;
+            evaluation.without_queries += 1;
         } else {
             evaluation.skills.push(skill);
         }
@@ -119,7 +119,7 @@ impl QueryRunner<'_> {
     fn run_skill(&self, entry: &Entry<'_>) -> EvaluatedSkill {
         let mut skill = EvaluatedSkill {
             id: entry.id().into(),
-            starts_by: StartsBy::from_entry(entry),
+            triggered_by: TriggeredBy::from_entry(entry),
             files: Vec::new(),
             queries: Vec::new(),
             findings: Vec::new(),

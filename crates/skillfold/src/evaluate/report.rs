@@ -12,11 +12,11 @@ pub struct Evaluation {
     /// The disclosure mode that was used.
     pub mode: Mode,
     /// The mode of the policy, if it was replaced because it gives nothing by request.
-    pub instead_of: Option<Mode>,
+    pub replaced_mode: Option<Mode>,
     /// The requested skills, or all that have queries, ordered by id.
     pub skills: Vec<EvaluatedSkill>,
     /// Active skills without queries, if no skill was requested.
-    pub without: usize,
+    pub without_queries: usize,
     /// Untrusted skills, whose files were not read.
     pub withheld: usize,
 }
@@ -28,7 +28,7 @@ pub struct EvaluatedSkill {
     /// The skill's id.
     pub id: Box<str>,
     /// What can trigger it at all.
-    pub starts_by: StartsBy,
+    pub triggered_by: TriggeredBy,
     /// The paths of its query files, inside the skill.
     pub files: Vec<Box<str>>,
     /// Its queries, in file order.
@@ -40,21 +40,21 @@ pub struct EvaluatedSkill {
 /// What can trigger a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum StartsBy {
+pub enum TriggeredBy {
     /// Its triggers and its name.
     Triggers,
     /// Its name alone, because it has no triggers.
     Name,
     /// Only the user, because its author disabled it for models.
-    Person,
+    User,
     /// Only its qualified id, because another skill has its name.
     Id,
 }
 
-impl StartsBy {
+impl TriggeredBy {
     pub(super) fn from_entry(entry: &Entry<'_>) -> Self {
         if entry.manifest().disable_model_invocation() {
-            Self::Person
+            Self::User
         } else if entry.status() == Status::Shadowed {
             Self::Id
         } else if entry.manifest().triggers().is_none() {
@@ -69,7 +69,7 @@ impl StartsBy {
         match self {
             Self::Triggers => "triggers",
             Self::Name => "name",
-            Self::Person => "person",
+            Self::User => "person",
             Self::Id => "id",
         }
     }
@@ -111,7 +111,7 @@ impl EvaluatedQuery {
     }
 
     /// Returns whether the result is as expected.
-    pub fn is_right(&self) -> bool {
+    pub fn is_expected(&self) -> bool {
         self.is_given() == self.should_trigger
     }
 }
@@ -143,7 +143,7 @@ impl EvaluatedSkill {
     }
 
     /// Returns how many queries have the expected result.
-    pub fn right(&self) -> usize {
+    pub fn expected_count(&self) -> usize {
         let counts = self.counts();
         counts.true_positives + counts.true_negatives
     }
@@ -166,9 +166,9 @@ impl EvaluatedSkill {
 
     /// Returns whether at least `percent` percent of the queries have the expected result, and no query file has an
     /// error.
-    pub fn reaches(&self, percent: u8) -> bool {
+    pub fn meets_threshold(&self, percent: u8) -> bool {
         let is_error = |finding: &EvaluationFinding| finding.diagnostic.severity == Severity::Error;
-        self.right() * 100 >= self.queries.len() * usize::from(percent)
+        self.expected_count() * 100 >= self.queries.len() * usize::from(percent)
             && !self.findings.iter().any(is_error)
     }
 }
@@ -192,7 +192,7 @@ pub struct QueryCounts {
 #[non_exhaustive]
 pub struct Confusion {
     /// The id of the skill that was expected and not given.
-    pub meant: Box<str>,
+    pub expected: Box<str>,
     /// The id of the skill that was given instead.
     pub given: Box<str>,
     /// How many queries confused them.
@@ -204,7 +204,7 @@ pub struct Confusion {
 impl Evaluation {
     /// Returns the pairs of skills of which one was given although the other was expected and not given, the most
     /// frequent first.
-    pub fn confused(&self) -> Vec<Confusion> {
+    pub fn confusions(&self) -> Vec<Confusion> {
         let mut pairs: BTreeMap<(&str, &str), (usize, &str)> = BTreeMap::new();
         for skill in &self.skills {
             let missed = skill.queries.iter();
@@ -218,7 +218,7 @@ impl Evaluation {
         }
         let pairs = pairs.into_iter();
         let confused = pairs.map(|((meant, given), (queries, example))| Confusion {
-            meant: meant.into(),
+            expected: meant.into(),
             given: given.into(),
             queries,
             example: example.into(),

@@ -351,13 +351,13 @@ impl Settings {
             mode: self.disclosure.value,
             style: self.style.value,
             max_skills: self.max_per_request.value,
-            suggesting: match self.matching.value {
+            suggestions: match self.matching.value {
                 Matching::Keyword => None,
                 Matching::Hybrid | Matching::Semantic => Some(SuggestionThresholds::default()),
             },
             breadcrumb: self.breadcrumb.value,
             fallback: self.fallback.value,
-            logged: if self.log_content.value {
+            log_detail: if self.log_content.value {
                 LogDetail::Content
             } else {
                 LogDetail::Names
@@ -450,7 +450,7 @@ impl Default for Settings {
             profile: Setting::default(Profile::default()),
             arguments: Setting::default(load_options.dialect),
             strict: Setting::default(load_options.strictness == Strictness::Strict),
-            log_content: Setting::default(policy.logged == LogDetail::Content),
+            log_content: Setting::default(policy.log_detail == LogDetail::Content),
             watch: Setting::default(true),
             poll_seconds: Setting::default(DEFAULT_POLL_SECONDS),
             index: Setting::default(true),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skillfold_core::Error;
-use skillfold_core::text::common_start;
+use skillfold_core::text::common_prefix;
 use skillfold_store::{Access, ReadFile};
 
 use crate::environment::{Environment, MAX_CONFIGURATION_BYTES, real_path};
@@ -306,7 +306,7 @@ fn is_ours(entry: &Value) -> bool {
 
 /// Returns the text that was inserted to get from `before` to `after`, if the difference is one insertion.
 fn inserted_text(before: &str, after: &str) -> Option<String> {
-    let start = common_start(after, before).len();
+    let start = common_prefix(after, before).len();
     let rest = before.len() - start;
     let end = after.len().checked_sub(rest)?;
     let is_whole = start <= end && after.get(end..) == before.get(start..);

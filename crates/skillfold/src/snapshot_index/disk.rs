@@ -9,7 +9,7 @@ use skillfold_core::{
     Catalog, Digest, Document, DocumentBuilder, Entry, Error, Query, SearchCoverage, SearchIndex,
     Skill, read_body,
 };
-use skillfold_index::{DiskIndex, Key, Synced, tidy_indexes};
+use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
 
 use crate::snapshot_index::RankedIds;
 use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
@@ -27,9 +27,9 @@ pub(super) struct DiskSnapshotIndex {
     name: String,
     catalog: Arc<Catalog>,
     /// The keys of the skills, in catalog order.
-    keys: Vec<Key>,
+    keys: Vec<DocumentKey>,
     /// The position of each key in `keys`.
-    positions: HashMap<Key, u32>,
+    positions: HashMap<DocumentKey, u32>,
     ids: Vec<Box<str>>,
     /// Why the index is not searched at the moment; set when it is found damaged, cleared when it is rebuilt.
     damage: Mutex<Option<Arc<str>>>,
@@ -124,7 +124,7 @@ impl DiskSnapshotIndex {
 
     /// Deletes unused indexes of other roots. One that cannot be deleted does no harm.
     fn tidy(&self, folder: &Path) {
-        match tidy_indexes(folder, &self.name) {
+        match delete_unused_indexes(folder, &self.name) {
             Ok(deleted) if deleted.is_empty() => {}
             Ok(deleted) => {
                 let deleted = deleted.len();
@@ -157,25 +157,25 @@ impl DiskSnapshotIndex {
         Ok(rebuilt.map(|damage| format!("{damage}; it was rebuilt")))
     }
 
-    fn sync_all(&self) -> Result<Synced, Error> {
+    fn sync_all(&self) -> Result<SyncReport, Error> {
         let builder = RefCell::new(DocumentBuilder::new());
         self.index.sync(self.documents(&builder, |_| true))
     }
 
-    fn sync_changes(&self, previous: &Self) -> Result<Option<Synced>, Error> {
+    fn sync_changes(&self, previous: &Self) -> Result<Option<SyncReport>, Error> {
         let removed = previous.keys.iter().copied();
         let removed = removed.filter(|key| !self.positions.contains_key(key));
         let builder = RefCell::new(DocumentBuilder::new());
         let added = self.documents(&builder, |key| !previous.positions.contains_key(key));
-        self.index.change(added, removed)
+        self.index.update(added, removed)
     }
 
     /// Returns the keys of some skills, each with a function that builds the skill's document.
     fn documents<'a>(
         &'a self,
         builder: &'a RefCell<DocumentBuilder>,
-        is_wanted: impl Fn(&Key) -> bool + 'a,
-    ) -> impl Iterator<Item = (Key, impl FnOnce() -> Option<Document>)> + 'a {
+        is_wanted: impl Fn(&DocumentKey) -> bool + 'a,
+    ) -> impl Iterator<Item = (DocumentKey, impl FnOnce() -> Option<Document>)> + 'a {
         let keyed = self.keys.iter().zip(self.catalog.entries());
         let wanted = keyed.filter(move |(key, _)| is_wanted(key));
         wanted.map(move |(key, entry)| {
@@ -201,7 +201,7 @@ impl DiskSnapshotIndex {
         if let Some(damage) = self.damage() {
             return Err(damage);
         }
-        let visible_position = |key: Key| {
+        let visible_position = |key: DocumentKey| {
             let position = *self.positions.get(&key)?;
             let entry = self.catalog.get(&self.ids[position as usize])?;
             may_see(&entry).then_some(position)
@@ -216,7 +216,7 @@ impl DiskSnapshotIndex {
         let hits = found.hits.into_iter();
         let ranked = hits.map(|hit| {
             (
-                self.ids[hit.seen as usize].clone(),
+                self.ids[hit.value as usize].clone(),
                 hit.score,
                 hit.confidence,
             )
@@ -228,7 +228,7 @@ impl DiskSnapshotIndex {
 /// Returns a fingerprint of a catalog's roots, to name their caches.
 pub(super) fn roots_fingerprint(catalog: &Catalog) -> String {
     let roots = catalog.roots().iter();
-    let names = roots.map(|root| root.source().lasting_name().unwrap_or(root.label()));
+    let names = roots.map(|root| root.source().persistent_name().unwrap_or(root.label()));
     let names: Vec<&str> = names.collect();
     let digest = Digest::sha256(names.join("\n").as_bytes()).to_string();
     let hex = digest.rsplit(':').next().unwrap_or_default();
@@ -236,13 +236,13 @@ pub(super) fn roots_fingerprint(catalog: &Catalog) -> String {
 }
 
 /// Returns the keys of a catalog's skills. Keys of skills that are in the previous snapshot too are reused.
-fn skill_keys(catalog: &Catalog, previous: Option<&DiskSnapshotIndex>) -> Vec<Key> {
+fn skill_keys(catalog: &Catalog, previous: Option<&DiskSnapshotIndex>) -> Vec<DocumentKey> {
     let known = previous.into_iter().flat_map(|previous| {
         let skills = previous.catalog.entries();
         let skills = skills.map(|entry| Arc::as_ptr(entry.skill()));
         skills.zip(previous.keys.iter().copied())
     });
-    let known: HashMap<*const Skill, Key> = known.collect();
+    let known: HashMap<*const Skill, DocumentKey> = known.collect();
     let key = |entry: Entry<'_>| {
         let known = known.get(&Arc::as_ptr(entry.skill()));
         known.copied().unwrap_or_else(|| skill_key(&entry))
@@ -251,10 +251,10 @@ fn skill_keys(catalog: &Catalog, previous: Option<&DiskSnapshotIndex>) -> Vec<Ke
 }
 
 /// Returns a skill's key: a digest of its path and file revision, or of its content if the source has no lasting name.
-fn skill_key(entry: &Entry<'_>) -> Key {
+fn skill_key(entry: &Entry<'_>) -> DocumentKey {
     let (skill, source) = (entry.skill(), entry.root().source());
     let mut bytes = Vec::with_capacity(256);
-    if let Some(name) = source.lasting_name() {
+    if let Some(name) = source.persistent_name() {
         let revision = &skill.revision;
         for part in [name, skill.folder.path()] {
             bytes.extend_from_slice(part.as_bytes());
@@ -279,7 +279,7 @@ fn skill_key(entry: &Entry<'_>) -> Key {
     }
     let mut half = [0; 16];
     half.copy_from_slice(&Digest::sha256(&bytes).as_bytes()[..16]);
-    Key::new(half)
+    DocumentKey::new(half)
 }
 
 #[cfg(test)]

@@ -269,7 +269,7 @@ impl SnapshotIndex {
             && has_same_layout(previous.catalog(), &self.catalog)
         {
             let index = previous.refresh(&self.catalog);
-            let problem = match (previous.problem(), index.problem()) {
+            let problem = match (previous.embedding_error(), index.embedding_error()) {
                 (_, Some(error)) => Some(error.with_cause().into()),
                 (Some(_), None) => None,
                 (None, None) => problem.clone(),
@@ -287,7 +287,7 @@ impl SnapshotIndex {
             }
             None => SearchIndex::new(&self.catalog, coverage),
         };
-        let embed_problem = index.problem().map(Error::with_cause);
+        let embed_problem = index.embedding_error().map(Error::with_cause);
         let save_problem = embedder.and_then(|embedder| embedder.save().err());
         problem = embed_problem.or(problem).or(save_problem);
         BuiltIndex {

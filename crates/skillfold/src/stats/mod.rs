@@ -43,7 +43,7 @@ pub struct Stats {
     pub skills: Vec<SkillStats>,
     /// The statistics per signal by which skills were chosen: `trigger`, `mention`, `model` and so on. A missing or
     /// invalid signal is `unknown`.
-    pub ways: Vec<SignalStats>,
+    pub signals: Vec<SignalStats>,
     /// The totals.
     pub all: Tally,
     /// Which lines were read and skipped.
@@ -81,7 +81,7 @@ pub struct SkillStats {
 #[non_exhaustive]
 pub struct SignalStats {
     /// The name of the signal.
-    pub by: Box<str>,
+    pub signal: Box<str>,
     /// The outcomes of its skills; requests are not counted here.
     pub tally: Tally,
 }
@@ -101,9 +101,9 @@ pub struct LogCounts {
     /// Lines above 1 MiB, which are skipped.
     pub too_long: u64,
     /// Outcomes counted only in the totals because there are more than 10,000 skills.
-    pub of_more_skills: u64,
+    pub uncounted_skills: u64,
     /// Requests and outcomes counted only in the totals because there are more than 10,000 periods.
-    pub of_more_periods: u64,
+    pub uncounted_periods: u64,
     /// Whether the log is longer than the 4 GiB that are read.
     pub is_cut: bool,
 }
@@ -216,17 +216,17 @@ impl StatsBuilder {
         skills.sort_by_key(|skill| (Reverse(skill.tally.wrong()), skill.tally.used));
         let signals = self.signals.into_iter();
         let mut signals: Vec<_> = signals
-            .map(|(by, tally)| SignalStats { by, tally })
+            .map(|(by, tally)| SignalStats { signal: by, tally })
             .collect();
         signals.sort_by_key(|signal| Reverse(signal.tally.outcomes()));
         Stats {
             periods,
             skills,
-            ways: signals,
+            signals,
             all: self.all,
             lines: LogCounts {
-                of_more_skills: self.of_more_skills,
-                of_more_periods,
+                uncounted_skills: self.of_more_skills,
+                uncounted_periods: of_more_periods,
                 ..lines
             },
         }

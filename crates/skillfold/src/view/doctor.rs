@@ -139,7 +139,7 @@ impl Doctor {
                     record: SkillRecord::listed(&entry),
                     diagnostics: DiagnosticView::all(&entry.skill().diagnostics),
                     notes: DiagnosticView::all(&notes(&entry)),
-                    by_tools_only: entry.only_by_instructions().map(str::to_owned),
+                    by_tools_only: entry.instructions_only_reason().map(str::to_owned),
                 })
                 .collect(),
             refused: catalog
@@ -187,10 +187,8 @@ fn summary(catalog: &Catalog) -> DoctorSummary {
 /// Returns the host's own roots, then those that were searched for.
 fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
     let is_same = |root: &Root, searched: &SearchedRoot| {
-        matches!(
-            searched.outcome,
-            RootStatus::Searched | RootStatus::Stale(_)
-        ) && root.source().location() == Some(&searched.path)
+        matches!(searched.status, RootStatus::Searched | RootStatus::Stale(_))
+            && root.source().location() == Some(&searched.path)
     };
     let known = |searched: &SearchedRoot| {
         let mut roots = catalog.roots().iter();
@@ -238,10 +236,13 @@ fn roots(catalog: &Catalog, report: &DiscoveryReport) -> Vec<RootState> {
 /// Returns how a root's cache file was used.
 #[cfg(feature = "index")]
 fn root_cache_state(report: &DiscoveryReport, label: &str) -> Option<RootCacheState> {
-    let cache = report.memory.iter().find(|cache| cache.label == label)?;
+    let cache = report
+        .root_caches
+        .iter()
+        .find(|cache| cache.label == label)?;
     Some(RootCacheState {
         file: cache.file.to_string_lossy().into_owned(),
-        kept: cache.kept,
+        kept: cache.reused,
         read: cache.read,
         written: cache.is_written,
         problem: cache.problem.clone(),
@@ -254,7 +255,7 @@ fn root_cache_state(_: &DiscoveryReport, _: &str) -> Option<RootCacheState> {
 }
 
 fn searched_state(root: &SearchedRoot) -> RootState {
-    let (outcome, same_as, findings) = match &root.outcome {
+    let (outcome, same_as, findings) = match &root.status {
         RootStatus::Searched => ("searched", None, Vec::new()),
         RootStatus::Absent => ("absent", None, Vec::new()),
         RootStatus::Missing(diagnostic) => ("missing", None, vec![DiagnosticView::new(diagnostic)]),

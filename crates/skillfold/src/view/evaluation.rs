@@ -129,13 +129,17 @@ impl EvaluationView {
             right: sum(|skill| skill.right),
             false_negatives: sum(|skill| skill.false_negatives),
             false_positives: sum(|skill| skill.false_positives),
-            without: evaluated.without,
+            without: evaluated.without_queries,
             withheld: evaluated.withheld,
         };
         Self {
             mode: evaluated.mode.to_string(),
-            instead_of: evaluated.instead_of.map(|mode| mode.to_string()),
-            confused: evaluated.confused().iter().map(ConfusedPair::new).collect(),
+            instead_of: evaluated.replaced_mode.map(|mode| mode.to_string()),
+            confused: evaluated
+                .confusions()
+                .iter()
+                .map(ConfusedPair::new)
+                .collect(),
             skills,
             summary,
         }
@@ -144,15 +148,15 @@ impl EvaluationView {
 
 impl SkillEvaluation {
     fn new(skill: &EvaluatedSkill) -> Self {
-        let wrong = skill.queries.iter().filter(|query| !query.is_right());
+        let wrong = skill.queries.iter().filter(|query| !query.is_expected());
         let findings = skill.findings.iter();
         let counts = skill.counts();
         Self {
             id: skill.id.to_string(),
-            starts_by: skill.starts_by.as_str().to_owned(),
+            starts_by: skill.triggered_by.as_str().to_owned(),
             files: skill.files.iter().map(ToString::to_string).collect(),
             queries: skill.queries.len(),
-            right: skill.right(),
+            right: skill.expected_count(),
             true_positives: counts.true_positives,
             false_negatives: counts.false_negatives,
             false_positives: counts.false_positives,
@@ -185,7 +189,7 @@ impl WrongQuery {
 impl ConfusedPair {
     fn new(pair: &Confusion) -> Self {
         Self {
-            meant: pair.meant.to_string(),
+            meant: pair.expected.to_string(),
             given: pair.given.to_string(),
             queries: pair.queries,
             example: pair.example.to_string(),

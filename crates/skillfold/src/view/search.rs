@@ -1,7 +1,7 @@
 //! The JSON view of search results.
 
 use skillfold_core::Snippet;
-use skillfold_core::view::{Bytes, SkillRecord, rounded};
+use skillfold_core::view::{Bytes, SkillRecord, round_confidence};
 
 use crate::search;
 
@@ -65,8 +65,8 @@ impl SearchView {
         let found = results.hits.iter().enumerate().filter_map(|(index, hit)| {
             Some(FoundSkill {
                 rank: index + 1,
-                confidence: rounded(hit.confidence),
-                score: rounded(hit.score),
+                confidence: round_confidence(hit.confidence),
+                score: round_confidence(hit.score),
                 skill: SkillRecord::listed(&results.entry(hit)?),
                 snippet: results
                     .snippet(hit, MAX_SNIPPET_BYTES)
@@ -78,7 +78,7 @@ impl SearchView {
             coverage: results.coverage.as_str().to_owned(),
             searched: results.searched,
             found: found.collect(),
-            unread: results.unread.clone().map(Bytes::from),
+            unread: results.skipped.clone().map(Bytes::from),
             problem: results.problem.clone(),
         }
     }

@@ -126,8 +126,8 @@ impl StatsView {
             id: skill.id.to_string(),
             tally: TallyView::without_turns(&skill.tally),
         });
-        let ways = stats.ways.iter().map(|way| SignalTally {
-            by: way.by.to_string(),
+        let ways = stats.signals.iter().map(|way| SignalTally {
+            by: way.signal.to_string(),
             tally: TallyView::without_turns(&way.tally),
         });
         let (every, every_outcomes) = match every {
@@ -177,8 +177,8 @@ impl LogCountsView {
             broken: lines.broken,
             first_broken: lines.first_broken,
             too_long: lines.too_long,
-            of_more_skills: lines.of_more_skills,
-            of_more_periods: lines.of_more_periods,
+            of_more_skills: lines.uncounted_skills,
+            of_more_periods: lines.uncounted_periods,
             is_cut: lines.is_cut,
         }
     }

@@ -67,7 +67,7 @@ pub struct WatchStatus {
     /// Why notifications are incomplete, if they are on.
     pub problem: Option<String>,
     /// The number of refreshes of single folders, and of full rescans.
-    pub looks: (u64, u64),
+    pub rescans: (u64, u64),
 }
 
 impl Skills {
@@ -278,7 +278,7 @@ impl WatchThread {
         if self.watch_set.is_some() {
             self.extend_watches();
         }
-        self.status().looks.1 += 1;
+        self.status().rescans.1 += 1;
     }
 
     /// Watches more folders. Once all are watched, refreshes again if some are new: earlier changes in those were not
@@ -363,7 +363,7 @@ impl WatchThread {
     }
 
     fn refresh_folders(&mut self, choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>) {
-        self.status().looks.0 += 1;
+        self.status().rescans.0 += 1;
         let refreshed = self.skills.refresh_folders(choose);
         self.report(refreshed);
     }

@@ -33,7 +33,7 @@ fn start_silent(result: Result<(), String>, poll_seconds: &str) -> (TempDir, Ski
         .unwrap();
     let new_watcher = |_: &_| Ok(Box::new(SilentWatcher(result)) as Box<dyn PathWatcher>);
     let watcher = Watcher::start(skills.clone(), new_watcher, Box::new(|_| {})).unwrap();
-    until(|| watcher.status().looks.1 == 1);
+    until(|| watcher.status().rescans.1 == 1);
     (folder, skills, watcher)
 }
 

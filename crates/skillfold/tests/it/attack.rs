@@ -3,7 +3,9 @@
 
 use skillfold::core::{ErrorKind, FsSource, LinkPolicy, Root, Scope};
 use skillfold::{Environment, Host, Skills};
-use skillfold_testkit::{ATTACKED, HostileTree, Verdict, holds_secret, hostile_tree};
+use skillfold_testkit::{
+    ATTACKED_SKILL, ExpectedOutcome, HostileTree, contains_secret, hostile_tree,
+};
 
 fn skills(tree: &HostileTree, links: LinkPolicy) -> Skills {
     let source = FsSource::open_with(tree.root(), links).unwrap();
@@ -22,10 +24,10 @@ fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
     for links in [LinkPolicy::Follow, LinkPolicy::Refuse, LinkPolicy::Strict] {
         let skills = skills(&tree, links);
         for attack in &attacks {
-            match skills.read_range(ATTACKED, &attack.text, ..1 << 16) {
+            match skills.read_range(ATTACKED_SKILL, &attack.text, ..1 << 16) {
                 Ok(content) => {
-                    assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
-                    assert!(!holds_secret(content.bytes()), "{attack:?}");
+                    assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                    assert!(!contains_secret(content.bytes()), "{attack:?}");
                 }
                 Err(error) => {
                     let kinds = [ErrorKind::Refused, ErrorKind::NotFound];
@@ -45,7 +47,7 @@ fn path_in_the_place_of_an_id_leads_to_no_skill() {
         // An id may have a folder's name in it, but never leads to what is not in the catalog.
         if let Ok(loaded) = skills.load(id, "") {
             assert!(skills.catalog().get(loaded.id()).is_some(), "{attack:?}");
-            assert!(!holds_secret(loaded.text().as_bytes()), "{attack:?}");
+            assert!(!contains_secret(loaded.text().as_bytes()), "{attack:?}");
         }
         assert_eq!(
             skills.files(id, None, 10).is_ok(),
@@ -58,11 +60,11 @@ fn path_in_the_place_of_an_id_leads_to_no_skill() {
 fn listing_names_nothing_from_outside_and_no_link() {
     let tree = hostile_tree();
     let skills = skills(&tree, LinkPolicy::Follow);
-    let page = skills.files(ATTACKED, None, 100_000).unwrap();
+    let page = skills.files(ATTACKED_SKILL, None, 100_000).unwrap();
     assert!(!page.files.is_empty());
     for file in &page.files {
-        assert!(!holds_secret(file.path.as_str().as_bytes()), "{file:?}");
-        let path = tree.root().join(ATTACKED).join(file.path.as_str());
+        assert!(!contains_secret(file.path.as_str().as_bytes()), "{file:?}");
+        let path = tree.root().join(ATTACKED_SKILL).join(file.path.as_str());
         assert!(path.symlink_metadata().unwrap().is_file(), "{file:?}");
     }
 }

@@ -95,7 +95,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
         "[agents]\na = \"pdf\"\nb = { uses_skills = \"pdf\", sees = \"used\" }\n[agents.c]\nuses_skils = []\n\
          [agents.d]\nsees = \"mine\"\nuses_skills = [1]\n[agents.e]\nuses_skills = [\"pfd\"]\n[agents.f]\ncolour = 1",
     );
-    let skills = world.host().discover_anyway();
+    let skills = world.host().discover_lenient();
     insta::assert_snapshot!(world.findings(&skills.report()), @"
     /person/.config/skillfold/config.toml:2 error[SF702]: Setting `agents.a` is not usable: expected a table, found a string
     /person/.config/skillfold/config.toml:3 error[SF702]: Setting `agents.b.uses_skills` is not usable: expected a list, found a string
@@ -111,7 +111,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     assert!(skills.agent("d").is_err());
     let composed = skills.compose("e", "Prompt.", "").unwrap();
     assert_eq!(composed.text, "Prompt.");
-    assert_eq!(composed.missing[0].why, "`pfd` is not there");
+    assert_eq!(composed.missing[0].reason, "`pfd` is not there");
 
     let variable = world
         .environment("person/app")
@@ -206,5 +206,5 @@ fn agent_follows_a_refresh() {
     std::fs::remove_dir_all(world.path("person/.agents/skills/pdf")).unwrap();
     skills.refresh().unwrap();
     assert_eq!(clerk.compose("Prompt.", "").unwrap().text, "Prompt.");
-    assert_eq!(clerk.missing()[0].why, "`pdf` is not there");
+    assert_eq!(clerk.missing()[0].reason, "`pdf` is not there");
 }

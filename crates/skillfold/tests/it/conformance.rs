@@ -68,7 +68,7 @@ fn answer(request: &Value, input: &Path) -> Document {
     for (key, value) in request["settings"].as_object().into_iter().flatten() {
         host = host.set(key, value.as_str().unwrap());
     }
-    let skills = host.discover_anyway();
+    let skills = host.discover_lenient();
     let argument = |name: &str| request["arguments"][name].as_str();
     match request["call"].as_str().unwrap() {
         "list" => Document::Skills(list(&skills, request)),
@@ -117,7 +117,7 @@ fn load(skills: &Skills, request: &Value) -> Document {
     let envelope: Envelope = argument("envelope").unwrap_or("plain").parse().unwrap();
     let arguments = argument("arguments").unwrap_or_default();
     let loaded = skills
-        .for_person()
+        .for_user()
         .render(argument("id").unwrap(), arguments, envelope);
     or_failure(
         loaded.map(|loaded| Document::Instructions(InstructionsView::new(&loaded, envelope))),
@@ -130,7 +130,7 @@ fn files(skills: &Skills, request: &Value) -> Document {
     let cursor = argument("cursor").map(Cursor::after);
     let limit = request["arguments"]["limit"].as_u64().unwrap_or(1_000);
     let page = skills
-        .for_person()
+        .for_user()
         .files(id, cursor.as_ref(), usize::try_from(limit).unwrap());
     or_failure(page.map(|page| {
         Document::Files(FileListing::new(
@@ -147,7 +147,7 @@ fn read(skills: &Skills, request: &Value) -> Document {
     let (start, end) = range.split_once("..").unwrap();
     let range = start.parse().unwrap_or(0)..end.parse().unwrap_or(u64::MAX);
     let content = skills
-        .for_person()
+        .for_user()
         .read_range(id, argument("path").unwrap(), range);
     or_failure(content.map(|content| {
         Document::File(FilePart::new(

@@ -4,7 +4,9 @@ use skillfold::core::{
     Agent, Budget, ContextLifetime, Envelope, Error, Feedback, Policy, Visibility,
 };
 use skillfold::{AgentSkills, Host, Session, Skills};
-use skillfold_testkit::{CANARY, HIDDEN, HIDING, SHOWN, hidden_skills, words_for_hidden};
+use skillfold_testkit::{
+    CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, hidden_skills, queries_for_hidden,
+};
 
 use crate::world::World;
 
@@ -12,14 +14,14 @@ use crate::world::World;
 const FORM: Envelope = Envelope::SkillContext;
 
 fn world(more: &str) -> World {
-    let world = World::new(SHOWN);
+    let world = World::new(VISIBLE_SKILLS);
     world.write(more);
     world
 }
 
 fn skills(world: &World) -> Skills {
     let mut host: Host = world.host();
-    for (key, value) in HIDING {
+    for (key, value) in HIDING_SETTINGS {
         host = host.set(key, value);
     }
     host.discover().unwrap()
@@ -44,7 +46,7 @@ fn answers(skills: &Skills) -> Answers {
         ("visible".to_owned(), visible(skills)),
         ("seen".to_owned(), format!("{seen:?}")),
     ];
-    for word in words_for_hidden() {
+    for word in queries_for_hidden() {
         let mut note = |asked: &str, answer| answers.push((format!("{asked} {word}"), answer));
         by_handle(skills, &word, &mut note);
         by_session(&mut session, &word, &mut note);
@@ -202,36 +204,39 @@ fn skill_that_is_hidden_later_is_gone_from_its_conversation() {
     let policy = Policy::hybrid(Budget::tokens(4_000));
     let mut session = skills.session(policy, ContextLifetime::Transient);
     session.listing();
-    assert!(session.load(HIDDEN, "").unwrap().text().contains(CANARY));
+    assert!(session.load(HIDDEN_ID, "").unwrap().text().contains(CANARY));
     world.write(&tree);
     skills.refresh().unwrap();
     let turn = session.turn("What is the weather?");
     let said = turn.text.unwrap();
-    assert!(said.contains(HIDDEN) && said.contains("removed"), "{said}");
+    assert!(
+        said.contains(HIDDEN_ID) && said.contains("removed"),
+        "{said}"
+    );
     assert!(!said.contains(CANARY), "{said}");
     let again = session.after_compaction(Budget::tokens(4_000));
     assert!(!format!("{:?}", again.text).contains(CANARY));
-    assert!(session.load(HIDDEN, "").is_err());
+    assert!(session.load(HIDDEN_ID, "").is_err());
 }
 
 #[test]
 fn person_gets_what_only_people_may_start_and_hears_why_another_is_refused() {
     let (_, people_only) = hidden_skills().swap_remove(0);
     let world = world(&people_only);
-    let person = skills(&world).for_person();
-    assert!(person.load(HIDDEN, "").unwrap().text().contains(CANARY));
-    assert_eq!(person.files(HIDDEN, None, 10).unwrap().total, 2);
-    assert!(person.read(HIDDEN, "notes.md").is_ok());
+    let person = skills(&world).for_user();
+    assert!(person.load(HIDDEN_ID, "").unwrap().text().contains(CANARY));
+    assert_eq!(person.files(HIDDEN_ID, None, 10).unwrap().total, 2);
+    assert!(person.read(HIDDEN_ID, "notes.md").is_ok());
     for (why, id, said) in [
         ("switched off", "kestrel-off", "disabled"),
-        ("untrusted", HIDDEN, "not trusted"),
+        ("untrusted", HIDDEN_ID, "not trusted"),
     ] {
         let (_, tree) = hidden_skills()
             .into_iter()
             .find(|(name, _)| *name == why)
             .unwrap();
         let world = self::world(&tree);
-        let error = skills(&world).for_person().load(id, "").unwrap_err();
+        let error = skills(&world).for_user().load(id, "").unwrap_err();
         assert!(error.hint().contains(said), "{error}: {}", error.hint());
     }
 }
@@ -242,18 +247,21 @@ fn agent_bound_to_a_hidden_skill_has_the_others_and_its_model_learns_nothing() {
         let world = world(&tree);
         for sees in Visibility::ALL {
             let agent = Agent::new("clerk")
-                .with_skills([HIDDEN, "plover"])
+                .with_skills([HIDDEN_ID, "plover"])
                 .with_visibility(sees);
             let clerk = skills(&world).bind(agent);
             let composed = clerk.compose("", "").unwrap();
             assert!(composed.text.starts_with("Skill: plover\n"), "{why}");
             assert!(!composed.text.contains(CANARY), "{why}");
             assert!(clerk.load("plover", "").is_ok(), "{why}");
-            let error = clerk.load(HIDDEN, "").unwrap_err();
-            assert_eq!(error.with_cause(), format!("There is no skill `{HIDDEN}`"));
+            let error = clerk.load(HIDDEN_ID, "").unwrap_err();
+            assert_eq!(
+                error.with_cause(),
+                format!("There is no skill `{HIDDEN_ID}`")
+            );
             // Whoever wrote the agent learns the reason.
             assert_eq!(clerk.missing(), composed.missing);
-            assert_eq!(&*composed.missing[0].id, HIDDEN);
+            assert_eq!(&*composed.missing[0].id, HIDDEN_ID);
         }
     }
 }

@@ -46,7 +46,7 @@ fn loads_are_remembered_across_a_refresh_and_forgotten_on_demand() {
     skills.refresh().unwrap();
     assert!(Arc::ptr_eq(&first, &skills.load("PDF", "").unwrap()));
     assert_eq!(skills.cache_stats().hits, 1);
-    skills.forget("pdf").unwrap();
+    skills.evict("pdf").unwrap();
     assert_eq!(skills.cache_stats().entries, 0);
     skills.load("pdf", "").unwrap();
     skills.clear_cache();
@@ -277,7 +277,7 @@ fn what_is_malformed_is_found_with_its_reason_and_loading_it_fails() {
     open SF109
     silent SF007
     ");
-    let person = skills.for_person();
+    let person = skills.for_user();
     for id in malformed {
         let error = person.load(id, "").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{id}: {error}");

@@ -79,7 +79,7 @@ fn turn_brings_first_what_means_the_same_where_something_tells_meanings() {
             .set("matching", matching);
         let skills = host.discover().unwrap();
         let mut policy = skills.report().settings.policy();
-        if let Some(suggesting) = &mut policy.suggesting {
+        if let Some(suggesting) = &mut policy.suggestions {
             // The host wants to hear of what is unlikely too.
             suggesting.show_from = 0.01;
         }

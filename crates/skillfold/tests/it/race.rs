@@ -3,7 +3,7 @@
 
 use skillfold::core::{Envelope, FsSource, Root, Scope};
 use skillfold::{Environment, Host, Skills};
-use skillfold_testkit::{Arena, Outcome, SECRET, expect_no_leak};
+use skillfold_testkit::{Arena, RaceOutcome, SECRET, expect_no_leak};
 
 /// Swaps that a skill may meet: what is swapped for a link, and where that leads.
 const SWAPS: [(&str, &str); 3] = [
@@ -21,7 +21,7 @@ fn skills(arena: &Arena) -> Skills {
         .unwrap()
 }
 
-fn race(name: &str, swaps: &[(&str, &str)], call: impl Fn(&Skills) -> Outcome) {
+fn race(name: &str, swaps: &[(&str, &str)], call: impl Fn(&Skills) -> RaceOutcome) {
     for (swapped, outside) in swaps {
         let arena = Arena::new();
         let skills = skills(&arena);
@@ -33,7 +33,7 @@ fn race(name: &str, swaps: &[(&str, &str)], call: impl Fn(&Skills) -> Outcome) {
 #[test]
 fn load_gives_nothing_from_outside() {
     race("load", &SWAPS[1..], |skills| {
-        Outcome::of(
+        RaceOutcome::from_result(
             skills
                 .load("pdf", "")
                 .map(|loaded| loaded.text().to_owned()),
@@ -44,7 +44,7 @@ fn load_gives_nothing_from_outside() {
 #[test]
 fn load_in_an_envelope_names_nothing_from_outside() {
     race("render", &SWAPS[1..2], |skills| {
-        Outcome::of(
+        RaceOutcome::from_result(
             skills
                 .render("pdf", "", Envelope::SkillContext)
                 .map(|loaded| loaded.text),
@@ -56,7 +56,7 @@ fn load_in_an_envelope_names_nothing_from_outside() {
 fn read_gives_nothing_from_outside() {
     race("read", &SWAPS[..2], |skills| {
         let read = skills.read("pdf", "inner/file.txt");
-        Outcome::of(read.map(|content| content.bytes().to_vec()))
+        RaceOutcome::from_result(read.map(|content| content.bytes().to_vec()))
     });
 }
 
@@ -64,7 +64,7 @@ fn read_gives_nothing_from_outside() {
 fn files_name_nothing_from_outside() {
     race("files", &SWAPS[1..2], |skills| {
         let page = skills.files("pdf", None, 100);
-        Outcome::of(page.map(|page| {
+        RaceOutcome::from_result(page.map(|page| {
             let names = page.files.iter().map(|file| file.path.to_string());
             // The folder's own names are outside too; only one of its own tells.
             names

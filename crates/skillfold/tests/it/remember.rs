@@ -57,7 +57,7 @@ impl Source for Lasting {
         Ok(state)
     }
 
-    fn lasting_name(&self) -> Option<&str> {
+    fn persistent_name(&self) -> Option<&str> {
         Some("made")
     }
 
@@ -93,7 +93,7 @@ fn start(cache: &Path, source: Lasting) -> Skills {
 }
 
 fn memory(skills: &Skills) -> RootCache {
-    let [memory] = &skills.report().memory[..] else {
+    let [memory] = &skills.report().root_caches[..] else {
         panic!("there is one root");
     };
     memory.clone()
@@ -102,7 +102,7 @@ fn memory(skills: &Skills) -> RootCache {
 fn numbers(skills: &Skills) -> (usize, usize, bool) {
     let memory = memory(skills);
     assert_eq!(memory.problem, None);
-    (memory.kept, memory.read, memory.is_written)
+    (memory.reused, memory.read, memory.is_written)
 }
 
 #[test]
@@ -169,16 +169,16 @@ fn nothing_is_written_for_few_skills_or_without_being_asked() {
     assert!(
         start(&cache, Lasting::new(999, 0..0))
             .report()
-            .memory
+            .root_caches
             .is_empty()
     );
     let off = host(Lasting::new(1_000, 0..0))
         .cache(&cache)
         .set("index", "off");
-    assert!(off.discover().unwrap().report().memory.is_empty());
+    assert!(off.discover().unwrap().report().root_caches.is_empty());
     assert!(!cache.exists());
     let nobody = host(Lasting::new(1_000, 0..0)).discover().unwrap();
-    assert!(nobody.report().memory.is_empty());
+    assert!(nobody.report().root_caches.is_empty());
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn what_a_failing_disk_did_not_list_is_not_forgotten() {
     assert!(skills.is_stale());
     assert!(!memory(&skills).is_written);
     let again = start(cache.path(), Lasting::new(1_200, 0..0));
-    assert_eq!(memory(&again).kept, 1_200);
+    assert_eq!(memory(&again).reused, 1_200);
     let outcome = |skills: &Skills| Doctor::new(skills).roots[0].outcome.clone();
     assert_eq!(
         [outcome(&skills), outcome(&again)],

@@ -89,7 +89,7 @@ fn host_without_roots_and_home_has_no_skills() {
         report
             .roots
             .iter()
-            .all(|root| matches!(root.outcome, RootStatus::Absent))
+            .all(|root| matches!(root.status, RootStatus::Absent))
     );
     assert!(skills.refresh().unwrap().is_empty());
 }
@@ -175,7 +175,7 @@ fn configured_roots_have_scopes_and_plugins() {
     let missing: Vec<_> = report
         .roots
         .iter()
-        .filter_map(|root| match &root.outcome {
+        .filter_map(|root| match &root.status {
             RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
             _ => None,
         })
@@ -204,7 +204,7 @@ fn root_that_is_reached_by_two_paths_is_searched_once() {
         .iter()
         .find(|root| root.label == "~/.claude/skills")
         .unwrap();
-    assert!(matches!(&same.outcome, RootStatus::Same(label) if label == "~/.agents/skills"));
+    assert!(matches!(&same.status, RootStatus::Same(label) if label == "~/.agents/skills"));
 }
 
 #[test]

@@ -153,16 +153,16 @@ fn index_that_is_damaged_while_it_is_searched_is_said_and_healed() {
     }
     let found = skills.search("zebras", 10);
     assert_eq!(found.hits.len(), 1, "never silence");
-    assert!(found.is_stopgap && found.coverage == SearchCoverage::Metadata);
+    assert!(found.is_fallback && found.coverage == SearchCoverage::Metadata);
     assert!(found.problem.unwrap().contains("damaged"));
     // It is made again without a refresh, and nothing is left to be said.
     for attempt in 0.. {
         let found = skills.search("okapi", 10);
         if found.hits.len() == 1 {
-            assert!(!found.is_stopgap && found.coverage == SearchCoverage::Bodies);
+            assert!(!found.is_fallback && found.coverage == SearchCoverage::Bodies);
             break;
         }
-        assert!(found.is_stopgap && found.problem.is_some());
+        assert!(found.is_fallback && found.problem.is_some());
         assert!(attempt < 600, "{:?}", skills.search_problem());
         std::thread::sleep(std::time::Duration::from_millis(50));
     }

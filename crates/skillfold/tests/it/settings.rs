@@ -133,7 +133,7 @@ fn matching_by_keyword_searches_for_nothing() {
             .variable("SKILL_MATCHING_MODE", word);
         let settings = Settings::load(&environment, &[]);
         assert!(settings.findings.is_empty(), "{:?}", settings.findings);
-        settings.policy().suggesting.is_some()
+        settings.policy().suggestions.is_some()
     };
     assert!(!matching("keyword"));
     assert!(matching("hybrid"));
@@ -310,7 +310,7 @@ fn setting_cannot_speak_to_the_terminal() {
             "\n//- person/app/.skillfold/config.toml\n{setting}\n"
         ));
         let report = world.skills().report();
-        let roots = report.roots.iter().filter_map(|root| match &root.outcome {
+        let roots = report.roots.iter().filter_map(|root| match &root.status {
             RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
             _ => None,
         });
@@ -396,7 +396,7 @@ fn setting_of_the_person_that_cannot_be_followed_is_an_error() {
     Setting `roots` is not usable: a root has no `name`; it has `path`, `scope` and `plugin` (/person/.config/skillfold/config.toml:1)
     ");
     // A person who wants to see what is wrong can.
-    let report = world.host().discover_anyway().report();
+    let report = world.host().discover_lenient().report();
     assert_eq!(report.settings.findings.len(), 1);
 }
 

@@ -90,9 +90,9 @@ fn worst_skills_come_first_and_ways_are_counted() {
         .map(|one| format!("{} {}", one.id, one.tally.wrong()))
         .collect();
     assert_eq!(skills, ["pdf 2", "notes 1", "mail 0"]);
-    let ways = stats.ways.iter();
+    let ways = stats.signals.iter();
     let ways: Vec<_> = ways
-        .map(|one| format!("{} {}", one.by, one.tally.outcomes()))
+        .map(|one| format!("{} {}", one.signal, one.tally.outcomes()))
         .collect();
     assert_eq!(ways, ["trigger 2", "listing 1", "mention 1", "phrase 1"]);
 }
@@ -125,7 +125,7 @@ fn hostile_lines_are_counted_and_harm_nothing() {
     );
     assert_eq!(lines.first_broken, Some(1));
     assert_eq!(stats.all.used, 4);
-    let ways: Vec<_> = stats.ways.iter().map(|one| &*one.by).collect();
+    let ways: Vec<_> = stats.signals.iter().map(|one| &*one.signal).collect();
     assert_eq!(ways, ["unknown", "trigger"]);
 }
 
@@ -145,9 +145,9 @@ fn more_skills_ways_and_days_than_are_kept_are_said() {
     assert_eq!((stats.all.used, stats.all.unused), (10_020, 1));
     assert_eq!((stats.skills.len(), stats.periods.len()), (10_000, 10_000));
     let lines = &stats.lines;
-    assert_eq!((lines.of_more_skills, lines.of_more_periods), (20, 20));
-    assert!(stats.ways.len() <= 33, "{}", stats.ways.len());
-    let counted: u64 = stats.ways.iter().map(|one| one.tally.outcomes()).sum();
+    assert_eq!((lines.uncounted_skills, lines.uncounted_periods), (20, 20));
+    assert!(stats.signals.len() <= 33, "{}", stats.signals.len());
+    let counted: u64 = stats.signals.iter().map(|one| one.tally.outcomes()).sum();
     assert_eq!(counted, 10_021);
 }
 

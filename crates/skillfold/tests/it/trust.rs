@@ -7,8 +7,8 @@ use std::time::Duration;
 use skillfold::core::{ContextLifetime, ErrorKind, Policy, Status};
 use skillfold::view::{Doctor, Document};
 use skillfold::{
-    Environment, Host, Skills, TrustedFolders, TrustedState, distrust_folder, trust_folder,
-    trustable_folder,
+    Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable, distrust_folder,
+    trust_folder,
 };
 
 use crate::world::{World, tree};
@@ -209,7 +209,7 @@ fn home_and_what_it_lies_in_cannot_be_trusted() {
     ] {
         let path = world.path(folder);
         assert_eq!(
-            trustable_folder(&environment, &path).unwrap_err().kind(),
+            check_trustable(&environment, &path).unwrap_err().kind(),
             kind,
             "{folder}"
         );

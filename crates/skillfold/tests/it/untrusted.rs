@@ -81,7 +81,7 @@ fn default_root_that_leads_out_of_an_untrusted_project_is_not_searched() {
     let skills = world.skills();
     assert_eq!(skills.catalog().len(), 1);
     let report = skills.report();
-    let said = report.roots.iter().find_map(|root| match &root.outcome {
+    let said = report.roots.iter().find_map(|root| match &root.status {
         RootStatus::Missing(diagnostic) => Some(diagnostic.to_string()),
         _ => None,
     });

@@ -65,7 +65,7 @@ impl Followed {
         if watch.value || poll.value > 0 {
             self.until("the first look", |followed| {
                 let status = followed.watching.status();
-                status.looks.1 > 0 && status.is_complete == watch.value
+                status.rescans.1 > 0 && status.is_complete == watch.value
             });
         }
         self
@@ -159,13 +159,13 @@ fn change_is_seen_within_ten_seconds_by_the_default_settings_with_and_without_a_
 #[test]
 fn what_one_change_costs_is_a_look_at_one_folder() {
     let followed = Followed::told();
-    let everything = followed.watching.status().looks.1;
+    let everything = followed.watching.status().rescans.1;
     for number in 0..5 {
         let description = format!("Number {number}");
         followed.write("person/.agents/skills/mail", "mail", &description);
         followed.until_described("mail", Some(&description));
     }
-    assert_eq!(followed.watching.status().looks.1, everything);
+    assert_eq!(followed.watching.status().rescans.1, everything);
 }
 
 #[test]

@@ -7,19 +7,19 @@ use crate::catalog::root::Root;
 use crate::catalog::tables::{Id, Item, SkillFacts, SkillRow, Tables, is_usable};
 
 /// Builds ids by location.
-pub(super) struct PlaceIds {
+pub(super) struct LocationIds {
     /// The prefix of each root's ids.
     prefixes: Vec<Arc<str>>,
     /// Whether no two folders can have the same id by location.
     are_distinct: bool,
 }
 
-impl PlaceIds {
+impl LocationIds {
     pub(super) fn new(roots: &[Root]) -> Self {
         let prefix = |root: &Root| format!("{}:{}/", root.scope(), root.label()).into();
         Self {
             prefixes: roots.iter().map(prefix).collect(),
-            are_distinct: are_places_distinct(roots),
+            are_distinct: have_distinct_location_ids(roots),
         }
     }
 }
@@ -28,7 +28,7 @@ impl Tables {
     /// Assigns an id to each skill that its name does not resolve to.
     pub(super) fn assign_ids(&mut self, roots: &[Root], facts: &[SkillFacts]) {
         let mut ids: Vec<(u32, Option<Id>)> = Vec::new();
-        let location_ids = PlaceIds::new(roots);
+        let location_ids = LocationIds::new(roots);
         let mut colons = Vec::new();
         for ((index, row), facts) in (0..).zip(&self.base.nodes).zip(facts) {
             if facts.has_colon {
@@ -63,7 +63,7 @@ impl Tables {
         &self,
         roots: &[Root],
         winner: u32,
-        location_ids: &PlaceIds,
+        location_ids: &LocationIds,
         ids: &mut Vec<(u32, Option<Id>)>,
     ) {
         let qualifier = |index: u32| roots[self.node(index).source as usize].qualifier();
@@ -99,7 +99,7 @@ impl Tables {
     }
 
     /// Returns the id of a skill by location.
-    fn location_id(&self, index: u32, location_ids: &PlaceIds) -> String {
+    fn location_id(&self, index: u32, location_ids: &LocationIds) -> String {
         let skill = &self.node(index).skill;
         format!(
             "{}{}",
@@ -186,7 +186,7 @@ enum PresortedBy {
 
 /// Returns whether no two folders can have the same id by location: no root's label extends that of another root of the
 /// same scope by a path.
-pub(super) fn are_places_distinct(roots: &[Root]) -> bool {
+pub(super) fn have_distinct_location_ids(roots: &[Root]) -> bool {
     let extends = |root: &Root, other: &Root| {
         let rest = root.label().strip_prefix(other.label());
         root.scope() == other.scope() && rest.is_some_and(|rest| rest.starts_with('/'))

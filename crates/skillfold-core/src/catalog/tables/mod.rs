@@ -171,7 +171,7 @@ impl Tables {
         } = found;
         let facts = skills.iter().map(|skill| {
             let root = &roots[skill.source];
-            SkillFacts::new(skill, root, enablement.choice(skill, root), precedence)
+            SkillFacts::new(skill, root, enablement.toggle(skill, root), precedence)
         });
         let facts: Vec<SkillFacts> = facts.collect();
         let order = sort_by_name(&facts, &skills);

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::enablement::Enablement;
 use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
-use crate::catalog::tables::ids::{PlaceIds, are_places_distinct};
+use crate::catalog::tables::ids::{LocationIds, have_distinct_location_ids};
 use crate::catalog::tables::{Id, Item, Rank, SkillRow, Tables, index, rank_of};
 use crate::read::discover::FoundFolder;
 use crate::read::source::Folder;
@@ -43,7 +43,7 @@ impl Tables {
         let room = 2 * LEAST.max(self.len() / SHARE);
         let newer = self.newer.len() + self.newer_refused.len() + self.gone.len();
         let is_full = newer + out.len() + found.len() > room || self.colons.len() > LEAST;
-        if is_full || !self.numbered.is_empty() || !are_places_distinct(roots) {
+        if is_full || !self.numbered.is_empty() || !have_distinct_location_ids(roots) {
             return None;
         }
         let mut patch = Patch {
@@ -167,7 +167,7 @@ impl Patch<'_> {
         for found in found {
             let item = match found {
                 FoundFolder::Skill(skill) => {
-                    let choice = enablement.choice(&skill, &self.roots[skill.source]);
+                    let choice = enablement.toggle(&skill, &self.roots[skill.source]);
                     self.keys
                         .insert(canonical(skill.manifest.name().as_str()).into());
                     let source = index(skill.source);
@@ -327,7 +327,7 @@ impl Patch<'_> {
             return Some(());
         };
         let mut ids = Vec::new();
-        let by_place = PlaceIds::new(self.roots);
+        let by_place = LocationIds::new(self.roots);
         self.next.group_ids(self.roots, winner, &by_place, &mut ids);
         let mut ids: HashMap<u32, Option<Id>> = ids.into_iter().collect();
         let first_newer = index(self.next.base.nodes.len());

@@ -7,7 +7,7 @@ use crate::choose::search::fields::{
 use crate::choose::search::tokenizer::{Term, Tokenizer};
 use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
-use crate::text::start_of;
+use crate::text::truncate_bytes;
 
 /// Bytes of the instructions to index. The longest ones in real skills are manuals, whose start states their purpose.
 pub(super) const BODY_BYTES: usize = 8 * 1024;
@@ -114,11 +114,7 @@ impl Document {
             bytes.extend(u16::try_from(count).unwrap_or(u16::MAX).to_le_bytes());
         }
         bytes.extend(self.lengths.iter().flat_map(|length| length.to_le_bytes()));
-        bytes.extend(
-            self.terms
-                .iter()
-                .flat_map(|term| term.number().to_le_bytes()),
-        );
+        bytes.extend(self.terms.iter().flat_map(|term| term.hash().to_le_bytes()));
         bytes.extend(self.counts.iter().flat_map(|counts| counts.0));
         bytes.extend(self.sequence.iter().flat_map(|index| index.to_le_bytes()));
         bytes.extend(self.embedding.iter().flat_map(QuantizedVector::to_bytes));
@@ -226,12 +222,12 @@ impl DocumentBuilder {
             terms.clear();
         }
         self.add(texts.name, SearchField::Name);
-        let description = start_of(texts.description, DESCRIPTION_BYTES);
+        let description = truncate_bytes(texts.description, DESCRIPTION_BYTES);
         split_description(description, |text, field| self.add(text, field));
         for text in texts.tags.iter().chain(texts.triggers) {
             self.add(text, SearchField::Tags);
         }
-        let body = start_of(texts.body.unwrap_or_default(), BODY_BYTES);
+        let body = truncate_bytes(texts.body.unwrap_or_default(), BODY_BYTES);
         split_body(body, |text, field| self.add(text, field));
         self.build()
     }
@@ -305,7 +301,9 @@ impl DocumentBuilder {
 
 impl std::fmt::Debug for DocumentBuilder {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Documents").finish_non_exhaustive()
+        formatter
+            .debug_struct("DocumentBuilder")
+            .finish_non_exhaustive()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::choose::search::segment::Segment;
 use crate::error::Error;
 use crate::read::discover::Skill;
 use crate::read::source::SKILL_FILE;
-use crate::text::start_of;
+use crate::text::truncate_bytes;
 
 /// Maximum bytes of a text to embed.
 const MAX_EMBEDDED_BYTES: usize = 2 * 1024;
@@ -163,12 +163,12 @@ impl SearchIndex {
     }
 
     /// Returns why embedding some skills failed, if it did. Those skills are found by their words only.
-    pub fn problem(&self) -> Option<&Error> {
+    pub fn embedding_error(&self) -> Option<&Error> {
         self.problem.as_deref()
     }
 
     /// Returns the approximate memory size in bytes.
-    pub fn bytes(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         let layers = self.layers.all().into_iter();
         layers.map(|layer| layer.data.bytes()).sum()
     }
@@ -179,7 +179,7 @@ impl SearchIndex {
         let Some(embedder) = &self.options.embedder else {
             return query;
         };
-        match embedder.embed(&[start_of(request, MAX_EMBEDDED_BYTES)]) {
+        match embedder.embed(&[truncate_bytes(request, MAX_EMBEDDED_BYTES)]) {
             Ok(vectors) => {
                 let vector = vectors.into_iter().next();
                 query.with_embedding(vector.and_then(|vector| QuantizedVector::new(&vector)))
@@ -202,7 +202,7 @@ impl SearchIndex {
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults<'_> {
         let (weighted, candidates) = self.candidates(query, may_see);
-        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
+        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.index());
         let entries: Vec<Entry<'_>> = candidates.iter().map(|candidate| candidate.0).collect();
         let documents = candidates.iter().enumerate();
         let ranked = weighted
@@ -252,7 +252,7 @@ impl SearchIndex {
         let statistics = layers.iter().map(|layer| *layer.data.statistics()).sum();
         let weighted = WeightedQuery::new(query, &statistics, document_frequency);
         let (mut by_terms, mut by_embedding) = (Vec::new(), Vec::new());
-        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.at());
+        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.index());
         for layer in layers {
             let visible_entry = |slot: usize| {
                 let entry = layer
@@ -279,8 +279,8 @@ impl SearchIndex {
         let mut candidates: Vec<(Entry<'_>, &Document)> =
             best.map(|((_, number), _)| by_terms[number]).collect();
         candidates.extend(by_embedding);
-        candidates.sort_by_key(|(entry, _)| entry.at());
-        candidates.dedup_by_key(|(entry, _)| entry.at());
+        candidates.sort_by_key(|(entry, _)| entry.index());
+        candidates.dedup_by_key(|(entry, _)| entry.index());
         (weighted, candidates)
     }
 }
@@ -354,7 +354,7 @@ fn add_embeddings(
         let name = manifest.name().as_str().replace(['-', '_'], " ");
         format!(
             "{name}. {}",
-            start_of(manifest.description(), MAX_EMBEDDED_BYTES)
+            truncate_bytes(manifest.description(), MAX_EMBEDDED_BYTES)
         )
     };
     let texts: Vec<String> = batch.iter().map(text).collect();

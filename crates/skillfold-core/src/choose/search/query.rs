@@ -69,7 +69,7 @@ impl Query {
     }
 
     /// Returns why embedding the request failed, if it did. The search then uses words only.
-    pub fn problem(&self) -> Option<&str> {
+    pub fn embedding_error(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 

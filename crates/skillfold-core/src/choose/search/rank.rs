@@ -13,11 +13,11 @@ use crate::choose::search::features::{
 use crate::choose::search::query::WeightedQuery;
 
 /// Number of documents with the best BM25F scores to rank.
-pub const CANDIDATES: usize = 200;
+pub const MAX_CANDIDATES: usize = 200;
 
 /// Number of candidates to take from one layer of an index. It exceeds [`CANDIDATES`] because the scores of layers
 /// differ slightly.
-pub(super) const LAYER_CANDIDATES: usize = CANDIDATES + CANDIDATES / 4;
+pub(super) const LAYER_CANDIDATES: usize = MAX_CANDIDATES + MAX_CANDIDATES / 4;
 
 /// Number of documents with the most similar embeddings to rank as well.
 pub(super) const EMBEDDING_CANDIDATES: usize = 40;
@@ -90,7 +90,7 @@ impl WeightedQuery {
         found: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<(K, &'a Document)> {
         let mut found: Vec<(K, &Document)> = found.into_iter().collect();
-        if found.len() <= CANDIDATES {
+        if found.len() <= MAX_CANDIDATES {
             return found;
         }
         let totals = QueryTotals::new(self);
@@ -98,10 +98,10 @@ impl WeightedQuery {
         let mut scored: Vec<_> = scored
             .map(|candidate| (totals.match_document(candidate.1).score, candidate))
             .collect();
-        scored.select_nth_unstable_by(CANDIDATES, |(a, first), (b, second)| {
+        scored.select_nth_unstable_by(MAX_CANDIDATES, |(a, first), (b, second)| {
             b.total_cmp(a).then(first.0.cmp(&second.0))
         });
-        scored.truncate(CANDIDATES);
+        scored.truncate(MAX_CANDIDATES);
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::choose::search::query::Query;
 use crate::choose::search::tokenizer::{Term, Tokenizer};
-use crate::text::{MISSING, start_of, word_end, word_start};
+use crate::text::{ELLIPSIS, next_word_start, previous_word_end, truncate_bytes};
 
 /// Bytes of a text to search for a snippet.
 const MAX_SEARCHED_BYTES: usize = 64 * 1024;
@@ -29,22 +29,22 @@ impl Query {
     /// several. Returns `None` if the text has no query terms or not even one character fits. A word that does not fit
     /// is cut.
     pub fn snippet(&self, text: &str, bytes: usize) -> Option<Snippet> {
-        let searched = start_of(text, MAX_SEARCHED_BYTES);
+        let searched = truncate_bytes(text, MAX_SEARCHED_BYTES);
         let spans = self.term_spans(searched);
         let mut window = spans[best_window(&spans, bytes)].to_vec();
         let (_, first) = window.first_mut()?;
-        let word = start_of(&searched[first.clone()], bytes);
+        let word = truncate_bytes(&searched[first.clone()], bytes);
         if word.is_empty() {
             return None;
         }
         first.end = first.start + word.len();
         let (first_start, last_end) = (window.first()?.1.start, window.last()?.1.end);
         let context = bytes.saturating_sub(last_end - first_start);
-        let start = word_start(
+        let start = next_word_start(
             searched,
             first_start.saturating_sub(context / 3)..first_start,
         );
-        let end = word_end(searched, last_end..start.saturating_add(bytes));
+        let end = previous_word_end(searched, last_end..start.saturating_add(bytes));
         let mut terms: Vec<usize> = window.iter().map(|(term, _)| *term).collect();
         terms.sort_unstable();
         terms.dedup();
@@ -108,7 +108,7 @@ fn collapse_whitespace(
     let mut marks: Vec<Range<usize>> = Vec::new();
     let mut ranges = ranges.peekable();
     if window.start > 0 {
-        line.push(MISSING);
+        line.push(ELLIPSIS);
     }
     let mut after_space = true;
     for (position, c) in text[window.clone()].char_indices() {
@@ -136,7 +136,7 @@ fn collapse_whitespace(
     let trimmed = line.trim_end().len();
     line.truncate(trimmed);
     if window.end < text.trim_end().len() {
-        line.push(MISSING);
+        line.push(ELLIPSIS);
     }
     Snippet {
         text: line,

@@ -8,7 +8,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::text::{fold_char, start_of};
+use crate::text::{fold_char, truncate_bytes};
 
 /// A hashed word stem. It is the same for all forms of a word and on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,7 +21,7 @@ impl Term {
     }
 
     /// Returns the hash.
-    pub const fn number(self) -> u32 {
+    pub const fn hash(self) -> u32 {
         self.0
     }
 }
@@ -79,7 +79,7 @@ impl Tokenizer {
     }
 
     fn compute_term(&self, word: &str) -> Option<Term> {
-        let folded = fold_word(start_of(word, MAX_WORD_BYTES));
+        let folded = fold_word(truncate_bytes(word, MAX_WORD_BYTES));
         if STOP_WORDS.contains(&&*folded) {
             return None;
         }

@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn no_character_of_unicode_gets_by_the_oracle() {
         for c in '\0'..=char::MAX {
-            let read = skillfold_testkit::envelope::read_as(c);
+            let read = skillfold_testkit::envelope::fold_char(c);
             let number = u32::from(c);
             assert_eq!(
                 classify(c) == TagCharacter::Bracket,

@@ -85,7 +85,7 @@ pub struct LoadFailure<'a> {
 /// A rendered envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FilledEnvelope {
+pub struct RenderedEnvelope {
     /// The text for the model.
     pub text: String,
     /// The number of tags in the body that were neutralised.
@@ -123,8 +123,8 @@ impl Envelope {
     ///
     /// In single-line values, control and invisible characters are escaped; in a tagged envelope also `& < > " '` and
     /// look-alikes of `<`. The time is linear in the size of the parts, for any input.
-    pub fn render(self, parts: &EnvelopeParts<'_>) -> FilledEnvelope {
-        let untagged = |text| FilledEnvelope {
+    pub fn render(self, parts: &EnvelopeParts<'_>) -> RenderedEnvelope {
+        let untagged = |text| RenderedEnvelope {
             text,
             neutralised: 0,
         };

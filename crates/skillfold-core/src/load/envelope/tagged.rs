@@ -3,7 +3,7 @@
 use super::escape::escape_markup;
 use super::sentences::{end_line, failure_text, requires_sentence, unlisted_sentence};
 use super::tags::push_neutralised;
-use super::{EnvelopeParts, FilledEnvelope, LoadFailure};
+use super::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 
 /// The tags that delimit the parts of `skill_context`, in the form that [`push_neutralised`] expects.
 ///
@@ -21,7 +21,7 @@ const CONTEXT_TAGS: &[&str] = &[
 const CONTENT_TAGS: &[&str] = &["skillcontent", "skillresources"];
 
 /// Renders the instructions, the files and a directive, each in its own tag.
-pub(super) fn skill_context(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
+pub(super) fn skill_context(parts: &EnvelopeParts<'_>) -> RenderedEnvelope {
     let id = escape_markup(parts.id);
     let mut text = String::with_capacity(parts.body.len() + 1024);
     push_all(
@@ -44,7 +44,7 @@ pub(super) fn skill_context(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
         push_all(&mut text, &["    ", &requirement, "\n"]);
     }
     text.push_str("  </execution_directive>\n</skill_context>");
-    FilledEnvelope { text, neutralised }
+    RenderedEnvelope { text, neutralised }
 }
 
 /// What the host tells the model. It contains nothing from the skill, not even its name.
@@ -73,7 +73,7 @@ fn push_active_resources(parts: &EnvelopeParts<'_>, text: &mut String) {
 }
 
 /// Renders the instructions, the folder and the files in the format of the client guide.
-pub(super) fn skill_content(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
+pub(super) fn skill_content(parts: &EnvelopeParts<'_>) -> RenderedEnvelope {
     let mut text = String::with_capacity(parts.body.len() + 1024);
     push_all(
         &mut text,
@@ -103,7 +103,7 @@ pub(super) fn skill_content(parts: &EnvelopeParts<'_>) -> FilledEnvelope {
         text.push_str("</skill_resources>\n");
     }
     text.push_str("</skill_content>");
-    FilledEnvelope { text, neutralised }
+    RenderedEnvelope { text, neutralised }
 }
 
 /// Renders a failure as a `skill_context`.

@@ -32,7 +32,7 @@ pub struct Fixed {
     /// The findings that were fixed, sorted by position in the original file.
     pub fixed: Vec<Diagnostic>,
     /// The findings that remain, sorted by position in the corrected file.
-    pub left: Vec<Diagnostic>,
+    pub remaining: Vec<Diagnostic>,
 }
 
 /// Fixes what can be fixed in a whole `SKILL.md` without changing what the skill says.
@@ -70,7 +70,7 @@ pub fn fix(bytes: &[u8], folder: &str, profile: Profile) -> Fixed {
     Fixed {
         fixed: fixed_findings(&original.findings, &draft.findings),
         bytes: (draft.bytes != original.bytes).then_some(draft.bytes),
-        left: draft.findings,
+        remaining: draft.findings,
     }
 }
 
@@ -105,7 +105,7 @@ impl Draft {
 
     fn body(&self) -> &[u8] {
         self.parsed
-            .body
+            .body_start
             .and_then(|body| self.bytes.get(body..))
             .unwrap_or_default()
     }

@@ -331,7 +331,7 @@ impl<'a> FieldReader<'a, '_> {
         Some(Manifest {
             name,
             description: description.trim().into(),
-            details: Optional::new(details),
+            optional: Optional::new(details),
         })
     }
 }

@@ -29,7 +29,7 @@ pub use tools::ToolCheck;
 pub struct Manifest {
     name: SkillName,
     description: Box<str>,
-    details: Optional,
+    optional: Optional,
 }
 
 /// The optional fields.
@@ -151,13 +151,13 @@ impl Manifest {
 
     /// Returns whether only the user may invoke the skill; `false` by default.
     pub fn disable_model_invocation(&self) -> bool {
-        let flags = self.details.flags();
+        let flags = self.optional.flags();
         flags.disable_model_invocation.unwrap_or(false)
     }
 
     /// Returns whether a bundled skill is enabled unless configured otherwise; `true` by default.
     pub fn default_enabled(&self) -> bool {
-        self.details.flags().default_enabled.unwrap_or(true)
+        self.optional.flags().default_enabled.unwrap_or(true)
     }
 
     /// Returns the mapping `metadata`, verbatim.
@@ -182,7 +182,7 @@ impl Manifest {
                     Field::from_key(name).is_none() || other.metadata().get(name).is_some()
                 });
                 details.metadata = shared.map(|(name, value)| (name, value.clone())).collect();
-                manifest.details = Optional::Parsed(Box::new(details));
+                manifest.optional = Optional::Parsed(Box::new(details));
             }
             manifest
         };
@@ -190,7 +190,7 @@ impl Manifest {
     }
 
     fn details(&self) -> Option<&OptionalFields> {
-        self.details.get()
+        self.optional.get()
     }
 }
 

@@ -9,7 +9,7 @@ impl Pack for Manifest {
         let Self {
             name,
             description,
-            details,
+            optional: details,
         } = self;
         name.pack(into);
         description.pack(into);
@@ -20,7 +20,7 @@ impl Pack for Manifest {
         Some(Self {
             name: SkillName::unpack(from)?,
             description: Pack::unpack(from)?,
-            details: Pack::unpack(from)?,
+            optional: Pack::unpack(from)?,
         })
     }
 }

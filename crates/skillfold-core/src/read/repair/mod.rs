@@ -3,11 +3,11 @@
 //! The block is split into fields by its lines. Each field is parsed as YAML separately; only a field that fails is
 //! read as text. The original error is reported first, then each repair with its position.
 
-mod alone;
 mod change;
 mod comment;
 mod line;
 mod scalar;
+mod standalone;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::name::{ResourcePath, is_of_version_control};
+use crate::name::{ResourcePath, is_vcs_name};
 use crate::read::source::{
     Cursor, FileBytes, FileState, Finding, Folder, FolderPage, ListedFolder, Resource,
     ResourceKind, Resources, Revision, SKILL_FILE, Source, WalkOptions,
@@ -189,7 +189,7 @@ impl Source for MemorySource {
                     .files
                     .push(Resource::new(path, bytes.len() as u64)),
                 Err(error) => {
-                    let code = if path.split('/').any(is_of_version_control) {
+                    let code = if path.split('/').any(is_vcs_name) {
                         Code::VersionControl
                     } else {
                         Code::FolderName

@@ -100,7 +100,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// Returns whether the last walk followed a link, so one folder may be reachable by two paths. If so, only a full
     /// rescan can tell what changed.
-    fn went_over_links(&self) -> bool {
+    fn followed_links(&self) -> bool {
         false
     }
 
@@ -132,7 +132,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// Returns the name under which scans of this source can be cached across processes. A source may have one only if
     /// an equal [`Revision`] means equal content in every process, at any time.
-    fn lasting_name(&self) -> Option<&str> {
+    fn persistent_name(&self) -> Option<&str> {
         None
     }
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 use proptest::prelude::*;
 use skillfold_core::{Envelope, EnvelopeParts, LoadFailure};
 use skillfold_testkit::envelope::{
-    Opened, left_open, open_skill_content, open_skill_context, replaced, tags, unescaped,
+    ParsedEnvelope, count_open_tags, count_replaced, parse_skill_content, parse_skill_context,
+    tags, unescape,
 };
-use skillfold_testkit::least_cost;
+use skillfold_testkit::min_cpu_time;
 
 use super::break_outs::{BREAK_OUTS, filled};
 
@@ -69,10 +70,11 @@ fn check(envelope: Envelope, parts: &EnvelopeParts<'_>) -> usize {
         rendered.text
     );
     let open = match envelope {
-        Envelope::SkillContext => open_skill_context,
-        _ => open_skill_content,
+        Envelope::SkillContext => parse_skill_context,
+        _ => parse_skill_content,
     };
-    let opened: Opened = open(&rendered.text).unwrap_or_else(|| panic!("{}", rendered.text));
+    let opened: ParsedEnvelope =
+        open(&rendered.text).unwrap_or_else(|| panic!("{}", rendered.text));
     assert_eq!(opened.id, parts.id);
     assert_eq!(opened.base_dir.as_deref(), parts.base_dir);
     assert_eq!(opened.files, parts.files);
@@ -81,11 +83,11 @@ fn check(envelope: Envelope, parts: &EnvelopeParts<'_>) -> usize {
         body = body.strip_suffix('\n').unwrap();
     }
     assert_eq!(
-        replaced(parts.body, body),
+        count_replaced(parts.body, body),
         Some(rendered.neutralised),
         "{body:?}"
     );
-    let own = tags(parts.body, names).len() + left_open(parts.body, names);
+    let own = tags(parts.body, names).len() + count_open_tags(parts.body, names);
     assert_eq!(own, rendered.neutralised, "{body:?}");
     rendered.neutralised
 }
@@ -203,10 +205,10 @@ fn no_error_breaks_out() {
                 "{rendered}"
             );
             let (before, rest) = rendered.split_once("<error>").unwrap();
-            assert_eq!(unescaped(before.split('"').nth(1).unwrap()).unwrap(), text);
+            assert_eq!(unescape(before.split('"').nth(1).unwrap()).unwrap(), text);
             let (account, _) = rest.split_once("</error>").unwrap();
             assert!(
-                unescaped(account.trim_matches(['\n', ' '])).is_some(),
+                unescape(account.trim_matches(['\n', ' '])).is_some(),
                 "{account}"
             );
         }
@@ -414,7 +416,7 @@ fn time_grows_with_the_body_and_no_faster() {
 }
 
 fn cost(body: &str) -> Duration {
-    least_cost(7, || {
+    min_cpu_time(7, || {
         Envelope::SkillContext.render(&EnvelopeParts {
             body,
             ..EnvelopeParts::default()

@@ -9,7 +9,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, DocumentBuilder, MemorySource, Query, Root, Scope, SearchCoverage,
     SearchIndex,
 };
-use skillfold_index::{DiskIndex, Key};
+use skillfold_index::{DiskIndex, DocumentKey};
 
 use super::{Skill, many};
 
@@ -21,7 +21,7 @@ struct Both {
     memory: SearchIndex,
     disk: DiskIndex,
     /// By the order of the catalog, which is how equal ones are ordered in memory.
-    keys: Vec<(Key, String)>,
+    keys: Vec<(DocumentKey, String)>,
     _folder: tempfile::TempDir,
 }
 
@@ -41,7 +41,7 @@ impl Both {
         let disk = DiskIndex::open(folder.path(), "1");
         let (mut documents, mut keys, mut given) = (DocumentBuilder::new(), Vec::new(), Vec::new());
         for (number, entry) in catalog.entries().enumerate() {
-            let key = Key::new((number as u128).to_be_bytes());
+            let key = DocumentKey::new((number as u128).to_be_bytes());
             keys.push((key, entry.id().to_owned()));
             given.push((key, documents.from_manifest(&entry.skill().manifest, None)));
         }
@@ -66,13 +66,13 @@ impl Both {
     }
 
     fn by_disk(&self, request: &str) -> Vec<(&str, f32, f32)> {
-        let place = |key: Key| {
+        let place = |key: DocumentKey| {
             let place = usize::try_from(u128::from_be_bytes(*key.bytes())).unwrap();
             Some(place)
         };
         let answer = self.disk.search(&Query::new(request), TOP, place).unwrap();
         let hits = answer.hits.iter();
-        hits.map(|hit| (&*self.keys[hit.seen].1, hit.score, hit.confidence))
+        hits.map(|hit| (&*self.keys[hit.value].1, hit.score, hit.confidence))
             .collect()
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use skillfold_core::{ErrorKind, Query};
-use skillfold_index::{Damage, DiskIndex, Writer};
+use skillfold_index::{Damage, DiskIndex, SyncWriter};
 
 use super::{files, found, many, office, sync, word};
 
@@ -36,7 +36,7 @@ fn is_whole(folder: &Path) -> bool {
         );
     }
     let synced = sync(&index, &skills);
-    assert_eq!(synced.writer, Writer::This);
+    assert_eq!(synced.writer, SyncWriter::This);
     assert_eq!(synced.rebuilt, damage);
     assert_eq!(index.documents(), 60);
     assert!(found(&index, &skills, &word("skill", 7)) == [word("skill", 7)]);

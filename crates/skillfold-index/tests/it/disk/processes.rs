@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
-use skillfold_index::{DiskIndex, Writer};
+use skillfold_index::{DiskIndex, SyncWriter};
 
 use super::{document, found, key, many, office, skill, sync, word};
 
@@ -47,7 +47,7 @@ fn who_does_not_write_searches_what_is_there_and_says_what_is_missing() {
     // The first one is in the middle of its change while the other one tries.
     let make = |skill: &super::Skill| {
         let synced = sync(&other, &skills);
-        assert_eq!(synced.writer, Writer::Another);
+        assert_eq!(synced.writer, SyncWriter::Another);
         assert_eq!((synced.kept, synced.missing, synced.added), (3, 1, 0));
         assert_eq!(found(&other, &skills, "forms"), ["pdf", "tables"]);
         Some(document(skill))
@@ -55,7 +55,7 @@ fn who_does_not_write_searches_what_is_there_and_says_what_is_missing() {
     let synced = index
         .sync(skills.iter().map(|skill| (key(skill), || make(skill))))
         .unwrap();
-    assert_eq!((synced.writer, synced.added), (Writer::This, 1));
+    assert_eq!((synced.writer, synced.added), (SyncWriter::This, 1));
     assert_eq!(sync(&other, &skills).kept, 4);
     assert_eq!(found(&other, &skills, "pipe"), ["plumber"]);
 }
@@ -104,7 +104,7 @@ fn a_killed_writer_leaves_an_index_that_answers() {
             [word("skill", 7)]
         );
         let synced = sync(&index, &many(30));
-        assert_eq!((synced.writer, synced.rebuilt), (Writer::This, None));
+        assert_eq!((synced.writer, synced.rebuilt), (SyncWriter::This, None));
         assert_eq!(index.documents(), 30);
     }
     let count = super::files(&folder).len();

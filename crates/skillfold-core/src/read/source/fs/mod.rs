@@ -222,7 +222,7 @@ impl Source for FsSource {
         )
     }
 
-    fn went_over_links(&self) -> bool {
+    fn followed_links(&self) -> bool {
         self.followed_links.load(Ordering::Relaxed)
     }
 
@@ -278,7 +278,7 @@ impl Source for FsSource {
     }
 
     /// Returns the path, if it is valid UTF-8.
-    fn lasting_name(&self) -> Option<&str> {
+    fn persistent_name(&self) -> Option<&str> {
         self.path.to_str()
     }
 

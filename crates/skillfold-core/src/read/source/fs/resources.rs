@@ -5,7 +5,7 @@ use std::io;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::limits::Limits;
-use crate::name::{ResourcePath, is_of_version_control};
+use crate::name::{ResourcePath, is_vcs_name};
 use crate::read::source::fs::join;
 use crate::read::source::fs::tree::{Encoding, EntryKind, RawEntry, Tree};
 use crate::read::source::{Cursor, Finding, Folder, Resource, Resources};
@@ -137,7 +137,7 @@ impl ResourceWalk<'_> {
         let mut next = Vec::new();
         for entry in entries {
             let full = join(here, &entry.name);
-            if is_of_version_control(&entry.name) {
+            if is_vcs_name(&entry.name) {
                 let what = "Belongs to version control, not to the skill:";
                 self.findings
                     .push(Finding::new(Code::VersionControl, &full, what));

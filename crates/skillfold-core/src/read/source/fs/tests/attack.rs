@@ -1,7 +1,7 @@
 //! The fallback and the portable tree resist every attack, and the fallback resists races.
 
 use rustix::fs::{CWD, FileType, Mode, fstat, openat};
-use skillfold_testkit::{ATTACKED, Verdict, holds_secret, hostile_tree};
+use skillfold_testkit::{ATTACKED_SKILL, ExpectedOutcome, contains_secret, hostile_tree};
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn fallback_walk_loses_to_no_attack() {
     let tree = hostile_tree();
     let skill = openat(
         CWD,
-        tree.root().join(ATTACKED),
+        tree.root().join(ATTACKED_SKILL),
         beneath::FOLDER_FLAGS,
         Mode::empty(),
     )
@@ -30,14 +30,14 @@ fn fallback_walk_loses_to_no_attack() {
     let mut tried = 0;
     for attack in tree.attacks() {
         let Ok(path) = attack.text.parse::<ResourcePath>() else {
-            assert_ne!(attack.verdict, Verdict::NotFound, "{attack:?}");
+            assert_ne!(attack.verdict, ExpectedOutcome::NotFound, "{attack:?}");
             continue;
         };
         tried += 1;
         match read_stepwise(&skill, path.as_str()) {
             Ok(bytes) => {
-                assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
-                assert!(!holds_secret(&bytes), "{attack:?}");
+                assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                assert!(!contains_secret(&bytes), "{attack:?}");
             }
             Err(error) => {
                 let kernel = beneath::open(skill.as_fd(), path.as_str(), beneath::READ_FLAGS);
@@ -53,24 +53,24 @@ fn fallback_walk_loses_to_no_attack() {
 fn portable_tree_loses_to_no_attack() {
     let tree = hostile_tree();
     let source = FsSource::portable(tree.root()).unwrap();
-    let folder = Folder::new(ATTACKED).unwrap();
+    let folder = Folder::new(ATTACKED_SKILL).unwrap();
     for attack in tree.attacks() {
         let Ok(path) = attack.text.parse::<ResourcePath>() else {
             continue;
         };
         match source.read(&folder, &path, 0..4096) {
             Ok(content) => {
-                assert_eq!(attack.verdict, Verdict::Inside, "{attack:?}");
-                assert!(!holds_secret(&content.bytes), "{attack:?}");
+                assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                assert!(!contains_secret(&content.bytes), "{attack:?}");
             }
-            Err(error) if attack.verdict == Verdict::Refused => {
+            Err(error) if attack.verdict == ExpectedOutcome::Refused => {
                 assert_eq!(error.kind(), crate::ErrorKind::Refused, "{attack:?}");
             }
             Err(error) => assert_ne!(error.kind(), crate::ErrorKind::Unreadable, "{attack:?}"),
         }
         let kind = source.kind(&folder, &path);
         assert!(
-            kind.is_err() || attack.verdict == Verdict::Inside,
+            kind.is_err() || attack.verdict == ExpectedOutcome::Inside,
             "{attack:?}"
         );
     }
@@ -79,7 +79,7 @@ fn portable_tree_loses_to_no_attack() {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
 fn fallback_walk_gives_nothing_from_outside_in_a_race() {
-    use skillfold_testkit::{Outcome, SECRET, Swap};
+    use skillfold_testkit::{RaceOutcome, SECRET, Swap};
 
     for (swapped, outside) in [
         ("root/inner", "outside"),
@@ -95,7 +95,8 @@ fn fallback_walk_gives_nothing_from_outside_in_a_race() {
         symlink(at(outside), at("link")).unwrap();
         let root = openat(CWD, at("root"), beneath::FOLDER_FLAGS, Mode::empty()).unwrap();
         let swap = Swap::new(at(swapped), at("link"));
-        let counts = swap.race(|| Outcome::of(read_stepwise(&root, "inner/deeper/file")));
+        let counts =
+            swap.race(|| RaceOutcome::from_result(read_stepwise(&root, "inner/deeper/file")));
         eprintln!("fallback walk, {swapped} swapped: {counts}");
         assert_eq!(counts.leaked, 0, "{swapped}: {counts}");
         assert!(

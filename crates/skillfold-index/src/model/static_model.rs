@@ -5,7 +5,9 @@ use std::path::Path;
 
 use skillfold_core::{Embedder, Error};
 
-use crate::model::files::{CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, guarded, is_sound};
+use crate::model::files::{
+    CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, catch_panic, is_valid_vector,
+};
 
 /// The algorithm and its version. Change it whenever the computed vectors change.
 const COMPUTED: &str = "static-1";
@@ -47,7 +49,8 @@ impl StaticModel {
             );
             model.map_err(|error| format!("{error:#}"))
         };
-        let model = guarded(read).map_err(|why| files.folder().broken(blamed_file(&why), &why))?;
+        let model =
+            catch_panic(read).map_err(|why| files.folder().error(blamed_file(&why), &why))?;
         let model = Self {
             id: files.id(COMPUTED),
             folder: files.folder().clone(),
@@ -59,13 +62,13 @@ impl StaticModel {
     }
 
     fn embed_one(&self, text: &str) -> Result<Vec<f32>, Error> {
-        let vector = guarded(|| Ok(self.model.encode_single(text)));
-        let vector = vector.map_err(|why| self.folder.broken(WEIGHTS, &why))?;
-        if is_sound(&vector) {
+        let vector = catch_panic(|| Ok(self.model.encode_single(text)));
+        let vector = vector.map_err(|why| self.folder.error(WEIGHTS, &why))?;
+        if is_valid_vector(&vector) {
             Ok(vector)
         } else {
             let why = "it has no vectors, or some that are no numbers";
-            Err(self.folder.broken(WEIGHTS, why))
+            Err(self.folder.error(WEIGHTS, why))
         }
     }
 }

@@ -20,7 +20,7 @@ const MAX_INDEXES: usize = 16;
 ///
 /// An index that is being written is kept. Anything that is not a folder, or not owned by the user alone, is not
 /// touched.
-pub fn tidy_indexes(folder: &Path, name: &str) -> io::Result<Vec<String>> {
+pub fn delete_unused_indexes(folder: &Path, name: &str) -> io::Result<Vec<String>> {
     let used = folder.join(name);
     let now = touch(&used);
     let mut others: Vec<(SystemTime, PathBuf)> = Vec::new();

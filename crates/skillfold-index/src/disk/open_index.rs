@@ -22,7 +22,7 @@ use tantivy::{
 
 use crate::disk::files::{IndexFiles, META_FILE};
 use crate::disk::handle::FileState;
-use crate::disk::key::{Key, KeyHashBuilder};
+use crate::disk::key::{DocumentKey, KeyHashBuilder};
 use crate::disk::schema::{Fields, KEY_COLUMNS, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, StampError};
 use crate::disk::token::RepeatTokenizer;
@@ -99,7 +99,7 @@ pub(super) fn panic_damage(panic: &(dyn Any + Send)) -> Damage {
 pub(super) type CheckedFiles = BTreeMap<PathBuf, FileState>;
 
 /// The address of each document by key, and whether there is a skill for it.
-pub(super) type DocumentAddresses = HashMap<Key, (DocAddress, Wanted), KeyHashBuilder>;
+pub(super) type DocumentAddresses = HashMap<DocumentKey, (DocAddress, Wanted), KeyHashBuilder>;
 
 /// Whether there is a skill for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Keys {
     }
 
     /// Returns the keys of all documents, including deleted ones.
-    fn all(&self) -> Vec<Key> {
+    fn all(&self) -> Vec<DocumentKey> {
         let halves = self.0.each_ref().map(|half| {
             let mut values = vec![0; half.num_vals() as usize];
             half.get_range(0, &mut values);
@@ -141,13 +141,13 @@ impl Keys {
         });
         let pairs = halves[0].iter().zip(&halves[1]);
         pairs
-            .map(|(high, low)| Key::from_halves(*high, *low))
+            .map(|(high, low)| DocumentKey::from_halves(*high, *low))
             .collect()
     }
 
-    pub(super) fn get(&self, document: u32) -> Key {
+    pub(super) fn get(&self, document: u32) -> DocumentKey {
         let [high, low] = &self.0;
-        Key::from_halves(high.get_val(document), low.get_val(document))
+        DocumentKey::from_halves(high.get_val(document), low.get_val(document))
     }
 }
 
@@ -201,7 +201,10 @@ impl OpenIndex {
     }
 
     /// Returns the address of the document with a key, if there is one, without scanning the others.
-    pub(super) fn find_address(&self, key: Key) -> Result<Option<DocAddress>, TantivyError> {
+    pub(super) fn find_address(
+        &self,
+        key: DocumentKey,
+    ) -> Result<Option<DocAddress>, TantivyError> {
         let term = self.fields.key_term(key);
         for (ordinal, segment) in (0..).zip(self.searcher.segment_readers()) {
             let inverted_index = segment.inverted_index(term.field())?;
