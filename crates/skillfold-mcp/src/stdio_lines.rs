@@ -1,4 +1,4 @@
-//! Answers lines that are too long for a message, without ever holding one in memory.
+//! Answers lines that are too long for a message, without ever holding a whole one in memory.
 
 use rmcp::ErrorData;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream};
