@@ -141,7 +141,8 @@ fn say_served(skills: &Skills, output: &mut Output) {
     let catalog = skills.catalog();
     match catalog.visible().count() {
         0 => {
-            output.say("No skills to serve; `skillfold doctor` lists the folders that are searched")
+            output
+                .say("No skills to serve; `skillfold doctor` lists the folders that are searched");
         }
         count => {
             let served = pluralize(count, "skill is", "skills are");
