@@ -75,11 +75,11 @@ pub(crate) fn say_unread(
     unread_by_patterns: Option<Bytes>,
     output: &mut Output,
 ) {
-    let parts = [(unread, "nothing"), (unread_by_patterns, "no pattern")];
+    let parts = [(unread, "matching"), (unread_by_patterns, "patterns")];
     for (unread, who) in parts {
         if let Some(Bytes { start, end, .. }) = unread {
             output.say(format!(
-                "{who} looked at bytes {start} to {end} of the request: it is too long"
+                "{who} skipped bytes {start} to {end} of the request: it is too long"
             ));
         }
     }

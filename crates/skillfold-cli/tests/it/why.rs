@@ -103,8 +103,8 @@ fn middle_of_a_long_request_is_said_not_to_be_read() {
     1. mail
        a trigger matches: `inbox` at bytes 100009 to 100014
        tier 3: its instructions are given, N tokens
-    ! nothing skipped bytes 32764 to 67249 of the request: it is too long
-    ! no pattern skipped bytes 4094 to 95919 of the request: it is too long
+    ! matching skipped bytes 32764 to 67249 of the request: it is too long
+    ! patterns skipped bytes 4094 to 95919 of the request: it is too long
     ! hybrid mode, tier 3, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0

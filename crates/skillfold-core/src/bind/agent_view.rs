@@ -144,7 +144,7 @@ impl<'a> AgentView<'a> {
             if index < MAX_EXPLAINED
                 && let Some(suggestion) = self.suggestion(id)
             {
-                why.extend([", ", &*quoted_path(suggestion), " may be meant"]);
+                why.extend(["; did you mean ", &*quoted_path(suggestion), "?"]);
             }
             let id = id.clone();
             MissingSkill { id, reason: why }
@@ -190,8 +190,8 @@ impl<'a> AgentView<'a> {
                 format!("{name} is not visible to the agent that started this one")
             }
             Lookup::Skill(_) => format!("{name} may only be started by a person"),
-            Lookup::Refused(_) => format!("{name} holds no skill"),
-            Lookup::NotFound => format!("{name} is not there"),
+            Lookup::Refused(_) => format!("{name} is not a valid skill"),
+            Lookup::NotFound => format!("{name} does not exist"),
         }
     }
 

@@ -89,7 +89,7 @@ impl<'a> RequiresSearch<'a> {
     fn visit(&mut self, by: Entry<'a>, id: &str) {
         let Some(entry) = self.catalog.get(id).filter(Entry::is_for_models) else {
             let (by, id) = (quoted(by.id()), quoted(id));
-            let message = format!("{by} requires {id}, which is not there");
+            let message = format!("{by} requires {id}, which does not exist");
             return self.report(Code::RequiredMissing, message);
         };
         match self.stages.get(&entry.index()) {

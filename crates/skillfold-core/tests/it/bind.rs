@@ -195,8 +195,8 @@ fn all_skills_that_cannot_be_had_are_reported_and_the_others_are_there() {
     let seen = catalog.view_for(&agent);
     assert_eq!(ids(&seen), ["mail", "pdf"]);
     insta::assert_snapshot!(left_out(&seen), @"
-    `mial` is not there; did you mean `mail`?
-    `zebra` is not there
+    `mial` does not exist; did you mean `mail`?
+    `zebra` does not exist
     `draft` is disabled
     `trap` is not trusted
     `broken` is not a valid skill

@@ -29,5 +29,4 @@ pub(crate) enum Kind {
 }
 
 /// Hint for a path that passes through a link.
-pub(crate) const LINK_IN_PATH: &str = "A folder on the way to it is a symbolic link, which may lead anywhere; \
-     put a folder in its place, or change the file that it leads to by its own path";
+pub(crate) const LINK_IN_PATH: &str = "A parent folder is a symbolic link; replace the link with a folder, or name the file by its real path";

@@ -111,7 +111,7 @@ fn what_is_wrong_with_an_agent_is_reported_at_its_line() {
     assert!(skills.agent("d").is_err());
     let composed = skills.compose("e", "Prompt.", "").unwrap();
     assert_eq!(composed.text, "Prompt.");
-    assert_eq!(composed.missing[0].reason, "`pfd` is not there");
+    assert_eq!(composed.missing[0].reason, "`pfd` does not exist");
 
     let variable = world
         .environment("person/app")
@@ -206,5 +206,5 @@ fn agent_follows_a_refresh() {
     std::fs::remove_dir_all(world.path("person/.agents/skills/pdf")).unwrap();
     skills.refresh().unwrap();
     assert_eq!(clerk.compose("Prompt.", "").unwrap().text, "Prompt.");
-    assert_eq!(clerk.missing()[0].reason, "`pdf` is not there");
+    assert_eq!(clerk.missing()[0].reason, "`pdf` does not exist");
 }
