@@ -52,7 +52,7 @@ pub(crate) struct Global {
     /// Search this folder of skills too: PATH, SCOPE=PATH or PLUGIN=PATH
     #[arg(long, global = true, value_name = "ROOT")]
     pub(crate) root: Vec<String>,
-    /// Make a setting: KEY=VALUE, as in a settings file
+    /// Override a setting: KEY=VALUE, as in a settings file
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Trust the skills of this project, for this run
@@ -61,10 +61,10 @@ pub(crate) struct Global {
     /// Print JSON; docs/schema/view-v1.json is its schema
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Write what happens to the end of this file as lines of JSON; `-` is the error output
+    /// Append events to this file as JSON lines; `-` is stderr
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Use colours
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 }
@@ -98,39 +98,39 @@ impl Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the skills that are found from here
+    /// List the skills
     List(List),
-    /// Find the skills that answer a request, the best first
+    /// Search for skills, best match first
     Search(Search),
-    /// Show all that is known of a skill
+    /// Show everything about a skill
     Show(Show),
     /// Print the instructions of a skill as a model gets them
     Load(Load),
-    /// List the files of a skill, those that its instructions speak of first
+    /// List the files of a skill, those that its instructions mention first
     Files(Files),
     /// Print a file of a skill
     Read(Read),
-    /// Print what a model would be told for a request, and what that costs
+    /// Print what a model would be told for a request, and its cost in tokens
     Prompt(Prompt),
-    /// Say which skills a request would bring, and why; and why others would not come
+    /// Explain which skills a request would bring, and why others would not come
     Why(Why),
-    /// Serve skills to agents over the Model Context Protocol, by stdin and stdout or by HTTP
+    /// Serve skills to agents over MCP, on stdin and stdout or over HTTP
     Serve(Serve),
-    /// Judge skills, and correct what can be corrected safely
+    /// Check skills for problems, and fix what can be fixed safely
     Check(Check),
-    /// Run the trigger queries that skills ship, and say which skills are confused
+    /// Run the trigger queries that skills ship, and show which skills are confused
     Test(Test),
-    /// Say by the log of an agent how well skills are chosen over time
+    /// Show from an agent's log how well skills are chosen over time
     Stats(Stats),
-    /// Make a new skill
+    /// Create a new skill
     New(New),
-    /// Put the server into the configuration of a client, after showing the change
+    /// Add the server to a client's configuration, after showing the change
     Setup(Setup),
-    /// Trust the skills of a project, after showing what they are
+    /// Trust the skills of a project, after showing them
     Trust(Trust),
-    /// Say for each root and each skill what became of it, and why
+    /// Show the status of each root and skill, and what is wrong
     Doctor,
-    /// Show the settings, or make one
+    /// Show the settings, or change one
     Config(Config),
     /// Print completions for a shell
     Completions {
@@ -139,7 +139,7 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man {
-        /// The page of one command
+        /// Print the page of one command
         command: Vec<String>,
     },
 }
@@ -160,10 +160,10 @@ pub(crate) struct List {
     /// Only skills with this tag
     #[arg(long)]
     pub(crate) tag: Vec<String>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit: Option<NonZeroUsize>,
-    /// From after this id on
+    /// Start after this id
     #[arg(long, value_name = "ID")]
     pub(crate) after: Option<String>,
 }
@@ -175,31 +175,31 @@ fn parse_scope(text: &str) -> Result<Scope, String> {
 
 #[derive(Args, Debug)]
 pub(crate) struct Search {
-    /// What is wanted, in any words
+    /// What you need, in any words
     #[arg(required = true)]
     pub(crate) request: Vec<String>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, value_name = "NUMBER", default_value = "10")]
     pub(crate) limit: NonZeroUsize,
-    /// Those too that a model may not see: shadowed, switched off, not trusted, for people only
+    /// Include skills that a model may not see: shadowed, disabled, untrusted, for people only
     #[arg(long)]
     pub(crate) all: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The id, the name or the folder's name of a skill
+    /// The id, name or folder name of a skill
     pub(crate) id: String,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Load {
-    /// The id, the name or the folder's name of a skill
+    /// The id, name or folder name of a skill
     pub(crate) id: String,
-    /// Arguments for the skill: one text, or words that are put together with spaces; what starts with a hyphen comes
+    /// Arguments for the skill: one text, or words joined with spaces; put words that start with a hyphen
     /// after `--`
     pub(crate) arguments: Vec<String>,
-    /// How the instructions are put before a model
+    /// How to wrap the instructions for a model
     #[arg(long, value_name = "FORM", default_value = "plain")]
     pub(crate) envelope: EnvelopeName,
 }
@@ -207,13 +207,13 @@ pub(crate) struct Load {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum EnvelopeName {
-    /// The folder on a line, then the instructions
+    /// The folder, then the instructions
     Plain,
-    /// The id and the size on a line, the instructions, and what else is required
+    /// The id and size, the instructions, and the skills they require
     ReadSkill,
     /// In tags, with the files and a directive
     SkillContext,
-    /// In the tags of the guide for clients
+    /// In the tags of the Agent Skills client guide
     SkillContent,
 }
 
@@ -230,19 +230,19 @@ impl From<EnvelopeName> for Envelope {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// The id, the name or the folder's name of a skill
+    /// The id, name or folder name of a skill
     pub(crate) id: String,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, value_name = "NUMBER")]
     pub(crate) limit: Option<NonZeroUsize>,
-    /// From after this file on
+    /// Start after this file
     #[arg(long, value_name = "PATH")]
     pub(crate) after: Option<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Read {
-    /// The id, the name or the folder's name of a skill
+    /// The id, name or folder name of a skill
     pub(crate) id: String,
     /// The path of the file inside the skill, such as `references/forms.md`
     pub(crate) path: String,
@@ -277,32 +277,32 @@ pub(crate) struct Prompt {
 pub(crate) struct Why {
     /// The latest message of the user
     pub(crate) request: String,
-    /// Say of this skill why it would not be chosen: its id, its name or its folder's name
+    /// Explain why this skill would not be chosen: its id, name or folder name
     #[arg(long, value_name = "ID")]
     pub(crate) skill: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Serve {
-    /// Serve by HTTP at this address: PORT on the loopback, or ADDRESS:PORT; port 0 takes one that is free
+    /// Serve over HTTP at this address: PORT on loopback, or ADDRESS:PORT; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub(crate) http: Option<SocketAddr>,
-    /// Ask no token of clients; on a loopback address only
+    /// Require no token; only on a loopback address
     #[arg(long, requires = "http")]
     pub(crate) no_token: bool,
-    /// Answer to this name too, as clients call the server: HOST or HOST:PORT
+    /// Accept requests to this host name too: HOST or HOST:PORT
     #[arg(long, value_name = "HOST", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// Answer to pages of this origin: SCHEME://HOST:PORT
+    /// Accept requests from web pages of this origin: SCHEME://HOST:PORT
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
-    /// Connections at once; each needs a file descriptor
+    /// Maximum connections; each needs a file descriptor
     #[arg(long, value_name = "NUMBER", default_value = "4096", requires = "http")]
     pub(crate) max_connections: NonZeroUsize,
-    /// Sessions at once, of clients that have them
+    /// Maximum sessions
     #[arg(long, value_name = "NUMBER", default_value = "4096", requires = "http")]
     pub(crate) max_sessions: NonZeroUsize,
-    /// Seconds after which a session ends that nothing is asked in
+    /// Seconds until an idle session ends
     #[arg(
         long,
         value_name = "SECONDS",
@@ -310,10 +310,10 @@ pub(crate) struct Serve {
         requires = "http"
     )]
     pub(crate) session_idle: NonZeroU64,
-    /// Give a tool another name: `load_skill=use_skill`
+    /// Rename a tool: `load_skill=use_skill`
     #[arg(long, value_name = "TOOL=NAME")]
     pub(crate) tool: Vec<String>,
-    /// How much to say on stderr about what happens
+    /// How much to log to stderr
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     pub(crate) log: LogLevel,
 }
@@ -338,19 +338,19 @@ fn parse_address(text: &str) -> Result<SocketAddr, String> {
 
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// Skills to judge, by id or by path; all that are found from here if none is named
+    /// Skills to check, by id or path; all skills if none is named
     #[arg(value_name = "SKILL")]
     pub(crate) skills: Vec<String>,
-    /// Correct what can be corrected without changing what the skill says; without a name, in this project only
+    /// Fix what can be fixed without changing what the skill says; without a name, in this project only
     #[arg(long)]
     pub(crate) fix: bool,
-    /// How strictly to judge
+    /// How strict to be
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// How to print what was found
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -364,13 +364,13 @@ pub(crate) struct Check {
 pub(crate) enum ProfileName {
     /// Warn about what the specification forbids
     Lenient,
-    /// The letter of the specification
+    /// Follow the specification to the letter
     Spec,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people, with the place underlined
+    /// For people, with source lines
     Human,
     /// The same as `--json`
     Json,
@@ -383,16 +383,16 @@ pub(crate) struct Test {
     /// Skills to test, by id; all that ship trigger queries if none is named
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
-    /// Accept a skill of which this share of the queries comes out right
+    /// Pass a skill if this percentage of its queries is right
     #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) at_least: u8,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Stats {
-    /// The log, as `--trace` and a host's `TraceLines` write it; `-` is the input
+    /// The log, written by `--trace` or a host's `TraceLines`; `-` is stdin
     pub(crate) file: PathBuf,
-    /// A row for each so many outcomes, and not for each day
+    /// Print a row for every N outcomes instead of every day
     #[arg(long, value_name = "NUMBER")]
     pub(crate) every: Option<NonZeroU64>,
 }
@@ -408,10 +408,10 @@ pub(crate) struct New {
         default_value = DESCRIPTION_PLACEHOLDER
     )]
     pub(crate) description: String,
-    /// Put it into your own folder, for all projects
+    /// Create it in your own folder, for all projects
     #[arg(long, conflicts_with = "into")]
     pub(crate) user: bool,
-    /// Put it into this folder of skills
+    /// Create it in this folder of skills
     #[arg(long = "in", value_name = "FOLDER", id = "into")]
     pub(crate) into: Option<PathBuf>,
 }
@@ -424,16 +424,16 @@ pub(crate) struct New {
 pub(crate) struct Setup {
     /// The client
     pub(crate) client: ClientName,
-    /// Change the project's configuration, for everybody who works on it, and not yours
+    /// Change the project's configuration, shared by everyone who works on it, instead of yours
     #[arg(long)]
     pub(crate) project: bool,
-    /// Take out what was put in
+    /// Remove the entry again
     #[arg(long)]
     pub(crate) undo: bool,
     /// Only show the change
     #[arg(long, short = 'n', conflicts_with_all = ["yes", "force"])]
     pub(crate) dry_run: bool,
-    /// Replace or remove an entry that was made otherwise
+    /// Replace or remove an entry that `setup` did not create
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not ask
@@ -468,12 +468,12 @@ impl From<ClientName> for Client {
 
 #[derive(Args, Debug)]
 pub(crate) struct Trust {
-    /// A project, or a folder whose projects are all trusted; the project that is worked in if none is named
+    /// A project, or a folder of projects; the current project if none is named
     pub(crate) folder: Option<PathBuf>,
-    /// List the folders that are trusted
+    /// List the trusted folders
     #[arg(long, conflicts_with_all = ["folder", "remove", "yes"])]
     pub(crate) list: bool,
-    /// Trust the folder no longer
+    /// Stop trusting the folder
     #[arg(long)]
     pub(crate) remove: bool,
     /// Do not ask
@@ -483,7 +483,7 @@ pub(crate) struct Trust {
 
 #[derive(Args, Debug)]
 pub(crate) struct Config {
-    /// Say where each value was set
+    /// Show where each value was set
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(subcommand)]
@@ -492,13 +492,13 @@ pub(crate) struct Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigAction {
-    /// Make a setting in your settings file, or in the project's
+    /// Change a setting in your settings file, or in the project's
     Set {
         /// The setting
         key: String,
-        /// Its value, as a variable would have it; lists replace what was there
+        /// Its value, written as in an environment variable; a list replaces the old one
         value: String,
-        /// Write it into the project's file
+        /// Write it to the project's file
         #[arg(long)]
         project: bool,
     },

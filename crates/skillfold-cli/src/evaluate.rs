@@ -204,8 +204,10 @@ fn say_summary(evaluation: &Evaluation, options: &Test, output: &mut Output) {
     if is_all_withheld(evaluation, options) {
         output.say("Nothing was tested");
     } else if tested == 0 {
-        output.say("There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as \
-            `[{\"query\": \"Fill in this form\", \"should_trigger\": true}]`");
+        output.say(
+            "No trigger queries found. A skill keeps them in `evals/eval_queries.json`, such as \
+            `[{\"query\": \"Fill in this form\", \"should_trigger\": true}]`",
+        );
     } else {
         let mut parts = vec![format!("{} right", summary.right)];
         let counts = [

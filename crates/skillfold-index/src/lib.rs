@@ -13,7 +13,7 @@
 //! let options = CatalogOptions::default();
 //! let variant = CachedScan::options_key(&options.read);
 //! let root = Root::new(Scope::User, "mine", FsSource::open(&skills)?);
-//! let name = root.source().lasting_name().expect("the path is text").to_owned();
+//! let name = root.source().persistent_name().expect("the path is text").to_owned();
 //!
 //! let blob = cache.read(&name, &variant)?;
 //! let scan = blob.as_ref().and_then(|blob| CachedScan::new(blob.bytes(), &options.read));

@@ -37,7 +37,7 @@ use crate::trust_check::TrustCheck;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The handle serves models: it hides skills that only users may start. [`for_person`](Self::for_person) returns the
+/// The handle serves models: it hides skills that only users may start. [`for_user`](Self::for_user) returns the
 /// same handle for requests of the user.
 #[derive(Clone, Debug)]
 pub struct Skills {
@@ -163,7 +163,7 @@ impl Skills {
     /// # let source = MemorySource::new([("deploy/SKILL.md", file)]);
     /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
     /// assert!(skills.load("deploy", "").is_err());
-    /// assert_eq!(skills.for_person().load("deploy", "")?.text(), "Deploy.\n");
+    /// assert_eq!(skills.for_user().load("deploy", "")?.text(), "Deploy.\n");
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     #[must_use]

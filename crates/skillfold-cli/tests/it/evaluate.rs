@@ -99,7 +99,7 @@ fn skill_that_is_named_must_have_queries() {
     pdf  no queries
         evals/evals.json: info[SF852]: The file holds no trigger queries
         hint: Add `should_trigger` to the entries that should be tested
-    ! There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
+    ! No trigger queries found. A skill keeps them in `evals/eval_queries.json`, such as `[{"query": "Fill in this form", "should_trigger": true}]`
     exit 1
     "#);
     insta::assert_snapshot!(world.run(&["test", "plain", "notes"]), @"
@@ -119,7 +119,7 @@ fn skill_that_is_named_must_have_queries() {
 fn without_queries_test_says_where_to_put_them() {
     let world = World::new("//- app/README.md\n");
     insta::assert_snapshot!(world.run(&["test"]), @r#"
-    ! There are not trigger queries here. `evals/eval_queries.json` of a skill holds them, such as `[{"query": "Fill in this form", "should_trigger": true}]`
+    ! No trigger queries found. A skill keeps them in `evals/eval_queries.json`, such as `[{"query": "Fill in this form", "should_trigger": true}]`
     exit 0
     "#);
 }

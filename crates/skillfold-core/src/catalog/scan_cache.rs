@@ -82,7 +82,7 @@ impl<'a> CachedScan<'a> {
         format!("{} {FORMAT_VERSION} {options:?}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Returns the [persistent name](Source::lasting_name) of the root.
+    /// Returns the [persistent name](Source::persistent_name) of the root.
     pub fn root(&self) -> &'a str {
         self.root
     }
@@ -149,7 +149,7 @@ pub struct CacheReport {
 
 impl Catalog {
     /// Finds all skills of some roots as [`discover`](Self::discover) does, but does not read files that are unchanged
-    /// since their cached scan. Roots are matched by [persistent name](Source::lasting_name).
+    /// since their cached scan. Roots are matched by [persistent name](Source::persistent_name).
     pub fn discover_cached(
         roots: Vec<Root>,
         options: CatalogOptions,
@@ -188,7 +188,7 @@ impl Catalog {
     }
 
     /// Serializes the scan of a root, for a later process to [start from](Self::discover_cached). Returns `None` if the
-    /// root has no [persistent name](Source::lasting_name). Unsettled items are left out, so they will be read again.
+    /// root has no [persistent name](Source::persistent_name). Unsettled items are left out, so they will be read again.
     pub fn to_scan_bytes(&self, root: usize) -> Option<Vec<u8>> {
         let name = self.roots.get(root)?.source().persistent_name()?;
         let mut entries: Vec<u8> = Vec::new();

@@ -347,8 +347,8 @@ fn search_in_memory(
 impl fmt::Debug for SnapshotIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Searching")
-            .field("is_made", &self.is_built())
+            .debug_struct("SnapshotIndex")
+            .field("is_built", &self.is_built())
             .finish_non_exhaustive()
     }
 }

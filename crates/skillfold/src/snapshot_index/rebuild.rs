@@ -34,7 +34,7 @@ impl IndexRebuild {
                 tracing::warn!(why, "the search index could not be rebuilt");
             }
         };
-        let thread = thread::Builder::new().name("skillfold-heal".to_owned());
+        let thread = thread::Builder::new().name("skillfold-rebuild".to_owned());
         if let Err(cause) = thread.spawn(run) {
             tracing::warn!(%cause, "could not start a thread to rebuild the search index");
         }

@@ -159,7 +159,7 @@ impl Drop for Watcher {
 impl fmt::Debug for Watcher {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Watching")
+            .debug_struct("Watcher")
             .field("status", &self.status())
             .finish_non_exhaustive()
     }
