@@ -1,4 +1,4 @@
-# What .ci/run and .ci/deep share: the cache folder, the installing of tools, and stages with their seconds.
+# Shared by .ci/run and .ci/deep: the cache folder, tool installation, and timed stages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -7,7 +7,7 @@ mkdir -p "$cache"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
 export PATH="$cache/tools/bin:$PATH"
 export CARGO_TERM_COLOR=never
-# Every checkout is compiled once; what incremental builds keep for a second time takes gigabytes.
+# Every checkout is compiled once; incremental build data would take gigabytes.
 export CARGO_INCREMENTAL=0
 export NEXTEST_STATUS_LEVEL=slow NEXTEST_FINAL_STATUS_LEVEL=fail
 
@@ -21,7 +21,7 @@ left_out() {
     echo "left out: $*"
 }
 
-# Says whether data is there. Where it is not, that is an error, unless CI_WITHOUT_DATA asks to go on without it.
+# Returns whether data exists. Missing data is an error, unless CI_WITHOUT_DATA is set.
 has_data() {
     if [ -e "$1" ]; then return 0; fi
     if [ -z "${CI_WITHOUT_DATA:-}" ]; then
@@ -36,7 +36,7 @@ bench() {
     cargo run --quiet --profile "${BENCH_PROFILE:-release}" -p skillfold-bench -- "$@"
 }
 
-# Tools are built without optimization: they run for seconds and would compile for minutes.
+# Tools are built without optimization: they run for seconds, but would take minutes to compile.
 install_tool() {
     if ! command -v "$1" >/dev/null; then
         cargo install --quiet --locked --debug --root "$cache/tools" "${2:-$1}"
@@ -61,7 +61,7 @@ install_strace() {
     command -v strace >/dev/null || { apt-get -qq update && apt-get -qq install strace; } >/dev/null 2>&1
 }
 
-# Tests that are ignored need data or a user whom permissions bind: as root, drop what lets root read everything.
+# Ignored tests need data, or a user subject to permissions: as root, drop the capabilities that bypass them.
 ignored_tests() {
     local runner=()
     if [ "$(id -u)" = 0 ]; then
@@ -75,7 +75,7 @@ ignored_tests() {
     env "${runner[@]}" cargo nextest run --no-fail-fast --workspace --run-ignored only "$@" -E "$select"
 }
 
-# All fuzz targets, or those named, compiled as `--dev` or `--release`: each for so many runs or seconds, whichever comes first.
+# Fuzzes all targets, or those named, built with `--dev` or `--release`, up to a number of runs or seconds each.
 fuzz() {
     local profile="$1" runs="$2" seconds="$3" target targets dict
     shift 3

@@ -108,7 +108,7 @@ fn print_roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> 
 
 /// Describes how a root's cache was used.
 fn cache_text(cache: &RootCacheState) -> String {
-    let counts = format!("{} remembered, {} read", cache.kept, cache.read);
+    let counts = format!("{} cached, {} read", cache.kept, cache.read);
     let file = visible(&cache.file);
     match (&cache.problem, cache.written) {
         (Some(problem), _) => paint(

@@ -26,14 +26,14 @@ const MAX_DOCUMENTS: usize = 4_000_000;
 ///
 /// ```
 /// use skillfold_core::{DocumentBuilder, Query, DocumentTexts};
-/// use skillfold_index::{DiskIndex, Key};
+/// use skillfold_index::{DiskIndex, DocumentKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let root = tempfile::tempdir()?;
 /// # let folder = root.path().join("index");
 /// let skills = [("pdf", "Fills in forms"), ("mail", "Writes letters")];
 /// // A real key is derived from the content.
-/// let key = |number: usize| Key::new([number as u8; 16]);
+/// let key = |number: usize| DocumentKey::new([number as u8; 16]);
 ///
 /// let index = DiskIndex::open(folder, "1");
 /// let mut documents = DocumentBuilder::new();
@@ -45,7 +45,7 @@ const MAX_DOCUMENTS: usize = 4_000_000;
 ///
 /// let resolve = |found| (0..skills.len()).find(|number| key(*number) == found);
 /// let answer = index.search(&Query::new("fill in this form"), 10, resolve)?;
-/// assert_eq!(skills[answer.hits[0].seen].0, "pdf");
+/// assert_eq!(skills[answer.hits[0].value].0, "pdf");
 /// # Ok(())
 /// # }
 /// ```
@@ -200,15 +200,15 @@ impl DiskIndex {
     ///
     /// ```
     /// # use skillfold_core::{Document, DocumentBuilder, DocumentTexts};
-    /// # use skillfold_index::{DiskIndex, Key};
+    /// # use skillfold_index::{DiskIndex, DocumentKey};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let root = tempfile::tempdir()?;
     /// # let document = || Some(DocumentBuilder::new().from_texts(&DocumentTexts { name: "pdf", ..DocumentTexts::default() }));
     /// let index = DiskIndex::open(root.path().join("index"), "1");
-    /// let (old, new) = (Key::new([1; 16]), Key::new([2; 16]));
+    /// let (old, new) = (DocumentKey::new([1; 16]), DocumentKey::new([2; 16]));
     /// index.sync([(old, document)])?;
     ///
-    /// let changed = index.change([(new, document)], [old])?.expect("there is an index");
+    /// let changed = index.update([(new, document)], [old])?.expect("there is an index");
     /// assert_eq!((changed.added, changed.removed, index.documents()), (1, 1, 1));
     /// # Ok(())
     /// # }

@@ -48,7 +48,7 @@ impl Skills {
     /// let evaluation = skills.evaluate(&[], &Policy::default())?;
     /// let greet = &evaluation.skills[0];
     /// assert_eq!((greet.recall(), greet.precision()), (Some(0.5), Some(1.0)));
-    /// assert!(greet.reaches(60) && !greet.reaches(100));
+    /// assert!(greet.meets_threshold(60) && !greet.meets_threshold(100));
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn evaluate(&self, ids: &[&str], policy: &Policy) -> Result<Evaluation, Error> {

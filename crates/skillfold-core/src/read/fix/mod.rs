@@ -51,7 +51,7 @@ pub struct Fixed {
 ///     "---\nname: pdf # as the folder\ndescription: 'Use when: filling in forms'\n---\nDo it.\n"
 /// );
 /// assert_eq!(fixed.fixed[0].to_string(), "error[SF101]: Value of `description` has an unquoted `: `");
-/// assert!(fixed.left.is_empty());
+/// assert!(fixed.remaining.is_empty());
 /// ```
 ///
 /// With [`Profile::Spec`], lists of words in `tags` and `requires` are moved under `metadata` as comma-separated text,
