@@ -5,10 +5,10 @@
 //! unless it adds an ellipsis.
 //!
 //! ```
-//! use skillfold_core::text::{shortened, start_of};
+//! use skillfold_core::text::{ellipsize, truncate_bytes};
 //!
-//! assert_eq!(start_of("größer", 3), "gr");
-//! assert_eq!(shortened("größer", 3), "grö…");
+//! assert_eq!(truncate_bytes("größer", 3), "gr");
+//! assert_eq!(ellipsize("größer", 3), "grö…");
 //! ```
 
 use std::borrow::Cow;

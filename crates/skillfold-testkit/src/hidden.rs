@@ -30,7 +30,7 @@ pub const VISIBLE_SKILLS: &str = "
     Count birds.
 ";
 
-/// Returns the ways in which a skill is hidden from models: a label, and the files to add to [`SHOWN`].
+/// Returns the ways in which a skill is hidden from models: a label, and the files to add to [`VISIBLE_SKILLS`].
 ///
 /// The skill would otherwise be found by its id, folder name, words, tags and triggers.
 pub fn hidden_skills() -> Vec<(&'static str, String)> {

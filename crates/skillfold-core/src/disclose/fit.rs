@@ -113,7 +113,7 @@ pub struct FittedListing<'a> {
 ///
 /// struct Plain;
 /// impl Layout for Plain {
-///     fn heading(&self) -> &str {
+///     fn header(&self) -> &str {
 ///         "Skills:\n"
 ///     }
 ///     fn line(&self, id: &str, description: &str, into: &mut String) {
@@ -122,7 +122,7 @@ pub struct FittedListing<'a> {
 ///     fn more(&self, left_out: usize, into: &mut String) {
 ///         into.push_str(&format!("{left_out} more: call search_skills\n"));
 ///     }
-///     fn footing(&self) -> &str {
+///     fn footer(&self) -> &str {
 ///         ""
 ///     }
 /// }

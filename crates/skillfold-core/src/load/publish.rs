@@ -82,7 +82,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// Fails for the reasons of [`Entry::unpublished`], or if the skill has more than 512 files or 16 MiB, a file that
+    /// Fails for the reasons of [`Entry::unpublishable_reason`], or if the skill has more than 512 files or 16 MiB, a file that
     /// cannot be read or keeps changing, or fields that do not meet the specification.
     pub fn publish(&self, entry: &Entry<'_>) -> Result<Publication, Error> {
         log_refusal(entry, SKILL_FILE, self.build_publication(entry))
@@ -92,7 +92,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// Fails for the reasons of [`Entry::unpublished`], or if the skill has more than 512 files or 16 MiB, or a folder
+    /// Fails for the reasons of [`Entry::unpublishable_reason`], or if the skill has more than 512 files or 16 MiB, or a folder
     /// that cannot be listed.
     pub fn published_files(&self, entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
         log_refusal(entry, SKILL_FILE, publishable_files(entry))

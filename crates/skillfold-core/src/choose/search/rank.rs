@@ -15,7 +15,7 @@ use crate::choose::search::query::WeightedQuery;
 /// Number of documents with the best BM25F scores to rank.
 pub const MAX_CANDIDATES: usize = 200;
 
-/// Number of candidates to take from one layer of an index. It exceeds [`CANDIDATES`] because the scores of layers
+/// Number of candidates to take from one layer of an index. It exceeds [`MAX_CANDIDATES`] because the scores of layers
 /// differ slightly.
 pub(super) const LAYER_CANDIDATES: usize = MAX_CANDIDATES + MAX_CANDIDATES / 4;
 
@@ -80,7 +80,7 @@ pub struct Ranked<K> {
 }
 
 impl WeightedQuery {
-    /// Returns up to [`CANDIDATES`] documents with the best BM25F scores, in no particular order. Ties go to the lower
+    /// Returns up to [`MAX_CANDIDATES`] documents with the best BM25F scores, in no particular order. Ties go to the lower
     /// key.
     ///
     /// An index that scores differently, or in several parts, should pass more documents than that. The final order
