@@ -9,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
     if parsed.manifest.is_none() {
         assert!(parsed.diagnostics.iter().any(|finding| finding.span.is_some()), "a refusal without a place");
     }
-    assert!(parsed.body.is_none_or(|body| body <= bytes.len()), "the body starts inside the file");
+    assert!(parsed.body_start.is_none_or(|body| body <= bytes.len()), "the body starts inside the file");
     let text = String::from_utf8_lossy(bytes);
     for finding in parsed.diagnostics.iter().chain(&lint(bytes, "folder", Profile::Spec)) {
         let Some(span) = finding.span else { continue };

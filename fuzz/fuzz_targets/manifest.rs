@@ -9,7 +9,7 @@ fuzz_target!(|text: &str| {
     let read = |reader| parse_with(file.as_bytes(), "a", reader, &Limits::default());
     let (lines, yaml) = (read(FrontmatterReader::Lines), read(FrontmatterReader::Yaml));
     assert_eq!(lines.manifest, yaml.manifest, "the readers differ");
-    assert_eq!((lines.body, lines.repaired), (yaml.body, yaml.repaired), "the readers differ");
+    assert_eq!((lines.body_start, lines.repaired), (yaml.body_start, yaml.repaired), "the readers differ");
     let Some(manifest) = lines.manifest else { return };
     let brief = manifest.brief();
     assert!(brief.chars().count() <= 80 && !brief.contains('\n'), "a brief that is no line");

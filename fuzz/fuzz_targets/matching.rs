@@ -20,7 +20,7 @@ fuzz_target!(|input: Input<'_>| {
     let matched = || {
         let matched = matcher.matches(message);
         let candidates = matched.candidates.iter();
-        let candidates = candidates.map(|one| (one.entry.id().to_owned(), one.signal, one.evidence().to_owned(), one.place(message)));
+        let candidates = candidates.map(|one| (one.entry.id().to_owned(), one.signal, one.evidence().to_owned(), one.range(message)));
         candidates.collect::<Vec<_>>()
     };
     let first = matched();
@@ -29,7 +29,7 @@ fuzz_target!(|input: Input<'_>| {
         assert!(message.get(place.clone()).is_some(), "`{evidence}` of {id} at {place:?}");
     }
     for entry in catalog.entries() {
-        assert_eq!(catalog.look_up(entry.id()).map(|found| found.id()).ok(), Some(entry.id()), "an id that leads elsewhere");
+        assert_eq!(catalog.resolve_or_suggest(entry.id()).map(|found| found.id()).ok(), Some(entry.id()), "an id that leads elsewhere");
         let folded = canonical(entry.id());
         assert_eq!(canonical(&folded), folded, "a name that is never folded enough");
     }

@@ -50,7 +50,7 @@ fuzz_target!(|input: Input<'_>| {
         fallback: [Fallback::None, Fallback::ShowAll, Fallback::AskUser][usize::from(input.fallback) % 3],
         catalog: budget(input.listing),
         bodies: budget(input.bodies),
-        suggesting: Some(SuggestionThresholds { give_from: 0.1, show_from: 0.0 }),
+        suggestions: Some(SuggestionThresholds { give_from: 0.1, show_from: 0.0 }),
         ..policy
     };
     assert_eq!(said(&catalog, &policy, &input), said(&catalog, &policy, &input), "another conversation");
@@ -59,7 +59,7 @@ fuzz_target!(|input: Input<'_>| {
 /// Has the conversation, and returns everything that was said.
 fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
     let index = SearchIndex::new(catalog, SearchCoverage::Bodies);
-    let matcher = Matcher::new(catalog).suggesting(Arc::new(Likely(index)));
+    let matcher = Matcher::new(catalog).with_finder(Arc::new(Likely(index)));
     let loader = Loader::new(LoadOptions::default(), || i64::MAX);
     let mut session = Session::new(ContextLifetime::History);
     let listing = session.listing(catalog, policy);
