@@ -23,7 +23,7 @@ impl Schema {
         };
         Ok(Self {
             view: jsonschema::validator_for(&schema)?,
-            instructions: part("Instructions")?,
+            instructions: part("InstructionsView")?,
             file: part("FilePart")?,
         })
     }
@@ -56,4 +56,14 @@ fn parsed(json: &str) -> Result<Value, String> {
 fn valid(schema: &Validator, value: &Value) -> Result<(), String> {
     let wrong = schema.validate(value);
     wrong.map_err(|error| format!("{error} at {}", error.instance_path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_that_tools_return_is_in_the_published_schema() {
+        Schema::new().expect("each name is a definition of the schema");
+    }
 }
