@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::key::canonical;
+use crate::catalog::canonical::canonical;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
 use crate::read::discover::Skill;

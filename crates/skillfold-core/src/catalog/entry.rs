@@ -127,7 +127,7 @@ impl<'a> Entry<'a> {
     pub fn status(&self) -> Status {
         if self.root().trust() == Trust::Untrusted {
             Status::Untrusted
-        } else if self.row().choice == Toggle::Off {
+        } else if self.row().toggle == Toggle::Off {
             Status::Disabled
         } else if self.shadowed_by().is_some() {
             Status::Shadowed
@@ -184,7 +184,9 @@ impl<'a> Entry<'a> {
                 quoted(winner.root().label())
             );
             note(Code::Shadowed, message);
-        } else if let (Some(_), Some(other)) = (&self.row().id, self.catalog.get(name)) {
+        } else if self.row().has_own_id()
+            && let Some(other) = self.catalog.get(name)
+        {
             let message = format!(
                 "Name {} belongs to another skill: {}",
                 quoted(name),
@@ -218,7 +220,7 @@ impl<'a> Entry<'a> {
             );
             note(Code::Untrusted, message);
         }
-        if self.row().choice == Toggle::Off {
+        if self.row().toggle == Toggle::Off {
             note(Code::Disabled, self.disabled_message(&id));
         }
         notes
@@ -249,7 +251,7 @@ impl<'a> Entry<'a> {
     }
 
     fn row(&self) -> &'a SkillRow {
-        self.catalog.tables.node(self.index)
+        self.catalog.tables.row(self.index)
     }
 }
 

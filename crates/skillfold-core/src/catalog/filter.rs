@@ -2,8 +2,8 @@
 
 use regex::{Regex, RegexBuilder};
 
+use crate::catalog::canonical::canonical;
 use crate::catalog::entry::{Entry, Status};
-use crate::catalog::key::canonical;
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::error::Error;

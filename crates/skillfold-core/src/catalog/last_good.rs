@@ -115,13 +115,13 @@ pub(super) fn keep_unavailable(old: &Catalog, roots: &[Root], found: &mut Discov
                 continue;
             };
             for item in old.items_in_root(old_source) {
-                let folder = old.tables.place(*item).1;
+                let folder = old.tables.location(*item).1;
                 if !unavailable.covers(source, folder) || contains_folder(found, source, folder) {
                     continue;
                 }
                 match item {
                     Item::Skill(index) => {
-                        let skill = &old.tables.node(*index).skill;
+                        let skill = &old.tables.row(*index).skill;
                         kept.skills
                             .push(skill_with_source(skill, old_source, source));
                     }
@@ -170,7 +170,7 @@ fn drop_duplicates(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut 
             .roots
             .iter()
             .position(|old| old.is_same_root(&roots[source]));
-        old_source.is_none_or(|old_source| old.tables.find_place(old_source, folder).is_err())
+        old_source.is_none_or(|old_source| old.tables.item_at(old_source, folder.path()).is_none())
     };
     found.skills.retain(|skill| {
         !files.contains(&file(&skill.revision)) || !is_new(skill.source, &skill.folder)

@@ -2,7 +2,7 @@
 //!
 //! Modules are listed in dependency order.
 
-pub(crate) mod key;
+pub(crate) mod canonical;
 pub(crate) mod scope;
 mod unescape;
 

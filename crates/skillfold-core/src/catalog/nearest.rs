@@ -1,6 +1,6 @@
 //! Suggests the ids that are most similar to an unknown one.
 
-use crate::catalog::key::canonical;
+use crate::catalog::canonical::canonical;
 use crate::catalog::snapshot::Catalog;
 use crate::name::SkillName;
 

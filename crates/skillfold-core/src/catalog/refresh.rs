@@ -110,10 +110,10 @@ pub(super) struct PreviousScan<'a> {
 
 impl<'a> PreviousScan<'a> {
     pub(super) fn new(old: &'a Catalog, roots: &[Root], options: &CatalogOptions) -> Self {
-        let items = old.tables.places();
+        let items = old.tables.by_location();
         let range_of = |root: usize| {
             let start_of =
-                |root: usize| items.partition_point(|item| old.tables.place(*item).0 < root);
+                |root: usize| items.partition_point(|item| old.tables.location(*item).0 < root);
             start_of(root)..start_of(root + 1)
         };
         let root_of = roots.iter().map(|root| {
@@ -140,10 +140,9 @@ impl<'a> PreviousScan<'a> {
         folder: &Folder,
     ) -> Option<Arc<Skill>> {
         let (old_root, _) = self.old_roots.get(root)?.as_ref()?;
-        let at = old.tables.find_place(*old_root, folder).ok()?;
-        match old.tables.places()[at] {
+        match old.tables.item_at(*old_root, folder.path())? {
             Item::Skill(index) => {
-                let skill = &old.tables.node(index).skill;
+                let skill = &old.tables.row(index).skill;
                 Some(skill_with_source(skill, *old_root, root))
             }
             Item::Refused(_) => None,
@@ -154,8 +153,8 @@ impl<'a> PreviousScan<'a> {
     fn find_item(&mut self, root: usize, listed: &ListedFolder) -> Option<(usize, Item)> {
         let (old_root, range) = self.old_roots.get(root)?.as_ref()?;
         let tables = &self.old.tables;
-        let items = &tables.places()[range.clone()];
-        let folder = |item: &Item| tables.place(*item).1;
+        let items = &tables.by_location()[range.clone()];
+        let folder = |item: &Item| tables.location(*item).1;
         let next = self.next[root] - range.start;
         let at = match items.get(next) {
             Some(item) if *folder(item) == listed.folder => next,
@@ -188,7 +187,7 @@ impl ScanCache for PreviousScan<'_> {
         let is_equal = |revision: Option<Revision>| revision == Some(listed.revision);
         match item {
             Item::Skill(index) => {
-                let skill = &tables.node(index).skill;
+                let skill = &tables.row(index).skill;
                 is_equal(Some(skill.revision))
                     .then(|| FoundFolder::Skill(skill_with_source(skill, old_source, source)))
             }
@@ -234,10 +233,10 @@ pub(super) fn refused_with_source(
 /// Replaces items that were reread and are equal with the old ones, so that the snapshots share them.
 fn reuse_equal(old: &Catalog, found: &mut Discovery) {
     for item in old.unsettled.iter() {
-        let location = old.tables.place(*item);
+        let location = old.tables.location(*item);
         match item {
             Item::Skill(index) => {
-                let known = &old.tables.node(*index).skill;
+                let known = &old.tables.row(*index).skill;
                 let skills = &mut found.skills;
                 if let Ok(at) =
                     skills.binary_search_by(|new| (new.source, &new.folder).cmp(&location))
@@ -263,9 +262,9 @@ fn reuse_equal(old: &Catalog, found: &mut Discovery) {
 /// Returns whether the scan found exactly the old items.
 fn is_identical(old: &Tables, found: &Discovery) -> bool {
     let (mut skills, mut refused) = (found.skills.iter(), found.refused.iter());
-    let all_known = old.places().iter().all(|item| match item {
+    let all_known = old.by_location().iter().all(|item| match item {
         Item::Skill(index) => {
-            let known = &old.node(*index).skill;
+            let known = &old.row(*index).skill;
             skills.next().is_some_and(|new| Arc::ptr_eq(new, known))
         }
         Item::Refused(index) => {
@@ -277,14 +276,14 @@ fn is_identical(old: &Tables, found: &Discovery) -> bool {
 }
 
 /// Compares two snapshots.
-fn diff(old: &Catalog, new: &Catalog) -> Changes {
+pub(super) fn diff(old: &Catalog, new: &Catalog) -> Changes {
     let mut changes = diff_entries(old.entries(), new.entries());
     diff_refused((old, old.refused()), (new, new.refused()), &mut changes);
     changes
 }
 
 /// Compares the skills of two snapshots. Both iterators must be ordered by id.
-pub(super) fn diff_entries<'o, 'n>(
+fn diff_entries<'o, 'n>(
     before: impl Iterator<Item = Entry<'o>>,
     after: impl Iterator<Item = Entry<'n>>,
 ) -> Changes {
@@ -312,7 +311,7 @@ pub(super) fn diff_entries<'o, 'n>(
 }
 
 /// Compares the refused folders of two snapshots.
-pub(super) fn diff_refused(
+fn diff_refused(
     (old, before): (&Catalog, &[Arc<RefusedFolder>]),
     (new, after): (&Catalog, &[Arc<RefusedFolder>]),
     changes: &mut Changes,

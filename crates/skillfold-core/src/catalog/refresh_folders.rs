@@ -1,14 +1,14 @@
-//! Rescans only the given folders, and patches the snapshot.
+//! Rescans only the given folders.
 
 use std::sync::Arc;
 
 use crate::catalog::last_good::is_being_written;
 use crate::catalog::log;
-use crate::catalog::refresh::{Changes, PreviousScan, Refreshed, diff_entries, diff_refused};
+use crate::catalog::refresh::{Changes, PreviousScan, Refreshed, diff};
 use crate::catalog::snapshot::Catalog;
-use crate::catalog::tables::{Item, Patched};
+use crate::catalog::tables::{Item, Tables};
 use crate::codes::Code;
-use crate::read::discover::{Discovery, FoundFolder, RefusedFolder, SourceFinding, discover_at};
+use crate::read::discover::{Discovery, FoundFolder, SourceFinding, discover_at};
 use crate::read::source::Folder;
 
 /// Maximum folders to rescan separately; more need a full rescan.
@@ -69,7 +69,7 @@ impl Catalog {
     /// read.
     pub fn unsettled_folders(&self) -> Vec<(usize, &str)> {
         let items = self.unsettled.iter().map(|item| {
-            let (root, folder) = self.tables.place(*item);
+            let (root, folder) = self.tables.location(*item);
             (root, folder.path())
         });
         let is_pending = |code: Code| matches!(code, Code::Changing | Code::Unavailable);
@@ -106,17 +106,15 @@ impl Catalog {
     }
 
     fn item_at(&self, root: usize, path: &str) -> Option<Item> {
-        let folder = Folder::new(path).ok()?;
-        let at = self.tables.find_place(root, &folder).ok()?;
-        Some(self.tables.places()[at])
+        self.tables.item_at(root, path)
     }
 
     /// Returns the known items at and below a folder.
     fn items_below(&self, root: usize, path: &str) -> Vec<Item> {
-        let items = self.tables.places();
+        let items = self.tables.by_location();
         let prefix = format!("{path}/");
         let location = |item: &Item| {
-            let (root, folder) = self.tables.place(*item);
+            let (root, folder) = self.tables.location(*item);
             (root, folder.path())
         };
         let start = items.partition_point(|item| location(item) < (root, prefix.as_str()));
@@ -151,7 +149,7 @@ impl Catalog {
         let refused = found.refused.into_iter().map(FoundFolder::Refused);
         let mut new: Vec<Option<FoundFolder>> = skills.chain(refused).map(Some).collect();
         for item in self.items_below(root, path) {
-            let folder = self.tables.place(item).1;
+            let folder = self.tables.location(item).1;
             let is_same_folder = |found: &&mut Option<FoundFolder>| {
                 found.as_ref().is_some_and(|found| found.folder() == folder)
             };
@@ -160,7 +158,7 @@ impl Catalog {
                 Some(found) if self.is_same_content(item, &found) => changes.unchanged.push(item),
                 Some(found) => {
                     if let Item::Skill(index) = item
-                        && is_being_written(&self.tables.node(index).skill, &found, now_ns)
+                        && is_being_written(&self.tables.row(index).skill, &found, now_ns)
                     {
                         return None;
                     }
@@ -176,7 +174,7 @@ impl Catalog {
     fn is_same_content(&self, item: Item, found: &FoundFolder) -> bool {
         match (item, found) {
             (Item::Skill(index), FoundFolder::Skill(new)) => {
-                let known = &self.tables.node(index).skill;
+                let known = &self.tables.row(index).skill;
                 Arc::ptr_eq(known, new) || known == new
             }
             (Item::Refused(index), FoundFolder::Refused(new)) => {
@@ -187,7 +185,7 @@ impl Catalog {
         }
     }
 
-    /// Returns the snapshot with the changes applied, or `None` if its tables must be rebuilt.
+    /// Returns the snapshot with the changes applied, or `None` if they may reach the bound on skills.
     fn apply_changes(&self, changes: FolderChanges, now_ns: i64) -> Option<Refreshed> {
         let FolderChanges {
             removed,
@@ -196,72 +194,67 @@ impl Catalog {
         } = changes;
         unchanged.sort_unstable();
         let is_unchanged = |item: &Item| unchanged.binary_search(item).is_ok();
+        let unsettled = self.unsettled.iter().filter(|item| !removed.contains(item));
+        let (rechecked, others): (Vec<Item>, Vec<Item>) =
+            unsettled.copied().partition(is_unchanged);
         if removed.is_empty() && added.is_empty() {
-            let (rechecked, others): (Vec<Item>, Vec<Item>) =
-                self.unsettled.iter().copied().partition(is_unchanged);
             return Some(Refreshed {
                 catalog: self.with_rechecked(&rechecked, others, now_ns),
                 changes: Changes::default(),
             });
         }
         self.is_within_bounds(&removed, &added).then_some(())?;
-        let patched =
-            self.tables
-                .patched(&removed, added, &self.roots, &self.options.enablement)?;
-        let renumber = |item: &Item| match item {
-            Item::Skill(index) => {
-                let moved = patched.moved.iter().find(|(before, _)| before == index);
-                Item::Skill(moved.map_or(*index, |(_, after)| *after))
-            }
-            Item::Refused(_) => *item,
+        let locations: Vec<_> = added
+            .iter()
+            .map(|found| (found.source(), found.folder().clone()))
+            .collect();
+        let options = &self.options;
+        let found = self.without(&removed, added);
+        let tables = Tables::new(found, &self.roots, options.precedence, &options.enablement);
+        let new_item = |root: usize, folder: &Folder| tables.item_at(root, folder.path());
+        let moved = |item: &Item| {
+            let (root, folder) = self.tables.location(*item);
+            new_item(root, folder)
         };
-        let remaining = self.unsettled.iter().filter(|item| !removed.contains(item));
-        let (rechecked, others): (Vec<Item>, Vec<Item>) =
-            remaining.copied().partition(is_unchanged);
-        let rechecked: Vec<Item> = rechecked.iter().map(renumber).collect();
-        let rechecked: Vec<Item> = rechecked.into_iter().chain(patched.found.clone()).collect();
-        let others: Vec<Item> = others.iter().map(renumber).collect();
-        let Patched {
-            tables,
-            left,
-            entered,
-            found,
-            ..
-        } = patched;
+        let new = locations
+            .iter()
+            .filter_map(|(root, folder)| new_item(*root, folder));
+        let rechecked: Vec<Item> = rechecked.iter().filter_map(moved).chain(new).collect();
+        let others = others.iter().filter_map(moved).collect();
         let catalog = self.with_tables(tables, &rechecked, others, now_ns);
-        let changes = self.diff_items(&catalog, (&left, &removed), (&entered, &found));
+        let changes = diff(self, &catalog);
         Some(Refreshed { catalog, changes })
+    }
+
+    /// Returns the items of this snapshot without the removed ones and with the added ones, in order.
+    fn without(&self, removed: &[Item], added: Vec<FoundFolder>) -> Discovery {
+        let mut found = Discovery::default();
+        for item in self.tables.by_location() {
+            if removed.contains(item) {
+                continue;
+            }
+            match item {
+                Item::Skill(index) => found
+                    .skills
+                    .push(Arc::clone(&self.tables.row(*index).skill)),
+                Item::Refused(index) => found
+                    .refused
+                    .push(Arc::clone(self.tables.refused_at(*index))),
+            }
+        }
+        for folder in added {
+            match folder {
+                FoundFolder::Skill(skill) => found.skills.push(skill),
+                FoundFolder::Refused(refused) => found.refused.push(refused),
+            }
+        }
+        found.sort();
+        found
     }
 
     /// Returns whether the added items cannot reach the bound on skills per source.
     fn is_within_bounds(&self, removed: &[Item], added: &[FoundFolder]) -> bool {
         let growth = added.len().saturating_sub(removed.len());
-        self.tables.places().len() + growth <= self.options.read.walk.limits.skills
-    }
-
-    /// Compares the rows and items that left with those that entered.
-    fn diff_items(
-        &self,
-        new: &Self,
-        (left, removed): (&[u32], &[Item]),
-        (entered, added): (&[u32], &[Item]),
-    ) -> Changes {
-        let mut before: Vec<_> = left.iter().map(|index| self.entry(*index)).collect();
-        let mut after: Vec<_> = entered.iter().map(|index| new.entry(*index)).collect();
-        before.sort_by(|a, b| a.id().cmp(b.id()));
-        after.sort_by(|a, b| a.id().cmp(b.id()));
-        let mut changes = diff_entries(before.into_iter(), after.into_iter());
-        let refused = |catalog: &Self, items: &[Item]| -> Vec<Arc<RefusedFolder>> {
-            let refused = items.iter().filter_map(|item| match item {
-                Item::Refused(index) => Some(Arc::clone(catalog.tables.refused_at(*index))),
-                Item::Skill(_) => None,
-            });
-            let mut refused: Vec<_> = refused.collect();
-            refused.sort_by(|a, b| (a.source, &a.folder).cmp(&(b.source, &b.folder)));
-            refused
-        };
-        let (before, after) = (refused(self, removed), refused(new, added));
-        diff_refused((self, &before), (new, &after), &mut changes);
-        changes
+        self.tables.by_location().len() + growth <= self.options.read.walk.limits.skills
     }
 }

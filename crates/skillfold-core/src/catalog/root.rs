@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::catalog::key::canonical;
+use crate::catalog::canonical::canonical;
 use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
 use crate::read::source::{Folder, Source};

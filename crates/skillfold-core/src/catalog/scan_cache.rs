@@ -194,7 +194,7 @@ impl Catalog {
         let mut entries: Vec<u8> = Vec::new();
         let mut packer = Packer::default();
         for item in self.items_in_root(root) {
-            let folder = self.tables.place(*item).1.path();
+            let folder = self.tables.location(*item).1.path();
             let Some(revision) = self.persistent_revision(*item) else {
                 continue;
             };
@@ -204,7 +204,7 @@ impl Catalog {
             packer.text(folder);
             revision.pack(&mut packer);
             match item {
-                Item::Skill(at) => pack_skill(&self.tables.node(*at).skill, &mut packer),
+                Item::Skill(at) => pack_skill(&self.tables.row(*at).skill, &mut packer),
                 Item::Refused(at) => pack_refused(self.tables.refused_at(*at), &mut packer),
             }
         }
@@ -228,20 +228,20 @@ impl Catalog {
     /// Returns the revision of an item's file, if another process may rely on it.
     fn persistent_revision(&self, item: Item) -> Option<Revision> {
         let revision = match item {
-            Item::Skill(at) => Some(self.tables.node(at).skill.revision),
+            Item::Skill(at) => Some(self.tables.row(at).skill.revision),
             Item::Refused(at) => self.tables.refused_at(at).revision,
         };
         // A skill at the root gets its name from the path of the root, which is not part of the record.
-        let is_root = self.tables.place(item).1.path().is_empty();
+        let is_root = self.tables.location(item).1.path().is_empty();
         let is_unsettled = self.unsettled.binary_search(&item).is_ok();
         revision.filter(|revision| is_persistent(revision) && !is_root && !is_unsettled)
     }
 
     /// Returns the skills and refused folders of a root, ordered by folder.
     pub(super) fn items_in_root(&self, root: usize) -> &[Item] {
-        let items = self.tables.places();
+        let items = self.tables.by_location();
         let start_of =
-            |root: usize| items.partition_point(|item| self.tables.place(*item).0 < root);
+            |root: usize| items.partition_point(|item| self.tables.location(*item).0 < root);
         &items[start_of(root)..start_of(root + 1)]
     }
 }

@@ -117,10 +117,10 @@ impl Catalog {
         let tables = Tables::new(found, &roots, options.precedence, &options.enablement);
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
-            let items = tables.places().iter().copied();
+            let items = tables.by_location().iter().copied();
             // A kept item was read before `now_ns`, so its age proves nothing.
             let is_kept = |item: Item| {
-                let (source, folder) = tables.place(item);
+                let (source, folder) = tables.location(item);
                 unavailable.covers(source, folder)
             };
             unsettled.extend(
@@ -149,7 +149,7 @@ impl Catalog {
     ) -> Self {
         let unavailable = UnavailablePaths::from_findings(&findings);
         let is_kept = |item: Item| {
-            let (source, folder) = self.tables.place(item);
+            let (source, folder) = self.tables.location(item);
             unavailable.covers(source, folder)
         };
         let unsettled = self.unsettled.iter().copied();
@@ -182,7 +182,8 @@ impl Catalog {
         }
     }
 
-    /// Returns a new snapshot of the same roots with other tables; `rechecked` items were read just now.
+    /// Returns a new snapshot of the same roots with other skills; `rechecked` items were read just now, and `others` are
+    /// still unsettled.
     pub(super) fn with_tables(
         &self,
         tables: Tables,
@@ -326,7 +327,7 @@ fn merge_unsettled(
 fn is_item_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
     match item {
         Item::Skill(index) => {
-            let skill = &tables.node(index).skill;
+            let skill = &tables.row(index).skill;
             is_settled(Some(skill.revision), &skill.diagnostics, now_ns)
         }
         Item::Refused(index) => {

@@ -1,9 +1,9 @@
 //! The compiled triggers of a set of skills.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::key::canonical;
+use crate::catalog::canonical::canonical;
+use crate::choose::layers::Layer;
 use crate::choose::literals::{LiteralMatch, Literals, LiteralsBuilder, WordBoundary};
 use crate::choose::message::Message;
 use crate::choose::patterns::{PatternOwner, Patterns};
@@ -13,19 +13,8 @@ use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
 
-/// Snapshot index of a skill that has been removed.
-pub(super) const TOMBSTONE: u32 = u32::MAX;
-
-/// Compiled triggers, mapped to the skills of one snapshot.
-pub(super) struct MatcherLayer {
-    pub(super) compiled: Arc<CompiledTriggers>,
-    /// Snapshot index of the skill in each slot, or [`TOMBSTONE`].
-    pub(super) indices: Vec<u32>,
-}
-
-/// The triggers and names of some skills. A skill's slot is its position in `skills`.
+/// The triggers and names of some skills. A skill's slot is its position among them.
 pub(super) struct CompiledTriggers {
-    pub(super) skills: Vec<Arc<Skill>>,
     literals: Literals,
     patterns: Patterns,
     /// For each slot, whether the skill has a usable trigger.
@@ -55,79 +44,27 @@ pub(super) enum Reason {
     Pattern(u32),
 }
 
-impl MatcherLayer {
-    /// Compiles skills, given with their snapshot indices.
-    pub(super) fn new(skills: impl IntoIterator<Item = (u32, Arc<Skill>)>) -> Self {
-        let (indices, skills) = skills.into_iter().unzip();
-        Self {
-            compiled: Arc::new(CompiledTriggers::new(skills)),
-            indices,
-        }
-    }
-
-    /// Maps the same compiled skills to their indices in another snapshot.
-    pub(super) fn remap(&self, skills: &[(u32, Arc<Skill>)]) -> Self {
-        let indices: HashMap<*const Skill, u32> = skills
-            .iter()
-            .map(|(index, skill)| (Arc::as_ptr(skill), *index))
-            .collect();
-        let skills = self.compiled.skills.iter();
-        Self {
-            indices: skills
-                .map(|skill| {
-                    indices
-                        .get(&Arc::as_ptr(skill))
-                        .copied()
-                        .unwrap_or(TOMBSTONE)
-                })
-                .collect(),
-            compiled: Arc::clone(&self.compiled),
-        }
-    }
-
-    /// Marks the skills with the given snapshot indices as removed. `removed` is sorted.
-    pub(super) fn without(&self, removed: &[u32]) -> Self {
-        let mut indices = self.indices.clone();
-        for index in &mut indices {
-            if removed.binary_search(index).is_ok() {
-                *index = TOMBSTONE;
-            }
-        }
-        Self {
-            indices,
-            compiled: Arc::clone(&self.compiled),
-        }
-    }
-
-    /// Returns the skills that have not been removed.
-    pub(super) fn live(&self) -> impl Iterator<Item = &Arc<Skill>> {
-        let skills = self.compiled.skills.iter().zip(&self.indices);
-        skills
-            .filter(|(_, index)| **index != TOMBSTONE)
-            .map(|(skill, _)| skill)
-    }
-
+impl Layer<CompiledTriggers> {
     /// Returns the snapshot indices of the skills with a usable trigger.
     pub(super) fn indices_with_triggers(&self) -> impl Iterator<Item = u32> {
-        let indices = self.indices.iter().zip(&self.compiled.has_triggers);
-        indices
-            .filter(|(index, has_triggers)| **has_triggers && **index != TOMBSTONE)
-            .map(|(index, _)| *index)
+        let slots = self.data.has_triggers.iter().enumerate();
+        slots
+            .filter(|(_, has_triggers)| **has_triggers)
+            .filter_map(|(slot, _)| self.snapshot_index(slot))
     }
 
     /// Returns whether any skill has a usable pattern.
     pub(super) fn has_patterns(&self) -> bool {
-        !self.compiled.patterns.is_empty()
+        !self.data.patterns.is_empty()
     }
 
     /// Appends the best hit of each matching skill.
     pub(super) fn collect_hits(&self, message: &Message<'_>, hits: &mut Vec<TriggerHit>) {
-        let mut hit_of_slot: Vec<u32> = vec![u32::MAX; self.indices.len()];
+        let mut hit_of_slot: Vec<u32> = vec![u32::MAX; self.len()];
         let mut record = |slot: u32, signal: Signal, reason: Reason| {
-            let index = self.indices[slot as usize];
-            if index == TOMBSTONE {
+            let Some(index) = self.snapshot_index(slot as usize) else {
                 return;
-            }
+            };
             let trigger = (!matches!(reason, Reason::Name(_))).then_some((signal, reason));
             let position = &mut hit_of_slot[slot as usize];
             if *position == u32::MAX {
@@ -149,7 +86,7 @@ impl MatcherLayer {
                 hit.trigger = trigger;
             }
         };
-        self.compiled.literals.find(message, |owner, found| {
+        self.data.literals.find(message, |owner, found| {
             if let Some(signal) = literal_signal(owner, found, message) {
                 let reason = match owner.trigger {
                     None => Reason::Name(found),
@@ -158,10 +95,10 @@ impl MatcherLayer {
                 record(owner.slot, signal, reason);
             }
         });
-        if self.compiled.patterns.is_empty() {
+        if self.data.patterns.is_empty() {
             return;
         }
-        self.compiled.patterns.find(&message.excerpt, |owner| {
+        self.data.patterns.find(&message.excerpt, |owner| {
             let reason = Reason::Pattern(owner.trigger);
             record(owner.slot, Signal::Trigger, reason);
         });
@@ -169,11 +106,11 @@ impl MatcherLayer {
 }
 
 impl CompiledTriggers {
-    fn new(skills: Vec<Arc<Skill>>) -> Self {
+    pub(super) fn new(skills: &[Arc<Skill>]) -> Self {
         let mut literals = LiteralsBuilder::default();
         let mut owned_patterns = Vec::new();
         let mut has_triggers = vec![false; skills.len()];
-        for (slot, skill) in (0_u32..).zip(&skills) {
+        for (slot, skill) in (0_u32..).zip(skills) {
             let name = canonical(skill.manifest.name().as_str());
             literals.add(&name, slot, None, WordBoundary::Yes);
             if name.contains('-') {
@@ -208,7 +145,6 @@ impl CompiledTriggers {
             patterns,
             has_triggers,
             findings,
-            skills,
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Data derived from the skills of a snapshot, kept as a base and an overlay so that the cost of one change does not
-//! depend on the number of skills.
+//! Data derived from the skills of a snapshot, kept as a base and an overlay so that a change processes the changed skills
+//! alone.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
@@ -61,11 +62,7 @@ impl<T> Layers<T> {
         catalog: &Catalog,
         build: impl Fn(&[Arc<Skill>], Option<&T>) -> T,
     ) -> Self {
-        let (base, added) = if catalog.tables.comes_from(&self.catalog.tables) {
-            self.follow_changes(catalog)
-        } else {
-            self.compare_snapshots(catalog)
-        };
+        let (base, added) = self.compare(catalog);
         let removed = base
             .indices
             .iter()
@@ -91,48 +88,18 @@ impl<T> Layers<T> {
         }
     }
 
-    /// Returns the base and the skills of the overlay for a snapshot derived from the current one, in which unchanged
-    /// skills keep their indices.
-    fn follow_changes(&self, catalog: &Catalog) -> (Layer<T>, Vec<IndexedSkill>) {
-        let (before, now) = (&self.catalog.tables, &catalog.tables);
-        let mut removed: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
-        removed.sort_unstable();
-        let is_live = |index: &u32| *index != TOMBSTONE && removed.binary_search(index).is_err();
-        let live_or_tombstone = |index: &u32| if is_live(index) { *index } else { TOMBSTONE };
-        let base = self
-            .base
-            .with_indices(self.base.indices.iter().map(live_or_tombstone).collect());
-        let added = self.overlay.indices.iter().copied();
-        let added = added
-            .chain(before.next_number()..now.next_number())
-            .filter(is_live)
-            .map(|index| catalog.entry(index))
-            .filter(self.filter)
-            .map(|entry| (entry.index(), Arc::clone(entry.skill())));
-        (base, added.collect())
-    }
-
-    /// Returns the base and the skills of the overlay for an unrelated snapshot. Skills are compared by pointer: one
-    /// that was not read again is unchanged.
-    fn compare_snapshots(&self, catalog: &Catalog) -> (Layer<T>, Vec<IndexedSkill>) {
-        let all = indexed_skills(catalog, self.filter);
-        let indices: std::collections::HashMap<*const Skill, u32> = all
+    /// Returns the base and the skills of the overlay for another snapshot. Skills are compared by pointer: one that was
+    /// not read again is unchanged.
+    fn compare(&self, catalog: &Catalog) -> (Layer<T>, Vec<IndexedSkill>) {
+        let mut added = indexed_skills(catalog, self.filter);
+        let mut indices: HashMap<*const Skill, u32> = added
             .iter()
             .map(|(index, skill)| (Arc::as_ptr(skill), *index))
             .collect();
         let skills = self.base.skills.iter();
-        let remapped = skills.map(|skill| {
-            indices
-                .get(&Arc::as_ptr(skill))
-                .copied()
-                .unwrap_or(TOMBSTONE)
-        });
+        let remapped = skills.map(|skill| indices.remove(&Arc::as_ptr(skill)).unwrap_or(TOMBSTONE));
         let base = self.base.with_indices(remapped.collect());
-        let in_base: HashSet<u32> = base.indices.iter().copied().collect();
-        let added = all
-            .into_iter()
-            .filter(|(index, _)| !in_base.contains(index));
-        let added = added.collect();
+        added.retain(|(_, skill)| indices.contains_key(&Arc::as_ptr(skill)));
         (base, added)
     }
 
@@ -167,6 +134,11 @@ impl<T> Layer<T> {
     /// Returns the skills in slot order, including removed ones.
     pub(super) fn skills(&self) -> &[Arc<Skill>] {
         &self.skills
+    }
+
+    /// Returns the number of slots, including those of removed skills.
+    pub(super) fn len(&self) -> usize {
+        self.skills.len()
     }
 
     /// Returns the snapshot index of the skill in a slot, or `None` if it has been removed.

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
-use crate::choose::compiled::{MatcherLayer, Reason, TOMBSTONE};
+use crate::choose::compiled::{CompiledTriggers, Reason};
 use crate::choose::finder::Finder;
+use crate::choose::layers::{Layer, Layers};
 use crate::choose::match_cache::{CachedMatch, MatchCache, MatchStats};
 use crate::choose::message::Message;
 use crate::choose::patterns::{compile_pattern, pattern_window};
@@ -19,10 +20,6 @@ use crate::read::discover::Skill;
 
 /// Maximum bytes of a message to match: half from its start, half from its end.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;
-/// The base is recompiled once more than one in this many of its skills has changed.
-const REBUILD_DIVISOR: usize = 20;
-/// Number of changed skills that never causes a recompilation.
-const REBUILD_MIN_SKILLS: usize = 64;
 
 /// Finds the skills of one snapshot that a message asks for. It does no I/O, and its running time depends only on the
 /// message and its matches, whatever the patterns.
@@ -39,10 +36,7 @@ const REBUILD_MIN_SKILLS: usize = 64;
 /// assert!(matcher.matches("What is 2+2?").candidates.is_empty());
 /// ```
 pub struct Matcher {
-    catalog: Catalog,
-    base: MatcherLayer,
-    /// Skills added since the base was compiled.
-    overlay: MatcherLayer,
+    layers: Layers<CompiledTriggers>,
     /// Snapshot indices of the skills with a usable trigger, computed on first use.
     with_triggers: OnceLock<HashSet<u32>>,
     cache: MatchCache,
@@ -82,9 +76,7 @@ impl Matcher {
     /// Compiles the triggers of all skills that a model may invoke.
     pub fn new(catalog: &Catalog) -> Self {
         Self {
-            catalog: catalog.clone(),
-            base: MatcherLayer::new(visible_skills(catalog)),
-            overlay: MatcherLayer::new([]),
+            layers: Layers::new(catalog, |entry| entry.is_visible(), compile),
             with_triggers: OnceLock::new(),
             cache: MatchCache::default(),
             finder: None,
@@ -106,75 +98,16 @@ impl Matcher {
     pub fn refresh(&self, catalog: &Catalog) -> Self {
         self.cache.clear();
         Self {
-            cache: self.cache.next(),
-            ..self.recompile(catalog)
-        }
-    }
-
-    fn recompile(&self, catalog: &Catalog) -> Self {
-        if catalog.tables.comes_from(&self.catalog.tables) {
-            return self.follow_changes(catalog);
-        }
-        let all: Vec<_> = visible_skills(catalog).collect();
-        let base = self.base.remap(&all);
-        let in_base: HashSet<*const Skill> = base.live().map(Arc::as_ptr).collect();
-        let added = all
-            .into_iter()
-            .filter(|(_, skill)| !in_base.contains(&Arc::as_ptr(skill)));
-        self.with_layers(catalog, base, added.collect())
-    }
-
-    /// Returns a matcher for a snapshot derived from the current one, in which unchanged skills keep their indices.
-    fn follow_changes(&self, catalog: &Catalog) -> Self {
-        let (before, now) = (&self.catalog.tables, &catalog.tables);
-        let mut removed: Vec<u32> = now.gone()[before.gone().len()..].to_vec();
-        removed.sort_unstable();
-        let is_live = |index: &u32| removed.binary_search(index).is_err();
-        let overlay = self.overlay.indices.iter().copied();
-        let added = overlay
-            .chain(before.next_number()..now.next_number())
-            .filter(|index| *index != TOMBSTONE && is_live(index))
-            .map(|index| catalog.entry(index))
-            .filter(Entry::is_visible)
-            .map(|entry| (entry.index(), Arc::clone(entry.skill())));
-        self.with_layers(catalog, self.base.without(&removed), added.collect())
-    }
-
-    fn with_layers(
-        &self,
-        catalog: &Catalog,
-        base: MatcherLayer,
-        added: Vec<(u32, Arc<Skill>)>,
-    ) -> Self {
-        let removed = base
-            .indices
-            .iter()
-            .filter(|index| **index == TOMBSTONE)
-            .count();
-        if (added.len() + removed) > REBUILD_MIN_SKILLS.max(base.indices.len() / REBUILD_DIVISOR) {
-            return Self::new(catalog);
-        }
-        let compiled = self.overlay.compiled.skills.iter();
-        let is_same = self.overlay.indices.len() == added.len()
-            && compiled.zip(&added).all(|(a, (_, b))| Arc::ptr_eq(a, b));
-        let overlay = if is_same {
-            self.overlay.remap(&added)
-        } else {
-            MatcherLayer::new(added)
-        };
-        Self {
-            catalog: catalog.clone(),
-            base,
-            overlay,
+            layers: self.layers.refresh(catalog, compile),
             with_triggers: OnceLock::new(),
-            cache: MatchCache::default(),
+            cache: self.cache.next(),
             finder: None,
         }
     }
 
     /// Returns the snapshot that is matched against.
     pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+        self.layers.catalog()
     }
 
     pub(crate) fn finder(&self) -> Option<&dyn Finder> {
@@ -184,10 +117,8 @@ impl Matcher {
     /// Returns whether a skill has a usable trigger and may be invoked by it.
     pub(crate) fn has_triggers(&self, entry: &Entry<'_>) -> bool {
         let with_triggers = self.with_triggers.get_or_init(|| {
-            let layers = [&self.base, &self.overlay].into_iter();
-            layers
-                .flat_map(MatcherLayer::indices_with_triggers)
-                .collect()
+            let layers = self.layers.all().into_iter();
+            layers.flat_map(Layer::indices_with_triggers).collect()
         });
         with_triggers.contains(&entry.index())
     }
@@ -195,18 +126,17 @@ impl Matcher {
     /// Returns the unusable patterns with their skills, in catalog order.
     pub fn findings(&self) -> Vec<(Entry<'_>, &Diagnostic)> {
         let mut found = Vec::new();
-        for layer in [&self.base, &self.overlay] {
-            for (slot, finding) in &layer.compiled.findings {
-                let index = layer.indices[*slot as usize];
-                if index != TOMBSTONE {
+        for layer in self.layers.all() {
+            for (slot, finding) in &layer.data.findings {
+                if let Some(index) = layer.snapshot_index(*slot as usize) {
                     found.push((index, finding));
                 }
             }
         }
-        found.sort_by_key(|(index, _)| self.catalog.tables.order(*index));
+        found.sort_by_key(|(index, _)| self.catalog().tables.position(*index));
         let found = found.into_iter();
         found
-            .map(|(index, finding)| (self.catalog.entry(index), finding))
+            .map(|(index, finding)| (self.catalog().entry(index), finding))
             .collect()
     }
 
@@ -251,10 +181,10 @@ impl Matcher {
 
     fn find_matches(&self, message: &Message<'_>) -> CachedMatch {
         let mut hits = Vec::new();
-        for layer in [&self.base, &self.overlay] {
+        for layer in self.layers.all() {
             layer.collect_hits(message, &mut hits);
         }
-        hits.sort_unstable_by_key(|hit| self.catalog.tables.order(hit.index));
+        hits.sort_unstable_by_key(|hit| self.catalog().tables.position(hit.index));
         CachedMatch {
             hits,
             asks_for_list: capability::asks_for_list(&message.folded),
@@ -264,11 +194,11 @@ impl Matcher {
     /// Adds catalog entries and unread ranges to cached hits.
     fn resolve(&self, message: &Message<'_>, cached: &CachedMatch) -> Matches<'_> {
         let candidates = cached.hits.iter().map(|hit| Candidate {
-            entry: self.catalog.entry(hit.index),
+            entry: self.catalog().entry(hit.index),
             signal: hit.signal,
             reason: hit.reason,
             trigger: hit.trigger,
-            order: self.catalog.tables.order(hit.index),
+            order: self.catalog().tables.position(hit.index),
         });
         Matches {
             candidates: candidates.collect(),
@@ -279,7 +209,7 @@ impl Matcher {
     }
 
     fn has_patterns(&self) -> bool {
-        self.base.has_patterns() || self.overlay.has_patterns()
+        self.layers.all().into_iter().any(Layer::has_patterns)
     }
 
     /// Returns the byte range of a message that is not matched against patterns, if there are patterns.
@@ -295,16 +225,14 @@ impl std::fmt::Debug for Matcher {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Matcher")
-            .field("skills", &self.base.compiled.skills.len())
-            .field("newer", &self.overlay.compiled.skills.len())
+            .field("layers", &self.layers.all().map(Layer::len))
             .finish_non_exhaustive()
     }
 }
 
-/// Returns the skills that a model may invoke, with their snapshot indices.
-fn visible_skills(catalog: &Catalog) -> impl Iterator<Item = (u32, Arc<Skill>)> {
-    let visible = catalog.visible();
-    visible.map(|entry| (entry.index(), Arc::clone(entry.skill())))
+/// Compiles the triggers of some skills; an overlay needs nothing of its base.
+fn compile(skills: &[Arc<Skill>], _base: Option<&CompiledTriggers>) -> CompiledTriggers {
+    CompiledTriggers::new(skills)
 }
 
 impl Matches<'_> {

@@ -349,7 +349,7 @@ fn matcher_that_is_refreshed_for_nothing_finds_the_same() {
     assert_eq!(ids(&matcher, "firstword secondword"), ["first", "second"]);
     // No text of a skill is in what a log may hold.
     let shown = format!("{matcher:?}");
-    assert_eq!(shown, "Matcher { skills: 1, newer: 1, .. }");
+    assert_eq!(shown, "Matcher { layers: [1, 1], .. }");
 }
 
 #[test]

@@ -2,16 +2,16 @@
 
 use std::hash::BuildHasher;
 
+use crate::catalog::canonical::canonical;
 use crate::catalog::enablement::Toggle;
-use crate::catalog::key::canonical;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
-use crate::catalog::tables::{Item, SkillRow, Tables, is_usable, rank};
+use crate::catalog::tables::{Item, SkillRow, Tables, is_usable, scope_rank};
 
 impl Tables {
     /// Returns the item with an id, a name or a folder name.
     pub(crate) fn find(&self, roots: &[Root], id: &str) -> Option<Item> {
-        if let Some(at) = self.numbered.get(id) {
+        if let Some(at) = self.numbered_ids.get(id) {
             return Some(Item::Skill(*at));
         }
         let qualified = id
@@ -19,7 +19,7 @@ impl Tables {
             .and_then(|(qualifier, rest)| self.find_qualified(roots, qualifier, rest));
         qualified.or_else(|| {
             let key = canonical(id);
-            let aliased = || self.aliased(&key).first().copied();
+            let aliased = || self.items_with_alias(&key).first().copied();
             match self.winner(&key) {
                 // A skill that cannot be used does not hide a usable one by folder name.
                 Some(winner) if !self.is_usable(roots, Item::Skill(winner)) => aliased()
@@ -34,8 +34,8 @@ impl Tables {
     pub(super) fn is_usable(&self, roots: &[Root], item: Item) -> bool {
         match item {
             Item::Skill(at) => {
-                let row = self.node(at);
-                is_usable(&roots[row.skill.source], row.choice)
+                let row = self.row(at);
+                is_usable(&roots[row.skill.source], row.toggle)
             }
             Item::Refused(_) => false,
         }
@@ -63,49 +63,49 @@ impl Tables {
             .winner(&key)
             .and_then(|winner| self.first_in_roots(roots, winner, &candidates));
         named.or_else(|| {
-            let mut aliased = self.aliased(&key).iter().copied();
-            aliased.find(|item| candidates.contains(&self.place(*item).0))
+            let mut aliased = self.items_with_alias(&key).iter().copied();
+            aliased.find(|item| candidates.contains(&self.location(*item).0))
         })
     }
 
     /// Returns the first skill of a name that is in one of the candidate roots. Skills of one name are ordered by rank
     /// and root, and a root has two ranks: one for usable skills, one for the others.
     fn first_in_roots(&self, roots: &[Root], winner: u32, candidates: &[usize]) -> Option<Item> {
-        let winning = self.node(winner);
+        let winning = self.row(winner);
         let losers = &winning.losers;
         let rank_and_root = |row: &SkillRow| {
             let root = &roots[row.skill.source];
-            (rank(root, row.choice, self.precedence), row.skill.source)
+            (
+                scope_rank(root, row.toggle, self.precedence),
+                row.skill.source,
+            )
         };
         let ranks = candidates.iter().flat_map(|root| {
             [Toggle::On, Toggle::Off]
-                .map(|toggle| (rank(&roots[*root], toggle, self.precedence), *root))
+                .map(|toggle| (scope_rank(&roots[*root], toggle, self.precedence), *root))
         });
         let firsts = ranks.filter_map(|wanted| {
             if rank_and_root(winning) == wanted {
                 return Some((0, winner));
             }
-            let first = losers.partition_point(|at| rank_and_root(self.node(*at)) < wanted);
+            let first = losers.partition_point(|at| rank_and_root(self.row(*at)) < wanted);
             let index = *losers.get(first)?;
-            (rank_and_root(self.node(index)) == wanted).then_some((first + 1, index))
+            (rank_and_root(self.row(index)) == wanted).then_some((first + 1, index))
         });
         firsts.min().map(|(_, first)| Item::Skill(first))
     }
 
-    /// Returns the item in a folder of a root.
-    fn item_at(&self, root: usize, folder: &str) -> Option<Item> {
-        let found = self.places.binary_search_by(|item| {
-            let (item_root, item_folder) = self.place(*item);
-            (item_root, item_folder.path()).cmp(&(root, folder))
-        });
-        found.ok().map(|at| self.places[at])
+    /// Returns the items with a folder name that is not their name, by rank.
+    fn items_with_alias(&self, key: &str) -> &[Item] {
+        self.aliases.get(key).map_or(&[], Vec::as_slice)
     }
 
     pub(super) fn winner(&self, key: &str) -> Option<u32> {
-        let name = |at: &u32| self.node(*at).name();
+        let name = |at: &u32| self.row(*at).name();
         let hash = self.hasher.hash_one(key);
         // Most names are already canonical.
         let has_key = |at: &u32| name(at) == key || canonical(name(at)) == key;
-        self.names.find(hash, has_key).copied()
+        let row = self.names.find(hash, has_key)?;
+        Some(self.row(*row).winner)
     }
 }

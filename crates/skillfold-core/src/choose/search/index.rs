@@ -202,7 +202,7 @@ impl SearchIndex {
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults<'_> {
         let (weighted, candidates) = self.candidates(query, may_see);
-        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.index());
+        let order = |entry: &Entry<'_>| self.catalog().tables.position(entry.index());
         let entries: Vec<Entry<'_>> = candidates.iter().map(|candidate| candidate.0).collect();
         let documents = candidates.iter().enumerate();
         let ranked = weighted
@@ -252,7 +252,7 @@ impl SearchIndex {
         let statistics = layers.iter().map(|layer| *layer.data.statistics()).sum();
         let weighted = WeightedQuery::new(query, &statistics, document_frequency);
         let (mut by_terms, mut by_embedding) = (Vec::new(), Vec::new());
-        let order = |entry: &Entry<'_>| self.catalog().tables.order(entry.index());
+        let order = |entry: &Entry<'_>| self.catalog().tables.position(entry.index());
         for layer in layers {
             let visible_entry = |slot: usize| {
                 let entry = layer
