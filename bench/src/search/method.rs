@@ -33,17 +33,8 @@ pub(crate) struct Hit {
     pub(crate) score: f64,
 }
 
-/// What some methods need.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Options<'a> {
-    /// The folder of a model.
-    pub(crate) model: Option<&'a Path>,
-    /// Where the vectors of skills are cached between runs.
-    pub(crate) vectors: Option<&'a Path>,
-}
-
-/// Opens a model.
-type Open = fn(&Options<'_>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
+/// Opens the model in a folder.
+type Open = fn(Option<&Path>) -> Result<Arc<dyn Embedder>, Box<dyn Error>>;
 
 /// A method, or why it could not be built.
 pub(crate) type Made = Result<Box<dyn Method>, Box<dyn Error>>;
@@ -67,36 +58,28 @@ impl Maker {
     /// Opens the embedding model, if the method uses one.
     pub(crate) fn model(
         &self,
-        options: &Options<'_>,
+        folder: Option<&Path>,
     ) -> Result<Option<Arc<dyn Embedder>>, Box<dyn Error>> {
         match self.make {
             Make::Plain(_) => Ok(None),
-            Make::Meaning(open, _) => open(options).map(Some),
+            Make::Meaning(open, _) => open(folder).map(Some),
         }
     }
 }
 
 /// All methods; the first is the baseline.
-pub(crate) static METHODS: [Maker; 8] = [
+pub(crate) static METHODS: [Maker; 6] = [
     plain("fts5", fts5),
     plain("default", engine::default),
     plain("bm25f", engine::bm25f),
     plain("triggers", triggers::make),
     Maker {
         name: "static",
-        make: Make::Meaning(meaning::table, meaning::with_words),
+        make: Make::Meaning(meaning::open_static, meaning::with_words),
     },
     Maker {
         name: "static-alone",
-        make: Make::Meaning(meaning::table, meaning::alone),
-    },
-    Maker {
-        name: "transformer",
-        make: Make::Meaning(meaning::transformer, meaning::with_words),
-    },
-    Maker {
-        name: "transformer-alone",
-        make: Make::Meaning(meaning::transformer, meaning::alone),
+        make: Make::Meaning(meaning::open_static, meaning::alone),
     },
 ];
 
@@ -136,9 +119,9 @@ impl Built {
     pub(crate) fn new(
         maker: &Maker,
         pool: &Pool,
-        options: &Options<'_>,
+        model: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
-        let model = maker.model(options)?;
+        let model = maker.model(model)?;
         let start = cpu_time();
         let (method, held) = held_by(|| match (&maker.make, model) {
             (Make::Meaning(_, make), Some(model)) => make(pool, model),

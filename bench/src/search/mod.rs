@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::labelled::{Request, Wording, copies, requests};
 use crate::search::engine::Indexed;
 use crate::search::half::{Half, Split};
-use crate::search::method::{Built, METHODS, Maker, Options, maker};
+use crate::search::method::{Built, METHODS, Maker, maker};
 use crate::search::metrics::{Asked, Figures};
 use crate::search::pool::{Pool, Size, Text};
 
@@ -49,9 +49,6 @@ pub(crate) struct Arguments {
     /// Folder of a model, for methods that use embeddings
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Cache the vectors of skills in this folder
-    #[arg(long, value_name = "FOLDER")]
-    vectors: Option<PathBuf>,
     /// Source repositories whose requests to run
     #[arg(long, value_enum, default_value_t = Half::Test)]
     half: Half,
@@ -84,15 +81,6 @@ const DEPTH: usize = 100;
 /// The tracks of the headline.
 const HEADLINE: [&str; 3] = ["trigger", "task", "route"];
 
-impl Arguments {
-    fn options(&self) -> Options<'_> {
-        Options {
-            model: self.model.as_deref(),
-            vectors: self.vectors.as_deref(),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     if let Some(records) = arguments.scale {
         return scale::run(&arguments.data, records, out);
@@ -114,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     };
     let built = methods
         .iter()
-        .map(|maker| Built::new(maker, &pool, &arguments.options()))
+        .map(|maker| Built::new(maker, &pool, arguments.model.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
     let copies = copies(&arguments.data.join("aliases.json"))?;
     let split = Split::read(&arguments.data)?;
@@ -199,7 +187,7 @@ fn dumped(
     let count = if let Some(size) = arguments.parts {
         dump::dump_parts(file, pool, &copies, &wanted, size)?
     } else {
-        let indexed = match arguments.method.model(&arguments.options())? {
+        let indexed = match arguments.method.model(arguments.model.as_deref())? {
             Some(model) => Indexed::by_meaning(pool, model)?,
             None => Indexed::new(pool)?,
         };
@@ -237,7 +225,7 @@ fn metatool(
     let requests = requests(&folder.join("queries.jsonl.zst"), "relevant")?;
     let (mut all, mut figures) = (Vec::new(), Vec::new());
     for maker in methods {
-        let built = Built::new(maker, &pool, &print.arguments.options())?;
+        let built = Built::new(maker, &pool, print.arguments.model.as_deref())?;
         let asked = ask(&built, &pool, &pool::Copies::new(), &requests)?;
         figures.push(Figures::of(asked.iter()));
         all.push(built);

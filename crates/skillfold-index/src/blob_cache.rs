@@ -99,10 +99,7 @@ impl BlobCache {
             .map_err(|cause| Error::write(path.to_string_lossy(), cause))
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the file that reads the cache"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this module reads the cache")]
     fn read_file(&self, path: &Path) -> io::Result<Vec<u8>> {
         check_owned_folder(&self.folder)?;
         let metadata = fs::symlink_metadata(path)?;
@@ -146,10 +143,7 @@ impl BlobCache {
 
     /// Deletes the oldest files beyond the limit and the temporary files of killed writers. Failures are ignored, since
     /// the next write tries again.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the file that tidies the cache"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this module cleans up the cache")]
     fn tidy(&self, now: SystemTime) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let entries = entries.filter_map(|entry| {

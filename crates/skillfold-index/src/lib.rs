@@ -28,8 +28,8 @@
 //!
 //! [`VectorCache`] stores the embeddings of skill texts.
 //!
-//! The features `static-model` and `transformer` add `StaticModel` and `Transformer`, embedding models that are loaded
-//! from a folder. Nothing is ever downloaded.
+//! The feature `static-model` adds `StaticModel`, an embedding model that is loaded from a folder. Nothing is ever
+//! downloaded.
 #![forbid(unsafe_code)]
 
 mod checksum;
@@ -41,7 +41,7 @@ mod vector_cache;
 
 mod disk;
 
-#[cfg(any(feature = "static-model", feature = "transformer"))]
+#[cfg(feature = "static-model")]
 mod model;
 
 pub use blob_cache::{BlobCache, CachedBlob};
@@ -51,6 +51,4 @@ pub use disk::{
 };
 #[cfg(feature = "static-model")]
 pub use model::static_model::StaticModel;
-#[cfg(feature = "transformer")]
-pub use model::transformer::Transformer;
 pub use vector_cache::VectorCache;

@@ -51,7 +51,7 @@ pub fn delete_unused_indexes(folder: &Path, name: &str) -> io::Result<Vec<String
 /// Sets the modification time of a folder to now, and returns it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the time is compared with that of files, and goes into none"
+    reason = "the time is compared with file times and not written to any file"
 )]
 fn touch(folder: &Path) -> SystemTime {
     let now = SystemTime::now();

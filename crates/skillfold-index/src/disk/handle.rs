@@ -31,7 +31,7 @@ impl Handle {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the file is the cache's own and no skill"
+            reason = "the file belongs to the cache and is not a skill"
         )]
         let file = File::open(path)?;
         let state = FileState::from_metadata(&file.metadata()?);

@@ -61,19 +61,6 @@ impl ModelFiles {
         Ok(bytes)
     }
 
-    /// Reads a small file that a model may have.
-    #[cfg(feature = "transformer")]
-    pub(super) fn optional(&mut self, folder: &Path, file: &str) -> Result<Option<Vec<u8>>, Error> {
-        match read_limited(&folder.join(file), CONFIG_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.folder.error(file, &error.to_string())),
-            Ok(bytes) => {
-                self.update_digest(file, &bytes);
-                Ok(Some(bytes))
-            }
-        }
-    }
-
     fn update_digest(&mut self, file: &str, bytes: &[u8]) {
         self.digest.update(file);
         self.digest.update([0]);
@@ -117,7 +104,7 @@ pub(super) fn is_valid_vector(vector: &[f32]) -> bool {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the folder is one that the user names, and holds no skills"
+    reason = "the user names the folder, and it holds no skills"
 )]
 fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Check before opening: opening a pipe would block until there is a writer.

@@ -2,10 +2,4 @@
 
 mod files;
 
-#[cfg(feature = "static-model")]
 pub(crate) mod static_model;
-
-#[cfg(feature = "transformer")]
-mod bert;
-#[cfg(feature = "transformer")]
-pub(crate) mod transformer;

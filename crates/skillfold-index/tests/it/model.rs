@@ -245,6 +245,3 @@ fn what_a_skill_means_is_written_down_with_it() {
     assert!(meaning.similarity(&repair) > 0.99);
     assert!(meaning.similarity(&soup) < 0.5);
 }
-
-#[cfg(feature = "transformer")]
-mod transformer;
