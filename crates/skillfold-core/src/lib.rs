@@ -42,6 +42,7 @@
 //! operation failed.
 #![forbid(unsafe_code)]
 
+mod cache;
 mod limits;
 
 pub mod text;
@@ -50,6 +51,8 @@ mod codes;
 mod invisible;
 
 mod diagnostic;
+
+mod findings;
 
 mod name;
 
@@ -77,6 +80,7 @@ pub mod view;
 pub use bind::agent::{Agent, Visibility};
 pub use bind::agent_view::{AgentView, MissingSkill};
 pub use bind::compose::{ComposedInstructions, Section, SectionKind, compose_instructions};
+pub use cache::CacheStats;
 pub use catalog::canonical::canonical;
 pub use catalog::enablement::{Enablement, Toggle};
 pub use catalog::entry::{Entry, Lookup, Status};
@@ -89,7 +93,6 @@ pub use catalog::scope::{InvalidScope, Precedence, Scope};
 pub use catalog::snapshot::{Catalog, CatalogOptions};
 pub use choose::compiled::check_triggers;
 pub use choose::finder::{Finder, Suggestion};
-pub use choose::match_cache::MatchStats;
 pub use choose::matcher::{Candidate, Matcher, Matches};
 pub use choose::near_miss::{NearMiss, TriggerKind};
 pub use choose::rank::rank;
@@ -120,10 +123,10 @@ pub use disclose::turn::{Decision, Outcome, Turn, turn};
 pub use error::{Error, ErrorKind};
 pub use explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 pub use feedback::Feedback;
+pub use findings::LimitedFindings;
 pub use invisible::{hidden_characters, is_invisible};
 pub use limits::Limits;
 pub use load::arguments::{Dialect, argument_names};
-pub use load::cache::CacheStats;
 pub use load::digest::Digest;
 pub use load::envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
 pub use load::file::FileContent;

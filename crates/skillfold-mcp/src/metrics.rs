@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use skillfold::Counters;
+use skillfold::core::CacheStats;
 
 /// What a request asks for, as far as it is counted separately. Names that clients choose are not used as labels: there
 /// is no limit to them.
@@ -176,8 +177,23 @@ impl Metrics {
         for (name, kind, help, value) in GAUGE_METRICS {
             text.metric(name, kind, help, value(gauges));
         }
-        for (name, kind, help, value) in ENGINE_METRICS {
-            text.metric(name, kind, help, value(engine));
+        for (name, description, value) in engine.rows() {
+            text.metric(
+                &format!("skillfold_{name}_total"),
+                "counter",
+                description,
+                value,
+            );
+        }
+        for (cache, stats) in [("cache", engine.cache), ("match_cache", engine.match_cache)] {
+            for (name, kind, help, value) in CACHE_METRICS {
+                text.metric(
+                    &format!("skillfold_{cache}_{name}"),
+                    kind,
+                    help,
+                    value(&stats),
+                );
+            }
         }
         text.0
     }
@@ -247,21 +263,13 @@ const GAUGE_METRICS: [Metric<Gauges>; 3] = [
 ];
 
 #[rustfmt::skip]
-const ENGINE_METRICS: [Metric<Counters>; 14] = [
-    ("skillfold_refreshes_total", "counter", "Rescans for skills", |engine| engine.refreshes),
-    ("skillfold_turns_total", "counter", "User requests that skills were chosen for", |engine| engine.turns),
-    ("skillfold_matched_turns_total", "counter", "User requests that at least one skill matched", |engine| engine.matched_turns),
-    ("skillfold_matched_total", "counter", "Skills that matched", |engine| engine.matched),
-    ("skillfold_given_total", "counter", "Skills that matched and were given", |engine| engine.given),
-    ("skillfold_no_room_total", "counter", "Skills that matched and did not fit the budget", |engine| engine.no_room),
-    ("skillfold_failed_total", "counter", "Skills that matched and could not be loaded", |engine| engine.failed),
-    ("skillfold_turn_tokens_total", "counter", "Tokens added to user requests", |engine| engine.tokens),
-    ("skillfold_refused_total", "counter", "Refused loads and reads", |engine| engine.refused),
-    ("skillfold_cache_hits_total", "counter", "Loads served from the cache", |engine| engine.cache.hits),
-    ("skillfold_cache_misses_total", "counter", "Loads that read a file", |engine| engine.cache.misses),
-    ("skillfold_cache_evicted_total", "counter", "Cached texts that were evicted", |engine| engine.cache.evicted),
-    ("skillfold_cache_entries", "gauge", "Cached texts", |engine| engine.cache.entries as u64),
-    ("skillfold_cache_bytes", "gauge", "Bytes of cached texts", |engine| engine.cache.bytes as u64),
+const CACHE_METRICS: [Metric<CacheStats>; 6] = [
+    ("hits_total", "counter", "Lookups answered from the cache", |cache| cache.hits),
+    ("misses_total", "counter", "Lookups that had to read or compute", |cache| cache.misses),
+    ("evicted_total", "counter", "Entries that made room for others", |cache| cache.evicted),
+    ("too_large_total", "counter", "Entries that were too large to cache", |cache| cache.too_large),
+    ("entries", "gauge", "Cached entries", |cache| cache.entries as u64),
+    ("bytes", "gauge", "Bytes of cached entries", |cache| cache.bytes as u64),
 ];
 
 /// Current values that are not counters.

@@ -2,59 +2,62 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skillfold_core::{
-    CacheStats, Decision, Error, ErrorKind, Feedback, MatchStats, Outcome, Signal, Turn,
-};
+use skillfold_core::{CacheStats, Decision, Error, ErrorKind, Feedback, Outcome, Signal, Turn};
 
-/// Counters of what was done since the skills were first discovered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counters {
-    /// Refreshes of the catalog.
-    pub refreshes: u64,
-    /// Requests.
-    pub turns: u64,
-    /// Requests that matched at least one skill.
-    pub matched_turns: u64,
-    /// Matched skills, summed over all requests.
-    pub matched: u64,
-    /// Skills whose instructions were given for a request or after a compaction.
-    pub given: u64,
-    /// Skills that matched and did not fit the budget.
-    pub no_room: u64,
-    /// Skills that matched and could not be loaded.
-    pub failed: u64,
-    /// Tokens added by requests and after compactions.
-    pub tokens: u64,
-    /// Refused loads and reads.
-    pub refused: u64,
-    /// Skills that the host reported as used.
-    pub used: u64,
-    /// Skills that the host reported as given but unused.
-    pub unused: u64,
-    /// Skills that the host reported as missed.
-    pub missed: u64,
-    /// Counters for the instruction cache.
-    pub cache: CacheStats,
-    /// Counters for the match cache.
-    pub matches: MatchStats,
+/// Defines the counters, the atomics behind them and their descriptions from one table.
+macro_rules! counters {
+    ($($name:ident: $description:literal,)*) => {
+        /// Counters of what was done since the skills were first discovered.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+        #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+        #[non_exhaustive]
+        pub struct Counters {
+            $(#[doc = $description] pub $name: u64,)*
+            /// The cache of loaded instructions.
+            pub cache: CacheStats,
+            /// The cache of matched requests.
+            pub match_cache: CacheStats,
+        }
+
+        impl Counters {
+            /// Returns the name, description and value of each counter but those of the caches.
+            pub fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+                [$((stringify!($name), $description, self.$name),)*].into_iter()
+            }
+        }
+
+        /// [`Counters`] that many threads add to.
+        #[derive(Debug, Default)]
+        pub(crate) struct AtomicCounters {
+            $($name: AtomicU64,)*
+        }
+
+        impl AtomicCounters {
+            /// Returns the current values.
+            pub(crate) fn snapshot(&self, cache: CacheStats, match_cache: CacheStats) -> Counters {
+                Counters {
+                    $($name: self.$name.load(Ordering::Relaxed),)*
+                    cache,
+                    match_cache,
+                }
+            }
+        }
+    };
 }
 
-/// [`Counters`] that many threads add to.
-#[derive(Debug, Default)]
-pub(crate) struct AtomicCounters {
-    refreshes: AtomicU64,
-    turns: AtomicU64,
-    matched_turns: AtomicU64,
-    matched: AtomicU64,
-    given: AtomicU64,
-    no_room: AtomicU64,
-    failed: AtomicU64,
-    tokens: AtomicU64,
-    refused: AtomicU64,
-    used: AtomicU64,
-    unused: AtomicU64,
-    missed: AtomicU64,
+counters! {
+    refreshes: "Rescans for skills",
+    turns: "User requests that skills were chosen for",
+    matched_turns: "User requests that at least one skill matched",
+    matched: "Skills that matched, summed over all requests",
+    given: "Skills whose instructions were given for a request or after a compaction",
+    no_room: "Skills that matched and did not fit the budget",
+    failed: "Skills that matched and could not be loaded",
+    turn_tokens: "Tokens added by requests and after compactions",
+    refused: "Refused loads and reads",
+    used: "Skills that the host reported as used",
+    unused: "Skills that the host reported as given but unused",
+    missed: "Skills that the host reported as missed",
 }
 
 impl AtomicCounters {
@@ -65,7 +68,7 @@ impl AtomicCounters {
     /// Counts a request.
     pub(crate) fn count_turn(&self, turn: &Turn) {
         add(&self.turns, 1);
-        add(&self.tokens, turn.tokens);
+        add(&self.turn_tokens, turn.tokens);
         let is_matched = |decision: &&Decision| decision.signal != Signal::Earlier;
         let matched = turn.decisions.iter().filter(is_matched).count();
         add(&self.matched_turns, u64::from(matched > 0));
@@ -75,7 +78,7 @@ impl AtomicCounters {
 
     /// Counts the skills that were given again after a compaction.
     pub(crate) fn count_compaction(&self, turn: &Turn) {
-        add(&self.tokens, turn.tokens);
+        add(&self.turn_tokens, turn.tokens);
         self.count_outcomes(turn);
     }
 
@@ -106,32 +109,8 @@ impl AtomicCounters {
             add(&self.refused, 1);
         }
     }
-
-    /// Returns the current values.
-    pub(crate) fn snapshot(&self, cache: CacheStats, matches: MatchStats) -> Counters {
-        Counters {
-            refreshes: get(&self.refreshes),
-            turns: get(&self.turns),
-            matched_turns: get(&self.matched_turns),
-            matched: get(&self.matched),
-            given: get(&self.given),
-            no_room: get(&self.no_room),
-            failed: get(&self.failed),
-            tokens: get(&self.tokens),
-            refused: get(&self.refused),
-            used: get(&self.used),
-            unused: get(&self.unused),
-            missed: get(&self.missed),
-            cache,
-            matches,
-        }
-    }
 }
 
 fn add(counter: &AtomicU64, more: u64) {
     counter.fetch_add(more, Ordering::Relaxed);
-}
-
-fn get(counter: &AtomicU64) -> u64 {
-    counter.load(Ordering::Relaxed)
 }

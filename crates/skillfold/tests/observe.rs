@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use skillfold::core::{
     Budget, ContextLifetime, ErrorKind, Feedback, LogDetail, MemorySource, Policy,
 };
-use skillfold::view::{self, Document};
+use skillfold::view::Document;
 use skillfold::{Environment, Host, PeriodLength, Skills, Stats, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -55,11 +55,11 @@ fn counters_say_what_matched_and_what_it_cost() {
     );
     assert_eq!((counters.refused, counters.refreshes), (1, 1));
     assert_eq!(
-        counters.tokens,
+        counters.turn_tokens,
         turns.iter().map(|turn| turn.tokens).sum::<u64>()
     );
     assert!(counters.cache.hits >= 1, "{counters:?}");
-    let view = Document::Counters(view::CountersView::new(&counters)).to_json();
+    let view = Document::Counters(Box::new(counters)).to_json();
     let view: serde_json::Value = serde_json::from_str(&view).unwrap();
     assert_eq!(
         (&view["kind"], &view["given"]),
@@ -184,7 +184,10 @@ fn what_is_given_again_is_counted_and_did_not_match() {
     assert_eq!(counters.given, 4);
     let again = session.after_compaction(Budget::tokens(1_000));
     assert!(again.tokens > 0);
-    assert_eq!(skills.counters().tokens, counters.tokens + again.tokens);
+    assert_eq!(
+        skills.counters().turn_tokens,
+        counters.turn_tokens + again.tokens
+    );
 }
 
 #[test]
@@ -245,7 +248,7 @@ fn requests_that_were_matched_before_are_counted_over_snapshots() {
         session.turn("alphaword").decisions.len()
     };
     let counted = || {
-        let matches = skills.counters().matches;
+        let matches = skills.counters().match_cache;
         (matches.misses, matches.hits, matches.entries)
     };
     assert_eq!(counted(), (0, 0, 0));

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::cache::CacheStats;
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::compiled::{CompiledTriggers, Reason};
 use crate::choose::finder::Finder;
 use crate::choose::layers::{Layer, Layers};
-use crate::choose::match_cache::{CachedMatch, MatchCache, MatchStats};
+use crate::choose::match_cache::{CachedMatch, MatchCache};
 use crate::choose::message::Message;
 use crate::choose::patterns::{compile_pattern, pattern_window};
 use crate::choose::signal::Signal;
@@ -96,7 +97,6 @@ impl Matcher {
     /// Clears the cache of this matcher. The new one starts with an empty cache and without a finder.
     #[must_use]
     pub fn refresh(&self, catalog: &Catalog) -> Self {
-        self.cache.clear();
         Self {
             layers: self.layers.refresh(catalog, compile),
             with_triggers: OnceLock::new(),
@@ -175,7 +175,7 @@ impl Matcher {
     }
 
     /// Returns the cache counters, which carry over when the matcher is refreshed.
-    pub fn stats(&self) -> MatchStats {
+    pub fn stats(&self) -> CacheStats {
         self.cache.stats()
     }
 

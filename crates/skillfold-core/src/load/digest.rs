@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use lru::LruCache;
 use sha2::{Digest as _, Sha256};
 
+use crate::cache::BoundedCache;
 use crate::read::source::Revision;
 
 /// Maximum number of cached digests, about 2 MB. A hundred real skills have fewer than a thousand files.
@@ -47,12 +47,12 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// An LRU cache of digests, by file revision.
-pub(super) struct DigestCache(LruCache<Revision, Digest>);
+/// Digests by file revision.
+pub(super) struct DigestCache(BoundedCache<Revision, Digest>);
 
 impl Default for DigestCache {
     fn default() -> Self {
-        Self(LruCache::unbounded())
+        Self(BoundedCache::new(MAX_DIGESTS, usize::MAX))
     }
 }
 
@@ -66,19 +66,15 @@ impl DigestCache {
     /// was read.
     pub(super) fn insert(&mut self, revision: Revision, digest: Digest, now_ns: i64) {
         // On a system that reports no inode, two files may have the same revision.
-        if revision.inode == 0 || !revision.is_settled(now_ns) {
-            return;
-        }
-        self.0.put(revision, digest);
-        if self.0.len() > MAX_DIGESTS {
-            self.0.pop_lru();
+        if revision.inode != 0 && revision.is_settled(now_ns) {
+            self.0.insert(revision, digest, 0);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, DigestCache, MAX_DIGESTS};
+    use super::{Digest, DigestCache};
     use crate::read::source::Revision;
 
     fn revision(inode: u64, modified_ns: i64) -> Revision {
@@ -102,15 +98,5 @@ mod tests {
             digests.insert(revision, Digest::sha256(b"x"), now);
             assert_eq!(digests.get(&revision).is_some(), is_cached, "{revision:?}");
         }
-    }
-
-    #[test]
-    fn what_was_used_longest_ago_is_forgotten_first() {
-        let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
-        for inode in 1..=MAX_DIGESTS as u64 + 1 {
-            digests.insert(revision(inode, 0), Digest::sha256(b"x"), now);
-        }
-        assert!(digests.get(&revision(1, 0)).is_none());
-        assert!(digests.get(&revision(2, 0)).is_some());
     }
 }

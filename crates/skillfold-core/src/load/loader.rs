@@ -1,18 +1,18 @@
 //! The loader: reads the instructions of skills and caches them.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::cache::CacheStats;
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::diagnostic::visible;
 use crate::error::{Error, ErrorKind};
 use crate::load::arguments::Dialect;
-use crate::load::cache::{
-    CacheStats, CachedInstructions, InstructionCache, InstructionKey, Validity,
-};
 use crate::load::digest::DigestCache;
+use crate::load::instruction_cache::{
+    CachedInstructions, InstructionCache, InstructionKey, Validity,
+};
 use crate::load::instructions::{Instructions, Strictness};
 use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 
@@ -20,7 +20,7 @@ use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single choices with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct LoadOptions {
     /// Which placeholders for arguments are recognised in instructions.
@@ -77,8 +77,6 @@ pub struct Loader {
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     cache: Mutex<InstructionCache>,
     digests: Mutex<DigestCache>,
-    hits: AtomicU64,
-    misses: AtomicU64,
 }
 
 impl Loader {
@@ -92,8 +90,6 @@ impl Loader {
             digests: Mutex::default(),
             clock: Box::new(clock),
             options,
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
         }
     }
 
@@ -130,23 +126,20 @@ impl Loader {
                 instructions: Arc::clone(&instructions),
                 validity: validity(state, entry.catalog(), now_ns),
             };
-            self.cache().insert(key, cached);
+            let bytes = cached.bytes(&key);
+            self.cache().insert(key, cached, bytes);
         }
         Ok(instructions)
     }
 
     /// Returns the counters of the instruction cache.
     pub fn stats(&self) -> CacheStats {
-        CacheStats {
-            hits: self.hits.load(Ordering::Relaxed),
-            misses: self.misses.load(Ordering::Relaxed),
-            ..self.cache().stats()
-        }
+        self.cache().stats()
     }
 
     /// Empties the instruction cache.
     pub fn clear(&self) {
-        self.cache().retain(|_| false);
+        self.cache().clear();
     }
 
     /// Removes the cached instructions of one skill, with any arguments.
@@ -169,10 +162,17 @@ impl Loader {
         entry: &Entry<'_>,
         key: &InstructionKey,
     ) -> Result<Option<Arc<Instructions>>, Error> {
+        let cached = {
+            let mut cache = self.cache();
+            let cached = cache.get(key);
+            let cached = cached.map(|cached| (Arc::clone(&cached.instructions), cached.validity));
+            if cached.is_none() {
+                cache.count(false);
+            }
+            cached
+        };
         // The lock is released before the file is checked.
-        let cached = self.cache().get(key);
         let Some((instructions, validity)) = cached else {
-            self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(None);
         };
         let is_current = match self.options.freshness {
@@ -187,8 +187,7 @@ impl Loader {
         };
         // The same skill may have a different id in another snapshot.
         let is_current = is_current && instructions.id() == entry.id();
-        let counter = if is_current { &self.hits } else { &self.misses };
-        counter.fetch_add(1, Ordering::Relaxed);
+        self.cache().count(is_current);
         Ok(is_current.then_some(instructions))
     }
 
@@ -197,14 +196,15 @@ impl Loader {
         let source = entry.root().source();
         let revision = source.revision(&entry.skill().folder);
         log_refusal(entry, SKILL_FILE, revision).inspect_err(|_| {
-            self.misses.fetch_add(1, Ordering::Relaxed);
-            self.cache().remove(key);
+            let mut cache = self.cache();
+            cache.count(false);
+            cache.remove(key);
         })
     }
 
     /// Counts a load that was answered from the cache.
     pub(super) fn count_hit(&self) {
-        self.hits.fetch_add(1, Ordering::Relaxed);
+        self.cache().count(true);
     }
 
     /// Returns the time in nanoseconds since 1970.

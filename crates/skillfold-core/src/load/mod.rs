@@ -5,8 +5,8 @@ pub(crate) mod envelope;
 
 pub(crate) mod instructions;
 
-pub(crate) mod cache;
 pub(crate) mod digest;
+pub(crate) mod instruction_cache;
 
 pub(crate) mod loader;
 

@@ -7,6 +7,7 @@ use crate::catalog::snapshot::Catalog;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::Error;
+use crate::findings::LimitedFindings;
 
 /// Maximum ids that the message about a cycle names.
 const MAX_CYCLE_IDS: usize = 8;
@@ -32,13 +33,10 @@ impl Catalog {
         let requested = self.resolve_for_model(id)?;
         let mut search = RequiresSearch {
             catalog: self,
-            result: RequiredSkills {
-                skills: Vec::new(),
-                findings: Vec::new(),
-            },
+            skills: Vec::new(),
             stages: HashMap::new(),
             path: Vec::new(),
-            unreported: 0,
+            findings: LimitedFindings::new(self.options().read.walk.limits.findings),
         };
         search.enter(requested);
         while let Some(step) = search.path.last_mut() {
@@ -50,17 +48,20 @@ impl Catalog {
                 None => search.leave(by),
             }
         }
-        Ok(search.finish())
+        Ok(RequiredSkills {
+            skills: search.skills,
+            findings: search.findings.finish(|more| more),
+        })
     }
 }
 
 /// A depth-first search with an explicit stack: a chain may be as long as the catalog.
 struct RequiresSearch<'a> {
     catalog: &'a Catalog,
-    result: RequiredSkills<'a>,
+    skills: Vec<Entry<'a>>,
+    findings: LimitedFindings<Diagnostic>,
     stages: HashMap<u32, Stage>,
     path: Vec<Step<'a>>,
-    unreported: usize,
 }
 
 struct Step<'a> {
@@ -82,59 +83,35 @@ impl<'a> RequiresSearch<'a> {
 
     fn leave(&mut self, entry: Entry<'a>) {
         self.stages.insert(entry.index(), Stage::Done);
-        self.result.skills.push(entry);
+        self.skills.push(entry);
         self.path.pop();
     }
 
     fn visit(&mut self, by: Entry<'a>, id: &str) {
         let Some(entry) = self.catalog.get(id).filter(Entry::is_for_models) else {
-            let (by, id) = (quoted(by.id()), quoted(id));
-            let message = format!("{by} requires {id}, which does not exist");
-            return self.report(Code::RequiredMissing, message);
+            return self.findings.push(|| {
+                let (by, id) = (quoted(by.id()), quoted(id));
+                let message = format!("{by} requires {id}, which does not exist");
+                Diagnostic::new(Code::RequiredMissing, None, message)
+            });
         };
         match self.stages.get(&entry.index()) {
             Some(Stage::Done) => {}
-            Some(Stage::OnPath) => self.report_cycle(entry),
+            Some(Stage::OnPath) => self.findings.push(|| describe_cycle(&self.path, entry)),
             None => self.enter(entry),
         }
     }
+}
 
-    fn report_cycle(&mut self, start: Entry<'a>) {
-        if self.is_full() {
-            self.unreported += 1;
-            return;
-        }
-        let on_path = self.path.iter().map(|step| step.entry);
-        let cycle: Vec<_> = on_path.skip_while(|entry| *entry != start).collect();
-        let named = cycle.iter().take(MAX_CYCLE_IDS);
-        let mut ids: Vec<_> = named.map(|entry| quoted(entry.id())).collect();
-        if cycle.len() > MAX_CYCLE_IDS {
-            ids.push(format!("{} more", cycle.len() - MAX_CYCLE_IDS));
-        }
-        ids.push(quoted(start.id()));
-        let message = format!("Skills require each other: {}", ids.join(" > "));
-        self.report(Code::RequiredCycle, message);
+fn describe_cycle(path: &[Step<'_>], start: Entry<'_>) -> Diagnostic {
+    let on_path = path.iter().map(|step| step.entry);
+    let cycle: Vec<_> = on_path.skip_while(|entry| *entry != start).collect();
+    let named = cycle.iter().take(MAX_CYCLE_IDS);
+    let mut ids: Vec<_> = named.map(|entry| quoted(entry.id())).collect();
+    if cycle.len() > MAX_CYCLE_IDS {
+        ids.push(format!("{} more", cycle.len() - MAX_CYCLE_IDS));
     }
-
-    fn report(&mut self, code: Code, message: String) {
-        if self.is_full() {
-            self.unreported += 1;
-        } else {
-            let finding = Diagnostic::new(code, None, message);
-            self.result.findings.push(finding);
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.result.findings.len() >= self.catalog.options().read.walk.limits.findings
-    }
-
-    fn finish(mut self) -> RequiredSkills<'a> {
-        if self.unreported > 0 {
-            let message = format!("{} more findings are not listed", self.unreported);
-            let more = Diagnostic::new(Code::MoreFindings, None, message);
-            self.result.findings.push(more);
-        }
-        self.result
-    }
+    ids.push(quoted(start.id()));
+    let message = format!("Skills require each other: {}", ids.join(" > "));
+    Diagnostic::new(Code::RequiredCycle, None, message)
 }

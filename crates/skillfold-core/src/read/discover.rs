@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::error::{Error, ErrorKind};
+use crate::findings::LimitedFindings;
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
 use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
@@ -20,7 +21,7 @@ use crate::read::source::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single choices with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct ReadOptions {
     /// How sources are searched, and the limits.
@@ -132,7 +133,7 @@ pub(crate) fn discover_at(
         discoverer.visit_listed(index, source, listed, &mut buffer);
     })?;
     for finding in findings {
-        discoverer.report(index, finding);
+        discoverer.report(finding);
     }
     discoverer.finish_source(index);
     let mut found = discoverer.found;
@@ -219,9 +220,8 @@ struct Discoverer<'a> {
     /// Indices into `identities` by hash. Storing only numbers keeps the table small enough for the CPU cache.
     by_identity: HashTable<u32>,
     hasher: RandomState,
-    /// The number of findings of the current source that were reported, and that were only counted.
-    reported: usize,
-    unreported: usize,
+    /// Findings about the current source.
+    findings: LimitedFindings<Finding>,
 }
 
 /// An index into a [`Discovery`].
@@ -242,8 +242,7 @@ impl<'a> Discoverer<'a> {
             identities: Vec::new(),
             by_identity: HashTable::new(),
             hasher: RandomState::new(),
-            reported: 0,
-            unreported: 0,
+            findings: LimitedFindings::new(options.walk.limits.findings),
         }
     }
 
@@ -273,7 +272,7 @@ impl<'a> Discoverer<'a> {
         match findings {
             Ok(findings) => findings
                 .into_iter()
-                .for_each(|finding| self.report(index, finding)),
+                .for_each(|finding| self.report(finding)),
             Err(error) => {
                 let (code, when) = if error.is_transient() {
                     (Code::Unavailable, " just now")
@@ -284,7 +283,7 @@ impl<'a> Discoverer<'a> {
                     "Source could not be listed{when} ({}):",
                     describe_error(&error)
                 );
-                self.report(index, Finding::new(code, "", &what));
+                self.report(Finding::new(code, "", &what));
             }
         }
     }
@@ -309,32 +308,22 @@ impl<'a> Discoverer<'a> {
         });
     }
 
-    /// Reports a finding about a source. Over the limit, informational findings are only counted.
-    fn report(&mut self, source: usize, finding: Finding) {
-        if self.reported < self.options.walk.limits.findings
-            || finding.diagnostic.severity != Severity::Info
-        {
-            self.reported += 1;
-            self.found.findings.push(SourceFinding { source, finding });
+    /// Reports a finding about the current source. Over the limit, informational findings are only counted.
+    fn report(&mut self, finding: Finding) {
+        if finding.diagnostic.severity == Severity::Info {
+            self.findings.push(|| finding);
         } else {
-            self.unreported += 1;
+            self.findings.push_always(finding);
         }
     }
 
-    /// Adds a final finding with the number of those that were only counted.
+    /// Moves the findings about the current source into the result.
     fn finish_source(&mut self, source: usize) {
-        if self.unreported > 0 {
-            let message = format!("{} more findings are not listed", self.unreported);
-            let diagnostic = Diagnostic::new(Code::MoreFindings, None, message);
-            self.found.findings.push(SourceFinding {
-                source,
-                finding: Finding {
-                    path: "".into(),
-                    diagnostic,
-                },
-            });
-        }
-        (self.reported, self.unreported) = (0, 0);
+        let next = LimitedFindings::new(self.options.walk.limits.findings);
+        let findings = std::mem::replace(&mut self.findings, next);
+        let findings = findings.finish(Finding::without_path).into_iter();
+        let findings = findings.map(|finding| SourceFinding { source, finding });
+        self.found.findings.extend(findings);
     }
 
     fn visit_scanned(&mut self, index: usize, source: &dyn Source, scanned: ScannedFolder<'_>) {
@@ -373,7 +362,7 @@ impl<'a> Discoverer<'a> {
                 FoundIndex::Unread => &folder,
             };
             let what = format!("Same folder as {}:", quoted(&first.to_string()));
-            return self.report(index, Finding::new(Code::SameFolder, folder.path(), &what));
+            return self.report(Finding::new(Code::SameFolder, folder.path(), &what));
         }
         let found_index = match read(self, &folder) {
             Ok(FolderContent::Known(found)) => self.push(found),
@@ -382,7 +371,7 @@ impl<'a> Discoverer<'a> {
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let what = "Skill vanished while it was read:";
-                self.report(index, Finding::new(Code::Vanished, folder.path(), what));
+                self.report(Finding::new(Code::Vanished, folder.path(), what));
                 FoundIndex::Unread
             }
             Err(error) if error.is_transient() => {
@@ -390,7 +379,7 @@ impl<'a> Discoverer<'a> {
                     "`SKILL.md` cannot be read right now ({}):",
                     describe_error(&error)
                 );
-                self.report(index, Finding::new(Code::Unavailable, folder.path(), &what));
+                self.report(Finding::new(Code::Unavailable, folder.path(), &what));
                 FoundIndex::Unread
             }
             Err(error) => {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence,
-    Profile, Scope, Severity, Style, Toggle, nearest,
+    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LimitedFindings, LinkPolicy,
+    Mode, Precedence, Profile, Scope, Severity, Style, Toggle, nearest,
 };
 
 use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
@@ -45,9 +45,32 @@ pub(crate) struct Layer {
     pub(super) breadcrumb: Option<Setting<Breadcrumb>>,
     pub(super) fallback: Option<Setting<Fallback>>,
     pub(super) agents: Vec<ConfiguredAgent>,
-    pub(super) findings: Vec<SettingFinding>,
-    /// Findings beyond [`MAX_FINDINGS`].
-    pub(super) unlisted: usize,
+    pub(super) findings: LayerFindings,
+}
+
+/// The findings of a layer.
+#[derive(Debug)]
+pub(super) struct LayerFindings(LimitedFindings<SettingFinding>);
+
+impl Default for LayerFindings {
+    fn default() -> Self {
+        Self(LimitedFindings::new(MAX_FINDINGS))
+    }
+}
+
+impl LayerFindings {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &SettingFinding> {
+        self.0.listed().iter()
+    }
+
+    /// Returns the findings. Those left out are reported where the last one is.
+    pub(super) fn finish(self) -> Vec<SettingFinding> {
+        let last = self.iter().last().map(|finding| finding.origin.clone());
+        self.0.finish(|diagnostic| SettingFinding {
+            origin: last.unwrap_or(Origin::Default),
+            diagnostic,
+        })
+    }
 }
 
 const HIDDEN: [(&str, HiddenPolicy); 2] = [
@@ -171,11 +194,7 @@ impl Layer {
     }
 
     pub(super) fn report(&mut self, finding: SettingFinding) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(finding);
-        } else {
-            self.unlisted += 1;
-        }
+        self.findings.0.push(|| finding);
     }
 
     fn apply(

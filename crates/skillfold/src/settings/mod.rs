@@ -285,14 +285,7 @@ impl Settings {
         self.trusted.extend(layer.trusted);
         self.enablement.extend(layer.enablement);
         self.agents.extend(layer.agents);
-        if let (Some(last), 1..) = (layer.findings.last(), layer.unlisted) {
-            let message = format!("{} more findings are not listed", layer.unlisted);
-            let more = finding(Code::MoreFindings, &last.origin, None, message);
-            self.findings.extend(layer.findings);
-            self.findings.push(more);
-        } else {
-            self.findings.extend(layer.findings);
-        }
+        self.findings.extend(layer.findings.finish());
     }
 
     /// Reports an error if semantic matching is set without a model.

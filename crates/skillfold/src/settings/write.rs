@@ -105,8 +105,10 @@ fn check_value(name: &str, value: &str, context: &ValueContext<'_>) -> Result<Va
     };
     let mut layer = Layer::default();
     layer.set(name, RawValue::Text(value), context);
-    let findings = layer.findings.iter();
-    let mut errors = findings.filter(|finding| finding.diagnostic.severity == Severity::Error);
+    let mut errors = layer
+        .findings
+        .iter()
+        .filter(|finding| finding.diagnostic.severity == Severity::Error);
     match errors.next() {
         Some(finding) => Err(invalid(finding)),
         None => Ok(to_toml(key, value, context)),

@@ -1,9 +1,8 @@
-//! The JSON contract of every face, version 1. Its schema is `docs/schema/view-v1.json`.
+//! The JSON contract of every frontend, version 1. Its schema is `docs/schema/view-v1.json`.
 //!
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod check;
-mod counters;
 mod evaluation;
 mod failure;
 mod search;
@@ -19,8 +18,9 @@ use std::path::Path;
 
 use skillfold_core::is_invisible;
 
+use crate::counters::Counters;
+
 pub use check::{Check, CheckSummary, CheckedFile};
-pub use counters::CountersView;
 pub use doctor::{Doctor, DoctorSummary, RootCacheState, RootState, SkillState};
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
@@ -38,19 +38,19 @@ pub use skillfold_core::view::{
 pub use stats::{LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView, TallyView};
 pub use trust::{Trusted, TrustedRow};
 
-/// One answer of a face.
+/// One answer.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct View {
-    /// The version of the contract.
+    /// The version of the contract: 1.
     pub view: u32,
-    /// What is said.
+    /// The content.
     #[serde(flatten)]
     pub document: Document,
 }
 
-/// What a face says.
+/// The content of an answer.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -58,11 +58,11 @@ pub struct View {
 pub enum Document {
     /// A page of skills.
     Skills(SkillList),
-    /// What was found for a request.
+    /// Search results for a request.
     Search(SearchView),
-    /// All about one skill.
+    /// A skill with everything that the catalog knows about it.
     Skill(Box<SkillView>),
-    /// The instructions of a skill, loaded.
+    /// The loaded instructions of a skill.
     Instructions(InstructionsView),
     /// A page of the files of a skill.
     Files(FileListing),
@@ -72,31 +72,30 @@ pub enum Document {
     Prompt(Box<Prompt>),
     /// Why skills are chosen for a request, and why others are not.
     Why(Box<Why>),
-    /// What was found in files.
+    /// The findings in the files that were checked.
     Check(Check),
-    /// What came of trigger queries.
+    /// The results of trigger queries.
     Evaluation(EvaluationView),
-    /// What was looked at, and what became of it.
+    /// The roots and skills that were found, with their status and problems.
     Doctor(Doctor),
-    /// What was done since the skills were found.
-    Counters(CountersView),
+    /// Activity counters since the skills were first discovered.
+    Counters(Box<Counters>),
     /// How well skills are chosen over time.
     Stats(StatsView),
     /// Every setting and its origin.
     Settings(SettingsView),
-    /// A change to the configuration of a client.
+    /// A change to a client's configuration.
     Setup(Setup),
-    /// The folders that the person trusted.
+    /// The folders that the user trusted.
     Trusted(Trusted),
     /// A file that was written.
     Written(WrittenFile),
-    /// Why there is no answer.
+    /// An error.
     Error(Failure),
 }
 
 impl Document {
-    /// Returns the answer as indented JSON with a final newline. It is [`printable_json`], so that it is safe to show
-    /// on a terminal.
+    /// Returns the answer as indented JSON with a final newline, made safe for a terminal by [`printable_json`].
     pub fn to_json(self) -> String {
         let view = View {
             view: VERSION,
@@ -110,7 +109,7 @@ impl Document {
 
 /// Returns equivalent JSON with every control and invisible character escaped as `\u`.
 ///
-/// JSON itself requires that only below U+0020, so that text of a skill could otherwise control the terminal.
+/// JSON itself requires that only below U+0020, so that the text of a skill could otherwise control the terminal.
 pub fn printable_json(json: &str) -> String {
     let mut printable = String::with_capacity(json.len());
     for c in json.chars() {

@@ -144,7 +144,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single choices with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct WalkOptions {
     /// What to do with folders whose name starts with a dot.
@@ -325,6 +325,12 @@ impl Finding {
             diagnostic: Diagnostic::new(code, None, format!("{what} {}", quoted(shown))),
         }
     }
+
+    /// Creates a finding about the whole source.
+    pub(crate) fn without_path(diagnostic: Diagnostic) -> Self {
+        let path = "".into();
+        Self { path, diagnostic }
+    }
 }
 
 /// Bytes that were read from a file.
@@ -348,7 +354,7 @@ impl FileBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts with their own sources fill in all of it"
+    reason = "hosts with their own sources set all fields"
 )]
 pub struct FileState {
     /// The revision, taken after the last byte was read.

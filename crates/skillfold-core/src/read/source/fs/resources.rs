@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
+use crate::findings::LimitedFindings;
 use crate::limits::Limits;
 use crate::name::{ResourcePath, is_vcs_name};
 use crate::read::source::fs::join;
@@ -26,7 +26,7 @@ pub(super) fn list_page(
         folder,
         limits,
         files: Vec::new(),
-        findings: FindingsList::new(limits),
+        findings: LimitedFindings::new(limits.findings),
         entries: 0,
     };
     walk.run()?;
@@ -38,7 +38,7 @@ pub(super) fn list_page(
     files.sort_unstable();
     if let Some(cursor) = cursor {
         files.retain(|path| path.as_str() > cursor.as_str());
-        findings = FindingsList::new(limits);
+        findings = LimitedFindings::new(limits.findings);
     }
     let mut page = Resources::default();
     let mut files = files.into_iter().peekable();
@@ -48,11 +48,11 @@ pub(super) fn list_page(
         let next = files.peek().map(|_| Cursor::after(path.as_str()));
         match stat_resource(tree, folder, path) {
             Ok(resource) => page.files.push(resource),
-            Err(finding) => findings.push(finding),
+            Err(finding) => findings.push(|| finding),
         }
         page.next = next;
     }
-    page.findings = findings.finish();
+    page.findings = findings.finish(Finding::without_path);
     Ok(page)
 }
 
@@ -85,7 +85,7 @@ struct ResourceWalk<'a> {
     folder: &'a Folder,
     limits: &'a Limits,
     files: Vec<ResourcePath>,
-    findings: FindingsList,
+    findings: LimitedFindings<Finding>,
     entries: usize,
 }
 
@@ -97,7 +97,7 @@ impl ResourceWalk<'_> {
         while let Some(path) = pending.pop() {
             match self.list_folder(Some(&path)) {
                 Ok(entries) => pending.extend(self.add_entries(Some(&path), entries)),
-                Err(error) => self.findings.push(unreadable(path.as_str(), &error)),
+                Err(error) => self.findings.push(|| unreadable(path.as_str(), &error)),
             }
             if self.entries > self.limits.walk_entries {
                 break;
@@ -131,7 +131,7 @@ impl ResourceWalk<'_> {
                 self.limits.walk_entries
             );
             self.findings
-                .stop_at(Finding::new(Code::BoundReached, here, &bound));
+                .push_always(Finding::new(Code::BoundReached, here, &bound));
             return Vec::new();
         }
         let mut next = Vec::new();
@@ -140,22 +140,20 @@ impl ResourceWalk<'_> {
             if is_vcs_name(&entry.name) {
                 let what = "Belongs to version control, not to the skill:";
                 self.findings
-                    .push(Finding::new(Code::VersionControl, &full, what));
+                    .push(|| Finding::new(Code::VersionControl, &full, what));
                 continue;
             }
             match full.parse::<ResourcePath>() {
                 Ok(path) if entry.encoding == Encoding::Utf8 => {
                     match self.skip_reason(&path, entry.kind) {
-                        Some(finding) => self.findings.push(finding),
+                        Some(finding) => self.findings.push(|| finding),
                         None if entry.kind == EntryKind::Folder => next.push(path),
                         None => self.files.push(path),
                     }
                 }
-                _ => self.findings.push(Finding::new(
-                    Code::FolderName,
-                    &full,
-                    "Name is not printable:",
-                )),
+                _ => self
+                    .findings
+                    .push(|| Finding::new(Code::FolderName, &full, "Name is not printable:")),
             }
         }
         next.reverse();
@@ -173,49 +171,5 @@ impl ResourceWalk<'_> {
             EntryKind::Folder | EntryKind::File | EntryKind::HardLinked => return None,
         };
         Some(Finding::new(code, path.as_str(), what))
-    }
-}
-
-/// Findings up to a limit; further ones are only counted.
-struct FindingsList {
-    limit: usize,
-    found: Vec<Finding>,
-    unreported: usize,
-    /// Where a limit ended the listing. Reported even if there are too many other findings.
-    stopped_at: Option<Finding>,
-}
-
-impl FindingsList {
-    fn new(limits: &Limits) -> Self {
-        Self {
-            limit: limits.findings,
-            found: Vec::new(),
-            unreported: 0,
-            stopped_at: None,
-        }
-    }
-
-    fn push(&mut self, finding: Finding) {
-        if self.found.len() < self.limit {
-            self.found.push(finding);
-        } else {
-            self.unreported += 1;
-        }
-    }
-
-    fn stop_at(&mut self, finding: Finding) {
-        self.stopped_at = Some(finding);
-    }
-
-    fn finish(mut self) -> Vec<Finding> {
-        self.found.extend(self.stopped_at);
-        if self.unreported > 0 {
-            let message = format!("{} more findings are not listed", self.unreported);
-            self.found.push(Finding {
-                path: "".into(),
-                diagnostic: Diagnostic::new(Code::MoreFindings, None, message),
-            });
-        }
-        self.found
     }
 }

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::Code;
-use crate::diagnostic::Diagnostic;
 use crate::error::{Error, is_transient};
+use crate::findings::LimitedFindings;
 use crate::invisible::hidden_characters;
 use crate::read::source::folder::Reached;
 use crate::read::source::fs::budget::WalkCounts;
@@ -43,13 +43,12 @@ pub(super) fn walk(
         let pending = search.visit_entries(&root, entries);
         search.search_pending(pending);
     }
-    search.finish();
     let used = WalkCounts {
         folders: search.folders,
         entries: search.entries,
         skills: search.skills,
     };
-    Ok((search.findings, used))
+    Ok((search.finish(), used))
 }
 
 /// Searches one folder of the tree and everything below it, as [`walk`] would. Returns `None` if only a full walk can
@@ -84,10 +83,7 @@ pub(super) fn walk_at(
         }
         if !search.may_hold_skill(&entry, prefix) {
             // A folder above `path` was reported by an earlier walk.
-            search
-                .findings
-                .truncate(if is_last { usize::MAX } else { 0 });
-            return Some(search.findings);
+            return Some(if is_last { search.finish() } else { Vec::new() });
         }
         if is_last {
             let candidate = SkillCandidate {
@@ -103,8 +99,7 @@ pub(super) fn walk_at(
         }
         parent = prefix;
     }
-    search.finish();
-    Some(search.findings)
+    Some(search.finish())
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -292,12 +287,11 @@ struct SkillWalk<'a> {
     visitor: &'a mut dyn SkillVisitor,
     /// Set when a link is followed, wherever it leads: its target may change later.
     followed_links: &'a AtomicBool,
-    findings: Vec<Finding>,
+    findings: LimitedFindings<Finding>,
     visited: HashSet<FolderIdentity>,
     skills: usize,
     folders: usize,
     entries: usize,
-    unreported: usize,
     /// What was temporarily unreadable. Every path is needed, since the known state below it is kept.
     unavailable: Vec<Finding>,
     /// Where a limit ended the search, and which one. Reported even if there are too many other findings.
@@ -316,12 +310,11 @@ impl<'a> SkillWalk<'a> {
             options,
             visitor,
             followed_links,
-            findings: Vec::new(),
+            findings: LimitedFindings::new(options.limits.findings),
             visited: HashSet::new(),
             skills: 0,
             folders: 0,
             entries: 0,
-            unreported: 0,
             unavailable: Vec::new(),
             stopped_at: None,
         }
@@ -558,11 +551,7 @@ impl<'a> SkillWalk<'a> {
     }
 
     fn report(&mut self, code: Code, path: &str, what: &str) {
-        if self.findings.len() < self.options.limits.findings {
-            self.findings.push(Finding::new(code, path, what));
-        } else {
-            self.unreported += 1;
-        }
+        self.findings.push(|| Finding::new(code, path, what));
     }
 
     /// Reports a path that is temporarily unreadable. Too many of them are replaced by one for the whole root.
@@ -574,7 +563,7 @@ impl<'a> SkillWalk<'a> {
         }
     }
 
-    fn finish(&mut self) {
+    fn finish(mut self) -> Vec<Finding> {
         if self.unavailable.len() > self.options.limits.findings {
             let what = format!(
                 "More than {} folders cannot be read right now in",
@@ -582,14 +571,9 @@ impl<'a> SkillWalk<'a> {
             );
             self.unavailable = vec![Finding::new(Code::Unavailable, "", &what)];
         }
-        self.findings.append(&mut self.unavailable);
-        self.findings.extend(self.stopped_at.take());
-        if self.unreported > 0 {
-            let message = format!("{} more findings are not listed", self.unreported);
-            self.findings.push(Finding {
-                path: "".into(),
-                diagnostic: Diagnostic::new(Code::MoreFindings, None, message),
-            });
+        for finding in self.unavailable.into_iter().chain(self.stopped_at) {
+            self.findings.push_always(finding);
         }
+        self.findings.finish(Finding::without_path)
     }
 }

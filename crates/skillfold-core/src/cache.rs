@@ -1,0 +1,184 @@
+//! An LRU cache that is limited by entries and by bytes.
+
+use std::borrow::Borrow;
+use std::hash::Hash;
+
+use lru::LruCache;
+
+/// The bytes of a cache divided by this is the largest entry: a larger one would push out all others.
+const LARGEST_SHARE: usize = 4;
+
+/// Bytes that an entry takes beside its content.
+const ENTRY_BYTES: usize = 128;
+
+/// Counters of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Cached entries.
+    pub entries: usize,
+    /// Bytes that they take.
+    pub bytes: usize,
+    /// Lookups answered from the cache.
+    pub hits: u64,
+    /// Lookups that had to read or compute.
+    pub misses: u64,
+    /// Entries that made room for others.
+    pub evicted: u64,
+    /// Entries that were too large to cache.
+    pub too_large: u64,
+}
+
+impl CacheStats {
+    /// Returns the share of lookups that were answered from the cache, from 0 to 1; 0 before the first lookup.
+    pub fn hit_rate(&self) -> f64 {
+        let lookups = self.hits + self.misses;
+        if lookups == 0 {
+            return 0.0;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a rate may be rounded")]
+        let rate = self.hits as f64 / lookups as f64;
+        rate
+    }
+}
+
+/// An LRU cache. The least recently used entry is evicted first.
+pub(crate) struct BoundedCache<K: Hash + Eq, V> {
+    /// Values, each with the bytes that it takes.
+    entries: LruCache<K, (V, usize)>,
+    max_entries: usize,
+    max_bytes: usize,
+    stats: CacheStats,
+}
+
+impl<K: Hash + Eq, V> BoundedCache<K, V> {
+    /// Creates a cache. With no entries allowed, it caches nothing.
+    pub(crate) fn new(max_entries: usize, max_bytes: usize) -> Self {
+        Self {
+            entries: LruCache::unbounded(),
+            max_entries,
+            max_bytes,
+            stats: CacheStats::default(),
+        }
+    }
+
+    /// Returns an empty cache with the same limits that goes on counting.
+    pub(crate) fn next(&self) -> Self {
+        Self {
+            stats: CacheStats {
+                bytes: 0,
+                ..self.stats
+            },
+            ..Self::new(self.max_entries, self.max_bytes)
+        }
+    }
+
+    /// Returns a value and marks it as used. The caller counts whether it could be used.
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.entries.get(key).map(|(value, _)| value)
+    }
+
+    /// Counts a lookup.
+    pub(crate) fn count(&mut self, is_hit: bool) {
+        if is_hit {
+            self.stats.hits += 1;
+        } else {
+            self.stats.misses += 1;
+        }
+    }
+
+    /// Caches a value whose key and content take `bytes`, unless it is too large.
+    pub(crate) fn insert(&mut self, key: K, value: V, bytes: usize) {
+        self.remove(&key);
+        let bytes = bytes.saturating_add(ENTRY_BYTES);
+        if self.max_entries == 0 {
+            return;
+        }
+        if bytes > self.max_bytes / LARGEST_SHARE {
+            self.stats.too_large += 1;
+            return;
+        }
+        self.stats.bytes += bytes;
+        self.entries.put(key, (value, bytes));
+        while self.entries.len() > self.max_entries || self.stats.bytes > self.max_bytes {
+            let Some((_, (_, bytes))) = self.entries.pop_lru() else {
+                break;
+            };
+            self.stats.bytes -= bytes;
+            self.stats.evicted += 1;
+        }
+    }
+
+    /// Removes an entry.
+    pub(crate) fn remove(&mut self, key: &K) {
+        if let Some((_, bytes)) = self.entries.pop(key) {
+            self.stats.bytes -= bytes;
+        }
+    }
+
+    /// Removes every entry whose value `keeps` rejects.
+    pub(crate) fn retain(&mut self, keeps: impl Fn(&V) -> bool) {
+        let mut kept = LruCache::unbounded();
+        self.stats.bytes = 0;
+        while let Some((key, (value, bytes))) = self.entries.pop_lru() {
+            if keeps(&value) {
+                self.stats.bytes += bytes;
+                kept.put(key, (value, bytes));
+            }
+        }
+        self.entries = kept;
+    }
+
+    /// Removes all entries.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.stats.bytes = 0;
+    }
+
+    pub(crate) fn stats(&self) -> CacheStats {
+        CacheStats {
+            entries: self.entries.len(),
+            ..self.stats
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BoundedCache;
+
+    fn keys(cache: &mut BoundedCache<u32, ()>, all: u32) -> Vec<u32> {
+        (1..=all).filter(|key| cache.get(key).is_some()).collect()
+    }
+
+    #[test]
+    fn the_least_recently_used_entry_is_evicted_first() {
+        let mut cache = BoundedCache::new(2, usize::MAX);
+        cache.insert(1, (), 0);
+        cache.insert(2, (), 0);
+        cache.get(&1);
+        cache.insert(3, (), 0);
+        assert_eq!(keys(&mut cache, 3), [1, 3]);
+        assert_eq!(cache.stats().evicted, 1);
+    }
+
+    #[test]
+    fn bytes_are_limited_and_freed() {
+        let mut cache = BoundedCache::new(100, 4_000);
+        for key in 1..=5 {
+            cache.insert(key, (), 872);
+        }
+        assert_eq!(keys(&mut cache, 5), [2, 3, 4, 5]);
+        cache.insert(5, (), 0);
+        assert_eq!(cache.stats().bytes, 3_128);
+        cache.remove(&2);
+        cache.retain(|()| false);
+        assert_eq!((cache.stats().bytes, cache.stats().entries), (0, 0));
+        cache.insert(6, (), 873);
+        assert_eq!((cache.stats().entries, cache.stats().too_large), (0, 1));
+    }
+}
