@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
     /// For information only.
@@ -27,10 +30,10 @@ impl fmt::Display for Severity {
 macro_rules! codes {
     ($($variant:ident $number:literal $severity:ident $description:literal, $hint:literal;)*) => {
         /// The kind of a [`Diagnostic`](crate::Diagnostic). Its number is stable across releases.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[non_exhaustive]
         pub enum Code {
-            $(#[doc = $description] $variant,)*
+            $(#[doc = $description] #[serde(rename = $number)] $variant,)*
         }
 
         impl Code {

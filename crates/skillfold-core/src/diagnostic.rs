@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::codes::{Code, Severity};
 use crate::invisible::hidden_characters;
 
 /// A position in a file: line and column, both 1-based, the column in characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "a position is two numbers and will stay so"
+    reason = "a position will always be a line and a column"
 )]
 pub struct Position {
     /// The line, 1-based.
@@ -61,10 +63,10 @@ impl fmt::Display for Position {
 }
 
 /// A range of a file, from `start` up to but excluding `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "a span is two positions and will stay so"
+    reason = "a span will always be two positions"
 )]
 pub struct Span {
     /// The first character.
@@ -110,7 +112,7 @@ impl Span {
 /// assert_eq!(finding.to_string(), "error[SF007]: Skill has no `description`");
 /// assert_eq!(finding.span.unwrap().start.line, 3);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// The kind of finding.
@@ -118,6 +120,7 @@ pub struct Diagnostic {
     /// The severity. A [`Profile`](crate::Profile) may change it from the code's default.
     pub severity: Severity,
     /// What was found, on one line, including the value in question.
+    #[serde(deserialize_with = "deserialize_visible")]
     pub message: Box<str>,
     /// Where in the file; `None` for findings about folders.
     pub span: Option<Span>,
@@ -143,6 +146,15 @@ impl Diagnostic {
     pub fn hint(&self) -> &'static str {
         self.code.hint()
     }
+}
+
+fn deserialize_visible<'de, D: Deserializer<'de>>(from: D) -> Result<Box<str>, D::Error> {
+    let text = Box::<str>::deserialize(from)?;
+    let escaped = visible(&text);
+    Ok(match escaped {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(escaped) => escaped.into(),
+    })
 }
 
 impl fmt::Display for Diagnostic {

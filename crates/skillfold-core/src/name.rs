@@ -1,8 +1,11 @@
 //! Skill names and resource paths, checked on construction so that no unsafe one can exist.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::invisible::hidden_characters;
 
@@ -11,7 +14,7 @@ use crate::invisible::hidden_characters;
 ///
 /// A name that violates the specification (64 characters, lower case, single hyphens, equal to the folder's name) is
 /// only reported as a [`Diagnostic`](crate::Diagnostic), because clients are told to warn and load anyway.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct SkillName(Box<str>);
 
 impl SkillName {
@@ -115,6 +118,13 @@ impl ResourcePath {
     /// Returns the components, outermost first. There is at least one.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
+    }
+}
+
+impl<'de> Deserialize<'de> for SkillName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(from)?;
+        name.parse().map_err(D::Error::custom)
     }
 }
 

@@ -3,22 +3,25 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::log;
 use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::Item;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
 use crate::read::discover::{
     FoundFolder, ReadOptions, RefusedFolder, ScanCache, Skill, discover_with,
 };
 use crate::read::manifest::Manifest;
-use crate::read::pack::{Pack, Packer, Unpacker};
 use crate::read::source::{ListedFolder, Revision, Source};
 
 /// Version of the format. Increment it when records are written differently, or when files are parsed differently.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 
-/// Size of an entry in the record table: the offsets of its numbers and of its text, 4 bytes each.
-const ENTRY_BYTES: usize = 8;
+/// Size of an entry in the table of records: the record's offset.
+const ENTRY_BYTES: usize = 4;
 
 /// The scan of one root by an earlier process, as serialized by [`Catalog::to_scan_bytes`].
 ///
@@ -43,9 +46,24 @@ const ENTRY_BYTES: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct CachedScan<'a> {
     root: &'a str,
+    /// The offset of each record, which are ordered by folder.
     entries: &'a [u8],
-    numbers: &'a [u8],
-    text: &'a str,
+    /// For each folder its path, the revision of its file, and a [`Record`].
+    records: &'a [u8],
+}
+
+/// What the file of a folder contained.
+#[derive(Serialize, Deserialize)]
+enum Record<M, D> {
+    Skill {
+        body_start: u64,
+        repaired: bool,
+        manifest: M,
+        diagnostics: D,
+    },
+    Refused {
+        diagnostics: D,
+    },
 }
 
 impl<'a> CachedScan<'a> {
@@ -60,26 +78,21 @@ impl<'a> CachedScan<'a> {
             return None;
         }
         let root = std::str::from_utf8(read_part(&mut rest)?).ok()?;
-        let (entries, numbers, text) = (
-            read_part(&mut rest)?,
-            read_part(&mut rest)?,
-            read_part(&mut rest)?,
-        );
+        let (entries, records) = (read_part(&mut rest)?, read_part(&mut rest)?);
         if !rest.is_empty() || !entries.len().is_multiple_of(ENTRY_BYTES) {
             return None;
         }
-        let text = std::str::from_utf8(text).ok()?;
         Some(Self {
             root,
             entries,
-            numbers,
-            text,
+            records,
         })
     }
 
     /// Returns a key of the version, the format and the options. Bytes with another key are not used.
     pub fn options_key(options: &ReadOptions) -> String {
-        format!("{} {FORMAT_VERSION} {options:?}", env!("CARGO_PKG_VERSION"))
+        let (version, codes) = (env!("CARGO_PKG_VERSION"), Code::ALL.len());
+        format!("{version} {FORMAT_VERSION} {codes} {options:?}")
     }
 
     /// Returns the [persistent name](Source::persistent_name) of the root.
@@ -97,15 +110,14 @@ impl<'a> CachedScan<'a> {
         self.entries.is_empty()
     }
 
-    /// Returns the folder of a record, and an unpacker for the fields after it.
-    fn record(&self, index: usize) -> Option<(&'a str, Unpacker<'a>)> {
-        let entry = self.entries.get(index * ENTRY_BYTES..)?;
-        let (numbers_at, rest) = entry.split_first_chunk::<4>()?;
-        let (text_at, _) = rest.split_first_chunk::<4>()?;
-        let offset = |bytes: &[u8; 4]| usize::try_from(u32::from_le_bytes(*bytes)).ok();
-        let numbers = self.numbers.get(offset(numbers_at)?..)?;
-        let mut fields = Unpacker::new(numbers, self.text.get(offset(text_at)?..)?);
-        Some((fields.text()?, fields))
+    /// Returns the folder of a record, and the bytes after it.
+    fn record(&self, index: usize) -> Option<(&'a str, &'a [u8])> {
+        let (offset, _) = self
+            .entries
+            .get(index * ENTRY_BYTES..)?
+            .split_first_chunk()?;
+        let offset = usize::try_from(u32::from_le_bytes(*offset)).ok()?;
+        postcard::take_from_bytes(self.records.get(offset..)?).ok()
     }
 
     /// Returns the index of a folder's record by binary search.
@@ -191,32 +203,31 @@ impl Catalog {
     /// root has no [persistent name](Source::persistent_name). Unsettled items are left out, so they will be read again.
     pub fn to_scan_bytes(&self, root: usize) -> Option<Vec<u8>> {
         let name = self.roots.get(root)?.source().persistent_name()?;
-        let mut entries: Vec<u8> = Vec::new();
-        let mut packer = Packer::default();
+        let (mut entries, mut records) = (Vec::new(), Vec::new());
         for item in self.items_in_root(root) {
             let folder = self.tables.location(*item).1.path();
             let Some(revision) = self.persistent_revision(*item) else {
                 continue;
             };
-            for length in [packer.numbers.len(), packer.text.len()] {
-                entries.extend(u32::try_from(length).ok()?.to_le_bytes());
-            }
-            packer.text(folder);
-            revision.pack(&mut packer);
-            match item {
-                Item::Skill(at) => pack_skill(&self.tables.row(*at).skill, &mut packer),
-                Item::Refused(at) => pack_refused(self.tables.refused_at(*at), &mut packer),
-            }
+            let record = match item {
+                Item::Skill(at) => {
+                    let skill = &self.tables.row(*at).skill;
+                    Record::Skill {
+                        body_start: skill.body_start,
+                        repaired: skill.repaired,
+                        manifest: &skill.manifest,
+                        diagnostics: &skill.diagnostics,
+                    }
+                }
+                Item::Refused(at) => Record::Refused {
+                    diagnostics: &self.tables.refused_at(*at).diagnostics,
+                },
+            };
+            entries.extend(u32::try_from(records.len()).ok()?.to_le_bytes());
+            records = postcard::to_extend(&(folder, revision, record), records).ok()?;
         }
         let key = CachedScan::options_key(&self.options.read);
-        let text = packer.text.as_bytes();
-        let parts = [
-            key.as_bytes(),
-            name.as_bytes(),
-            &entries,
-            &packer.numbers,
-            text,
-        ];
+        let parts = [key.as_bytes(), name.as_bytes(), &entries, &records];
         let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
         for part in parts {
             bytes.extend((part.len() as u64).to_le_bytes());
@@ -260,56 +271,35 @@ fn is_persistent(revision: &Revision) -> bool {
     revision.inode != 0
 }
 
-/// The byte after the revision, which tells the kind of record.
-const SKILL_TAG: u8 = 0;
-const REFUSED_TAG: u8 = 1;
-
-fn pack_skill(skill: &Skill, packer: &mut Packer) {
-    packer.byte(SKILL_TAG);
-    packer.number(skill.body_start);
-    skill.repaired.pack(packer);
-    skill.manifest.pack(packer);
-    skill.diagnostics.pack(packer);
-}
-
-fn pack_refused(refused: &RefusedFolder, packer: &mut Packer) {
-    packer.byte(REFUSED_TAG);
-    refused.diagnostics.pack(packer);
-}
-
-/// Unpacks the record of a folder. Returns `None` if its file changed.
-fn unpack_folder(
-    source: usize,
-    listed: &ListedFolder,
-    fields: &mut Unpacker<'_>,
-) -> Option<FoundFolder> {
-    let revision = listed.revision;
-    if Revision::unpack(fields)? != revision || !is_persistent(&revision) {
+/// Reads the record of a folder from the bytes after its path. Returns `None` if its file changed.
+fn read_record(source: usize, listed: &ListedFolder, bytes: &[u8]) -> Option<FoundFolder> {
+    let (revision, bytes) = postcard::take_from_bytes::<Revision>(bytes).ok()?;
+    if revision != listed.revision || !is_persistent(&revision) {
         return None;
     }
-    let folder = || listed.folder.clone();
-    match fields.byte()? {
-        SKILL_TAG => {
-            let body_start = fields.number()?;
-            let repaired = bool::unpack(fields)?;
-            Some(FoundFolder::Skill(Arc::new(Skill {
-                manifest: Manifest::unpack(fields)?,
-                source,
-                folder: folder(),
-                revision,
-                body_start,
-                repaired,
-                diagnostics: Pack::unpack(fields)?,
-            })))
-        }
-        REFUSED_TAG => Some(FoundFolder::Refused(Arc::new(RefusedFolder {
+    let folder = listed.folder.clone();
+    Some(match postcard::take_from_bytes(bytes).ok()?.0 {
+        Record::<Manifest, Box<[Diagnostic]>>::Skill {
+            body_start,
+            repaired,
+            manifest,
+            diagnostics,
+        } => FoundFolder::Skill(Arc::new(Skill {
+            manifest,
             source,
-            folder: folder(),
+            folder,
+            revision,
+            body_start,
+            repaired,
+            diagnostics,
+        })),
+        Record::Refused { diagnostics } => FoundFolder::Refused(Arc::new(RefusedFolder {
+            source,
+            folder,
             revision: Some(revision),
-            diagnostics: Pack::unpack(fields)?,
-        }))),
-        _ => None,
-    }
+            diagnostics,
+        })),
+    })
 }
 
 /// The cached scan of each root, if there is one.
@@ -357,15 +347,15 @@ impl ScanCache for CachedRoots<'_> {
         let folder = listed.folder.path();
         // Folders come almost in order, so the next record is usually the right one.
         let next = root.scan.record(root.next);
-        let (index, mut fields) = match next {
-            Some((name, fields)) if name == folder => (root.next, fields),
+        let (index, record) = match next {
+            Some((name, record)) if name == folder => (root.next, record),
             _ => {
                 let index = root.scan.find(folder)?;
                 (index, root.scan.record(index)?.1)
             }
         };
         root.next = index + 1;
-        let found = unpack_folder(source, listed, &mut fields)?;
+        let found = read_record(source, listed, record)?;
         root.kept += 1;
         Some(found)
     }

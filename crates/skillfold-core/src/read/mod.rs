@@ -4,8 +4,6 @@
 
 pub(crate) mod source;
 
-pub(crate) mod pack;
-
 pub(crate) mod frontmatter;
 pub(crate) mod yaml;
 

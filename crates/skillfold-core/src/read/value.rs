@@ -1,22 +1,45 @@
 //! Owned frontmatter values: the text of each scalar and its type by YAML's core schema.
 
-use crate::read::pack::{Pack, Packer, Unpacker};
+use std::cell::Cell;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::read::yaml::{Kind, Node, Quoting};
 
 /// A frontmatter value, kept as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Value {
     /// A single value.
     Scalar(Scalar),
     /// A list.
-    List(Box<[Self]>),
+    List(#[serde(deserialize_with = "deserialize_nested")] Box<[Self]>),
     /// A mapping.
-    Map(Fields),
+    Map(#[serde(deserialize_with = "deserialize_nested")] Fields),
+}
+
+/// Maximum nesting of deserialized values, so that bytes cannot overflow the stack.
+const MAX_DEPTH: usize = 128;
+
+fn deserialize_nested<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    thread_local!(static DEPTH: Cell<usize> = const { Cell::new(0) });
+    let depth = DEPTH.get();
+    if depth == MAX_DEPTH {
+        return Err(D::Error::custom("values are nested too deep"));
+    }
+    DEPTH.set(depth + 1);
+    let nested = T::deserialize(from);
+    DEPTH.set(depth);
+    nested
 }
 
 /// A single value: its text, and whether it was quoted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scalar {
     text: Box<str>,
     quoting: Quoting,
@@ -97,7 +120,7 @@ fn parse_number(text: &str) -> Option<ScalarValue<'static>> {
 }
 
 /// Fields in file order. A name may occur more than once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields(Box<[(Box<str>, Value)]>);
 
 impl Fields {
@@ -153,55 +176,9 @@ impl From<&Node<'_>> for Value {
     }
 }
 
-impl Pack for Value {
-    fn pack(&self, into: &mut Packer) {
-        match self {
-            Self::Scalar(Scalar { text, quoting }) => {
-                into.byte(match quoting {
-                    Quoting::Plain => 0,
-                    Quoting::Quoted => 1,
-                });
-                text.pack(into);
-            }
-            Self::List(list) => {
-                into.byte(2);
-                list.pack(into);
-            }
-            Self::Map(fields) => {
-                into.byte(3);
-                fields.pack(into);
-            }
-        }
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        let scalar = |quoting, from: &mut Unpacker<'_>| {
-            let text = Pack::unpack(from)?;
-            Some(Self::Scalar(Scalar { text, quoting }))
-        };
-        match from.byte()? {
-            0 => scalar(Quoting::Plain, from),
-            1 => scalar(Quoting::Quoted, from),
-            2 => Pack::unpack(from).map(Self::List),
-            3 => Pack::unpack(from).map(Self::Map),
-            _ => None,
-        }
-    }
-}
-
-impl Pack for Fields {
-    fn pack(&self, into: &mut Packer) {
-        self.0.pack(into);
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        Pack::unpack(from).map(Self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Scalar, ScalarValue};
+    use super::{MAX_DEPTH, Scalar, ScalarValue, Value};
     use crate::read::yaml::Quoting;
 
     fn check(text: &str) -> String {
@@ -251,5 +228,16 @@ mod tests {
             .value(),
             ScalarValue::Text("true")
         );
+    }
+
+    #[test]
+    fn forged_bytes_cannot_nest_values_without_end() {
+        let (list, one_entry, null) = (1, 1, [0, 0, 0]);
+        let nested = |depth: usize| [[list, one_entry].repeat(depth), null.to_vec()].concat();
+        let read = |bytes: Vec<u8>| postcard::from_bytes::<Value>(&bytes);
+        assert!(read(nested(MAX_DEPTH)).is_ok());
+        assert!(read(nested(MAX_DEPTH + 1)).is_err());
+        assert!(read(nested(1_000_000)).is_err());
+        assert!(read(nested(MAX_DEPTH)).is_ok(), "an error leaves no trace");
     }
 }

@@ -31,7 +31,7 @@ pub(crate) enum Kind<'a> {
 }
 
 /// Whether a scalar may be something other than a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Quoting {
     /// Unquoted: `true`, `1.0` and `~` are a boolean, a number and null.
     Plain,

@@ -2,10 +2,11 @@
 
 mod convert;
 mod optional;
-mod pack;
 mod tools;
 
 use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::name::SkillName;
 use crate::read::field::Field;
@@ -25,7 +26,7 @@ pub use tools::ToolCheck;
 /// assert_eq!(manifest.brief(), "Fills in forms.");
 /// assert_eq!(manifest.tags(), ["pdf".into(), "forms".into()]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     name: SkillName,
     description: Box<str>,
@@ -33,7 +34,7 @@ pub struct Manifest {
 }
 
 /// The optional fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OptionalFields {
     license: Option<Box<str>>,
     compatibility: Option<Box<str>>,
@@ -53,7 +54,7 @@ struct OptionalFields {
 }
 
 /// The triggers of a skill.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Triggers {
     /// A flat list; each entry matches as a substring of the message.

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::read::manifest::OptionalFields;
-use crate::read::pack::{Pack, Packer, Unpacker};
 
 /// The optional fields. Of the many skills in the cache few are ever asked for theirs, so cached fields stay packed
 /// until first use.
@@ -16,17 +18,14 @@ pub(super) enum Optional {
     Parsed(Box<OptionalFields>),
     /// Loaded from the cache, unpacked on first use.
     Packed {
-        /// The numbers, followed by the text.
         bytes: Box<[u8]>,
-        /// Offset of the text in `bytes`.
-        text_start: u32,
         flags: Flags,
         unpacked: OnceLock<Option<Box<OptionalFields>>>,
     },
 }
 
 /// The fields that are checked for every skill, available without unpacking the rest.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Flags {
     pub(super) disable_model_invocation: Option<bool>,
     pub(super) default_enabled: Option<bool>,
@@ -46,12 +45,9 @@ impl Optional {
             Self::None => None,
             Self::Parsed(details) => Some(details),
             Self::Packed {
-                bytes,
-                text_start,
-                unpacked,
-                ..
+                bytes, unpacked, ..
             } => unpacked
-                .get_or_init(|| unpack(bytes, *text_start).map(Box::new))
+                .get_or_init(|| postcard::from_bytes(bytes).ok())
                 .as_deref(),
         }
     }
@@ -74,11 +70,6 @@ impl Flags {
     }
 }
 
-fn unpack(bytes: &[u8], text_start: u32) -> Option<OptionalFields> {
-    let (numbers, text) = bytes.split_at_checked(usize::try_from(text_start).ok()?)?;
-    OptionalFields::unpack(&mut Unpacker::new(numbers, std::str::from_utf8(text).ok()?))
-}
-
 impl fmt::Debug for Optional {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(formatter)
@@ -93,43 +84,37 @@ impl PartialEq for Optional {
 
 impl Eq for Optional {}
 
-impl Pack for Flags {
-    fn pack(&self, into: &mut Packer) {
-        self.disable_model_invocation.pack(into);
-        self.default_enabled.pack(into);
-    }
+/// The optional fields as they are in the cache.
+#[derive(Serialize, Deserialize)]
+struct PackedFields<'a> {
+    flags: Flags,
+    bytes: &'a [u8],
+}
 
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        Some(Self {
-            disable_model_invocation: Pack::unpack(from)?,
-            default_enabled: Pack::unpack(from)?,
+impl Serialize for Optional {
+    fn serialize<S: Serializer>(&self, into: S) -> Result<S::Ok, S::Error> {
+        let Some(fields) = self.get() else {
+            return None::<PackedFields<'_>>.serialize(into);
+        };
+        let bytes = postcard::to_allocvec(fields).map_err(S::Error::custom)?;
+        let flags = self.flags();
+        Some(PackedFields {
+            flags,
+            bytes: &bytes,
         })
+        .serialize(into)
     }
 }
 
-impl Pack for Optional {
-    fn pack(&self, into: &mut Packer) {
-        let Some(details) = self.get() else {
-            return false.pack(into);
-        };
-        true.pack(into);
-        self.flags().pack(into);
-        let mut packed = Packer::default();
-        details.pack(&mut packed);
-        into.part(&packed);
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Option<Self> {
-        if !bool::unpack(from)? {
-            return Some(Self::None);
-        }
-        let flags = Flags::unpack(from)?;
-        let (numbers, text) = from.part()?;
-        Some(Self::Packed {
-            bytes: [numbers, text.as_bytes()].concat().into(),
-            text_start: u32::try_from(numbers.len()).ok()?,
-            flags,
-            unpacked: OnceLock::new(),
-        })
+impl<'de> Deserialize<'de> for Optional {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let packed = Option::<PackedFields<'_>>::deserialize(from)?;
+        Ok(
+            packed.map_or(Self::None, |PackedFields { flags, bytes }| Self::Packed {
+                bytes: bytes.into(),
+                flags,
+                unpacked: OnceLock::new(),
+            }),
+        )
     }
 }

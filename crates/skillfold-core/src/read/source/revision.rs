@@ -3,10 +3,10 @@
 /// The revision of a file, taken from the open descriptor. Two equal, settled revisions mean equal content.
 ///
 /// A revision is only meaningful on one machine. To compare across machines, use a digest of the content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts with their own sources fill in all of it"
+    reason = "hosts with their own sources set all fields"
 )]
 pub struct Revision {
     /// The device; 0 if the system does not provide it.
