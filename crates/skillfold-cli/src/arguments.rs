@@ -417,10 +417,7 @@ pub(crate) struct New {
 }
 
 #[derive(Args, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Setup {
     /// The client
     pub(crate) client: ClientName,

@@ -11,7 +11,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single caps with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct Limits {
     /// Bytes of a `SKILL.md` that discovery reads first. The default is one page; only 7 of 29,805 real files have a

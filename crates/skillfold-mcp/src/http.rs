@@ -37,7 +37,7 @@ const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Who may send requests.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a token is needed, or is not")]
+#[expect(clippy::exhaustive_enums, reason = "a token is required or not")]
 pub enum Access {
     /// Clients that send the token.
     Token(Token),
@@ -47,7 +47,7 @@ pub enum Access {
 
 /// Where the server listens, and for whom.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "faces set all of it")]
+#[expect(clippy::exhaustive_structs, reason = "frontends set all fields")]
 pub struct HttpOptions {
     /// The address; port 0 picks a free port.
     pub address: SocketAddr,

@@ -72,7 +72,7 @@ impl SendBudget {
 
 /// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
 #[derive(Clone, Debug)]
-pub(crate) struct ReadPermit(#[expect(dead_code, reason = "it is held")] Arc<OwnedSemaphorePermit>);
+pub(crate) struct ReadPermit(#[expect(dead_code, reason = "RAII guard")] Arc<OwnedSemaphorePermit>);
 
 impl ReadPermit {
     /// Waits for a permit.

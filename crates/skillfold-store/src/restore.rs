@@ -72,7 +72,7 @@ pub(crate) fn has_content(file: &mut File, bytes: &[u8]) -> io::Result<bool> {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[expect(
     clippy::disallowed_methods,
-    reason = "a test looks at the disk behind the store's back"
+    reason = "tests check the disk without the store"
 )]
 mod tests {
     use std::fs::{self, OpenOptions};

@@ -26,7 +26,7 @@ pub struct Case {
 /// Panics if there are none: a run without cases proves nothing.
 #[expect(
     clippy::disallowed_methods,
-    reason = "cases are files of the workspace"
+    reason = "cases are files in the workspace"
 )]
 pub fn cases() -> Vec<Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
@@ -44,7 +44,7 @@ pub fn cases() -> Vec<Case> {
 impl Case {
     #[expect(
         clippy::disallowed_methods,
-        reason = "cases are files of the workspace"
+        reason = "cases are files in the workspace"
     )]
     fn read(folder: PathBuf) -> Self {
         let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Case {
     /// Panics if the file cannot be written.
     #[expect(
         clippy::disallowed_methods,
-        reason = "cases are files of the workspace"
+        reason = "cases are files in the workspace"
     )]
     pub fn accept(&self, answer: &str) {
         std::fs::write(self.folder.join("expected.json"), answer).expect("a case can be written");
@@ -102,7 +102,7 @@ pub fn lay_out(folder: &str, to: &Path) {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "cases are files of the workspace"
+    reason = "cases are files in the workspace"
 )]
 fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder can be made");

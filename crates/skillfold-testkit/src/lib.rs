@@ -80,7 +80,7 @@ pub fn files(text: &str) -> Vec<(String, String)> {
 /// Panics if a file cannot be written: the test cannot continue without it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "fixtures are written where a test says"
+    reason = "tests choose where fixtures are written"
 )]
 pub fn write(root: &Path, files: &[(String, String)]) {
     for (path, content) in files {

@@ -62,7 +62,7 @@ impl fmt::Display for RaceCounts {
 /// Returns how long a race runs: `RACE_SECONDS`, or one second.
 #[expect(
     clippy::disallowed_methods,
-    reason = "who runs the tests says how long they may take"
+    reason = "an environment variable sets the duration"
 )]
 pub fn race_time() -> Duration {
     let seconds = std::env::var("RACE_SECONDS").ok();

@@ -290,7 +290,7 @@ fn with_slashes(path: &Path) -> String {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the file that reads the environment"
+    reason = "this module reads the environment"
 )]
 fn process_variables() -> BTreeMap<String, String> {
     std::env::vars_os()
@@ -305,18 +305,12 @@ fn process_variables() -> BTreeMap<String, String> {
         .collect()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the file that reads the home"
-)]
+#[expect(clippy::disallowed_methods, reason = "this module reads the home")]
 fn system_home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the file that reads the home"
-)]
+#[expect(clippy::disallowed_methods, reason = "this module reads the home")]
 fn home_variable() -> Option<PathBuf> {
     let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let home = std::env::var_os(name).filter(|home| !home.is_empty())?;
@@ -328,7 +322,7 @@ fn home_variable() -> Option<PathBuf> {
 #[cfg(feature = "setup")]
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the file that reads the environment"
+    reason = "this module reads the environment"
 )]
 pub fn program() -> Result<PathBuf, Error> {
     let running = std::env::current_exe().map_err(|error| Error::read("program", error))?;
@@ -353,10 +347,7 @@ fn follow_links(path: PathBuf) -> PathBuf {
 }
 
 /// Returns the time in nanoseconds since 1970.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the file that reads the clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "this module reads the clock")]
 pub(crate) fn now_ns() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| {
@@ -402,10 +393,7 @@ pub(crate) fn read_settings(path: &Path) -> io::Result<Option<String>> {
     record_fault(path, read_text(path))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the file that reads settings"
-)]
+#[expect(clippy::disallowed_methods, reason = "this module reads settings")]
 fn read_text(path: &Path) -> io::Result<Option<String>> {
     let size = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
@@ -458,7 +446,7 @@ pub(crate) fn other_writer(_: &Path) -> Option<String> {
 /// Returns a path with all links resolved.
 #[expect(
     clippy::disallowed_methods,
-    reason = "two paths are compared to say whose they are; nothing is opened by the answer"
+    reason = "resolves paths to compare them; opens no file"
 )]
 pub(crate) fn try_real_path(path: &Path) -> io::Result<PathBuf> {
     record_fault(path, std::fs::canonicalize(path))
@@ -507,7 +495,7 @@ pub(crate) fn folder_identity(folder: &Path) -> Option<FolderIdentity> {
 #[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,
-    reason = "folders are listed to be watched; nothing is opened by the answer"
+    reason = "lists folders to watch; opens no file"
 )]
 pub(crate) fn subfolders(folder: &Path) -> io::Result<Vec<(std::ffi::OsString, bool)>> {
     let mut folders = Vec::new();

@@ -138,7 +138,7 @@ impl Host {
     #[expect(
         clippy::unused_self,
         clippy::needless_pass_by_ref_mut,
-        reason = "with the feature `index` both are used"
+        reason = "both are used with the feature `index`"
     )]
     fn build_catalog(
         &self,

@@ -22,7 +22,7 @@ const MAX_CHUNK_BYTES: usize = 64 * 1024;
 /// assert_eq!(O200k.name(), "o200k_base");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "it has nothing to set")]
+#[expect(clippy::exhaustive_structs, reason = "it has no fields")]
 pub struct O200k;
 
 impl TokenCounter for O200k {

@@ -57,7 +57,7 @@ impl Skills {
     /// ```
     #[expect(
         clippy::redundant_closure_for_method_calls,
-        reason = "the method itself is not general enough for the compiler"
+        reason = "the method path is not general enough over lifetimes"
     )]
     pub fn search(&self, request: &str, limit: usize) -> SearchResults {
         self.search_among(request, limit, |entry| entry.is_visible())

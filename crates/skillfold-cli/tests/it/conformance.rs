@@ -1,4 +1,4 @@
-//! The command passes the cases that every face passes.
+//! The command passes the cases that every frontend passes.
 
 use serde_json::Value;
 use skillfold_testkit::cases;

@@ -24,7 +24,7 @@ use crate::read::source::{Revision, Source};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single choices with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct CatalogOptions {
     /// How skills are found and read.

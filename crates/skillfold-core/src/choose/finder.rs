@@ -18,7 +18,7 @@ pub trait Finder: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "whoever finds skills makes suggestions of these two"
+    reason = "finders construct it from an id and a confidence"
 )]
 pub struct Suggestion {
     /// The skill's id.

@@ -23,10 +23,7 @@ pub enum Unit {
 
 /// The size of a model's context window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a window is known in tokens or not known"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a window is known or unknown")]
 pub enum Window {
     /// Not known.
     #[default]
@@ -44,10 +41,7 @@ pub enum Window {
 /// assert_eq!(Budget::catalog(Window::Unknown), Budget::characters(8_000));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a limit and its unit are all there is"
-)]
+#[expect(clippy::exhaustive_structs, reason = "a budget is a limit and a unit")]
 pub struct Budget {
     /// The maximum.
     pub limit: u64,

@@ -13,7 +13,7 @@ const MIN_CLIP_CHARACTERS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "a line is made of these two and nothing else"
+    reason = "a line is an id and a description"
 )]
 pub struct ListingLine<'a> {
     /// The skill's id.

@@ -29,7 +29,7 @@ pub trait Memory {
 
 /// A conversation without memory.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::exhaustive_structs, reason = "it has nothing in it")]
+#[expect(clippy::exhaustive_structs, reason = "it has no fields")]
 pub struct NoMemory;
 
 impl Memory for NoMemory {
@@ -44,7 +44,10 @@ impl Memory for NoMemory {
 
 /// A skill that is given again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "a skill is loaded by these two")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "an id and arguments load a skill"
+)]
 pub struct RepeatedSkill {
     /// The skill's id.
     pub id: Box<str>,

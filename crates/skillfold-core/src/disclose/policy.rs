@@ -13,7 +13,7 @@ use crate::disclose::tokens::{TokenCounter, TokenEstimate};
 #[derive(Clone, Debug)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single choices with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct Policy {
     /// Whether the model gets a listing, the skills that match, or both.
@@ -141,7 +141,7 @@ pub enum Breadcrumb {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single numbers with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct SuggestionThresholds {
     /// Minimum confidence to give the instructions of the most likely skill.
@@ -174,7 +174,7 @@ pub enum Fallback {
 
 /// What is logged about a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "content is logged or it is not")]
+#[expect(clippy::exhaustive_enums, reason = "content is logged or not")]
 pub enum LogDetail {
     /// Only ids and numbers.
     #[default]

@@ -30,7 +30,7 @@ pub enum Style {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts set single names with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct ToolNames {
     /// The tool that loads the instructions of a skill.

@@ -31,7 +31,7 @@ pub trait TokenCounter: fmt::Debug + Send + Sync {
 /// assert_eq!(TokenEstimate.count("Fills in PDF forms and reads tables."), 9);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "it has nothing to set")]
+#[expect(clippy::exhaustive_structs, reason = "it has no fields")]
 pub struct TokenEstimate;
 
 /// The number of character kinds, classified by first byte: lower case, upper case, digit, space, line end, control,

@@ -1,11 +1,11 @@
-//! Values of the frontmatter as JSON.
+//! Frontmatter values as JSON.
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::read::value::{Fields, Scalar, ScalarValue, Value};
 
-/// A value of the frontmatter as JSON, by the core schema of YAML: what is written without quotes may be a number, true,
-/// false or null; everything else is a string.
+/// A frontmatter value as JSON, by the core schema of YAML 1.2: an unquoted scalar may be a number, a boolean or null,
+/// everything else is a string. Infinities and NaN are strings too, because JSON has no such numbers.
 #[derive(Clone, Debug)]
 pub struct Any(pub(super) Value);
 

@@ -1,4 +1,4 @@
-//! What a model is told for a request.
+//! What a model is told for a request, and what it costs.
 
 use std::ops::Range;
 
@@ -8,75 +8,75 @@ use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Decision, Turn};
 use crate::view::record::{round_confidence, to_strings};
 
-/// What a model is told for a request, and what that costs.
+/// What a model is told for a request, and what it costs in tokens.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Prompt {
     /// The request.
     pub request: String,
-    /// `catalog`, `triggered` or `hybrid`.
+    /// The disclosure mode: `catalog`, `triggered` or `hybrid`.
     pub mode: String,
-    /// `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`.
+    /// The format of the texts: `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`.
     pub style: String,
-    /// The listing, where the mode has one.
+    /// The listing; absent in the mode `triggered`, or if there are no skills to list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<ListingText>,
-    /// What the request adds; absent if nothing.
+    /// The text that the request adds; absent if it adds none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// From 0, nothing, to 3, instructions.
+    /// How much the model is told: 0 nothing, 1 the number of skills, 2 lines about skills, 3 instructions.
     pub tier: u8,
-    /// Tokens of what the request adds.
+    /// Tokens of the text that the request adds.
     pub added_tokens: u64,
-    /// Tokens of all that is told.
+    /// Tokens of the listing and the added text together.
     pub tokens: u64,
-    /// Tokens of the instructions of all skills.
+    /// Tokens of the instructions of all skills that the model may see: the cost of giving them all up front.
     pub eager_tokens: u64,
-    /// What counted the tokens: `estimate`, or the name of an encoding.
+    /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
-    /// What is told of skills that changed since the listing.
+    /// Changes to the skills since the listing; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub announced: Option<AnnouncedView>,
-    /// What became of each skill that matched, in the order of their ranks.
+    /// The decision about each skill that matched, by rank, then about skills that are given again.
     pub decisions: Vec<DecisionView>,
-    /// The ids that a person may choose from, where nothing matched.
+    /// Up to 5 ids for the user to choose from; absent unless nothing matched and `fallback` is `ask_user`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
-    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    /// Byte range in the middle of a too long request that was not matched; absent if the request is not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Bytes>,
-    /// The bytes in the middle of the request that patterns did not look at.
+    /// Byte range in the middle of a long request that no pattern was matched against; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread_by_patterns: Option<Bytes>,
 }
 
-/// Bytes of a text, from the first to before the last.
+/// A byte range of a text, from `start` up to but excluding `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Bytes {
-    /// The first.
+    /// Offset of the first byte.
     pub start: usize,
-    /// The one after the last.
+    /// Offset after the last byte.
     pub end: usize,
 }
 
-/// Skills that changed since a listing, by id.
+/// Changes to the skills since the listing, as skill ids.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AnnouncedView {
-    /// Those that are new.
+    /// New skills.
     pub added: Vec<String>,
-    /// Those whose description is another.
+    /// Skills with a new description.
     pub changed: Vec<String>,
-    /// Those that are not there any more.
+    /// Skills that were removed or that the model may no longer use.
     pub gone: Vec<String>,
-    /// Those of all these whose description is not whole.
+    /// Those of the above whose description was shortened or dropped to fit the budget.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<String>,
-    /// Those of all these that there was no room for.
+    /// Those of the above that did not fit the budget.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -86,43 +86,45 @@ pub struct AnnouncedView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ListingText {
-    /// What the model is told.
+    /// The text for the model.
     pub text: String,
     /// Tokens of the text.
     pub tokens: u64,
-    /// Skills that the model may see.
+    /// The number of skills that the model may see.
     pub skills: usize,
-    /// The ids of the skills whose description is not whole.
+    /// Ids of the skills whose description was shortened or dropped to fit the budget.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shortened: Vec<String>,
-    /// The ids of the skills that there was no room for.
+    /// Ids of the skills that did not fit the budget.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// What became of a skill that matched.
+/// The decision about a skill that matched.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DecisionView {
     /// The skill's id.
     pub id: String,
-    /// `mention`, `phrase`, `trigger`, `search` or `earlier`.
+    /// What made it match: `mention` (its name), `phrase` (a trigger of several words), `trigger` (any other trigger),
+    /// `search`, or `earlier` (an earlier request; it is given again).
     pub signal: String,
-    /// What of the skill matched.
+    /// The name, trigger or pattern that matched; for `search` the words in common; empty for `earlier`.
     pub evidence: String,
-    /// `given`, `known`, `no_room`, `later`, `suggested` or `failed`.
+    /// `given`, `known` (the model already has the instructions), `no_room` (they exceed the budget), `later` (the
+    /// maximum number of skills was reached), `suggested` (in a line) or `failed` (they could not be loaded).
     pub outcome: String,
-    /// How likely it is what was meant, from 0 to 1: as a search says, or by the kind of signal.
+    /// Confidence, from 0 to 1: that of the search, or fixed for the signal; absent for `earlier`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
-    /// Tokens of its instructions, where they were counted.
+    /// Tokens of its instructions; absent if they were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
 }
 
 impl Prompt {
-    /// Creates the view of what a model is told; `eager_tokens` counts the instructions of all skills.
+    /// Creates the view. `eager_tokens` counts the instructions of all skills that the model may see.
     pub fn new(
         request: &str,
         policy: &Policy,

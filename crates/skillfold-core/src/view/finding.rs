@@ -2,20 +2,20 @@
 
 use crate::diagnostic;
 
-/// A finding: what, how bad, where, and the way out.
+/// A finding: what is wrong, where, how severe it is, and what to do about it.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiagnosticView {
-    /// The stable number, such as `SF101`.
+    /// The stable code, such as `SF101`.
     pub code: String,
     /// `error`, `warning` or `info`.
     pub severity: String,
-    /// What was found.
+    /// What was found, on one line.
     pub message: String,
-    /// What can be done about it.
+    /// What to do about it.
     pub hint: String,
-    /// Where in the file.
+    /// Where in the file; absent if the finding has no position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<SpanView>,
 }
@@ -35,31 +35,31 @@ impl DiagnosticView {
         }
     }
 
-    /// Creates the views of some findings.
+    /// Creates the views of several findings.
     pub fn all(diagnostics: &[diagnostic::Diagnostic]) -> Vec<Self> {
         diagnostics.iter().map(Self::new).collect()
     }
 }
 
-/// A stretch of a file, from `start` up to and without `end`.
+/// A range of a file, from `start` up to but excluding `end`.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SpanView {
     /// The first character.
     pub start: PositionView,
-    /// The first character after it.
+    /// The first character after the range.
     pub end: PositionView,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PositionView {
-    /// The line, from 1.
+    /// The line, starting at 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: u32,
 }
 

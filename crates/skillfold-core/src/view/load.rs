@@ -9,26 +9,26 @@ use crate::load::render::LoadedText;
 use crate::view::finding::DiagnosticView;
 use crate::view::record::{path_to_string, to_strings};
 
-/// The instructions of a skill, loaded.
+/// The loaded instructions of a skill.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InstructionsView {
-    /// What leads to the skill and to no other.
+    /// The skill's id, unique in the catalog.
     pub id: String,
-    /// `plain`, `read_skill`, `skill_context` or `skill_content`.
+    /// The envelope: `plain`, `read_skill`, `skill_context` or `skill_content`.
     pub envelope: String,
-    /// What a model gets.
+    /// The text for the model: the instructions in the envelope.
     pub text: String,
-    /// About how many tokens the instructions have, estimated from their bytes.
+    /// Tokens of the instructions without the envelope, estimated as one per 4 bytes.
     pub tokens: u64,
-    /// The path of the skill's folder, where it is one.
+    /// The path of the skill's folder; absent if the skill is not in the file system or the path is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_dir: Option<String>,
-    /// The ids of skills that should be loaded first.
+    /// Ids of the skills to load first, as the skill's `requires` lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
-    /// What there is to say about this load.
+    /// Findings about this load, such as that the file changed since discovery.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<DiagnosticView>,
 }
@@ -54,19 +54,19 @@ impl InstructionsView {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileListing {
-    /// What leads to the skill and to no other.
+    /// The skill's id, unique in the catalog.
     pub id: String,
-    /// The path of the skill's folder, where it is one.
+    /// The path of the skill's folder; absent if the skill is not in the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_dir: Option<String>,
-    /// How many files the skill has in all.
+    /// The number of files on all pages.
     pub total: usize,
-    /// The files: those that the instructions speak of, in that order, then the others by path.
+    /// The files: first those that the instructions mention, in order of mention, then the others by path.
     pub files: Vec<FileEntry>,
-    /// The file after which the next page starts, if there is one.
+    /// The cursor of the next page, which is the last path of this page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// What was passed over, and why; on the first page.
+    /// What was skipped, and why; only on the first page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FileFinding>,
 }
@@ -76,24 +76,24 @@ pub struct FileListing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileEntry {
-    /// Its path inside the skill.
+    /// The path inside the skill.
     pub path: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// `instructions`, `text`, `script`, `data`, `image` or `other`, by its name.
+    /// The kind, by name: `instructions` (the `SKILL.md`), `text`, `script`, `data`, `image` or `other`.
     pub kind: String,
-    /// Whether the instructions speak of it.
+    /// Whether the first 256 KiB of the instructions mention it.
     pub mentioned: bool,
 }
 
-/// Something that was found about a path of a skill.
+/// A finding about a path inside a skill.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileFinding {
     /// The path inside the skill; empty for the skill's folder.
     pub path: String,
-    /// What was found.
+    /// The finding.
     #[serde(flatten)]
     pub diagnostic: DiagnosticView,
 }
@@ -135,7 +135,7 @@ impl FileListing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FilePart {
-    /// What leads to the skill and to no other.
+    /// The skill's id, unique in the catalog.
     pub id: String,
     /// The file's path inside the skill.
     pub path: String,
@@ -145,16 +145,16 @@ pub struct FilePart {
     pub start: u64,
     /// The offset after the last byte that was read.
     pub end: u64,
-    /// Where the rest starts, if there is a rest.
+    /// The offset of the rest of the file; absent if there is no more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
-    /// What was read, if it is text.
+    /// What was read; absent if it is not UTF-8 text or contains a NUL byte.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What was read, in base64, if it is no text.
+    /// What was read, in base64; present instead of `text`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
-    /// What there is to say about this read.
+    /// Findings about this read, such as that the file kept changing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<DiagnosticView>,
 }
@@ -177,7 +177,7 @@ impl FilePart {
     }
 }
 
-/// Encodes bytes as base64, with padding.
+/// Encodes bytes as base64 with padding.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

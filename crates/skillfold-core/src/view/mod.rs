@@ -1,7 +1,7 @@
-//! The JSON contract: the data types that the command line, the server and the bindings have in common.
+//! The JSON contract: the data types that the command line, the server and the bindings share.
 //!
-//! The types are plain copies for serialisation, in version 1 of the contract. Fields may be added without a new
-//! version, but none is removed or changes its meaning. A field without a value is absent.
+//! The types are plain copies for serialization, in version 1 of the contract. Fields may be added within a version,
+//! but none is removed or changes its meaning. A field without a value is absent.
 
 mod any;
 mod finding;

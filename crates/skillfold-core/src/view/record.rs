@@ -11,7 +11,7 @@ use crate::read::source::SKILL_FILE;
 use crate::text::{first_chars, truncate_by_cost};
 use crate::view::finding::DiagnosticView;
 
-/// Maximum characters of a description in a listing: as many as the specification allows.
+/// Maximum characters of a description in a listing: the limit of the specification.
 const MAX_DESCRIPTION_CHARACTERS: usize = 1024;
 /// Maximum tags in a listing.
 const MAX_TAGS: usize = 16;
@@ -22,47 +22,48 @@ const FIELD_OVERHEAD_BYTES: usize = 240;
 /// Minimum bytes left for the description, even if a long path fills the record.
 const MIN_DESCRIPTION_BYTES: usize = 256;
 
-/// A skill as a listing has it: a record of at most 2 KB (unless its path alone is longer), without the body.
+/// A skill in a listing, without its instructions: at most 2 KiB of JSON, unless the other fields leave no room for the
+/// description.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkillRecord {
-    /// What leads to the skill and to no other.
+    /// The skill's id, unique in the catalog.
     pub id: String,
-    /// The name that the skill gives itself.
+    /// The skill's name: `name` of its frontmatter, or its folder's name if that is missing or invalid.
     pub name: String,
     /// What the skill does and when to use it; in a listing at most 1,024 characters, and cut to fit the record.
     pub description: String,
-    /// `project`, `user`, `plugin` or `bundled`.
+    /// The scope of its root: `project`, `user`, `plugin` or `bundled`.
     pub scope: String,
-    /// The plugin that the skill came with.
+    /// The plugin that the skill comes with; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
-    /// `active`, `shadowed`, `disabled` or `untrusted`.
+    /// `active`, `shadowed`, `disabled` or `untrusted`; if several apply, the last one in this order.
     pub status: String,
-    /// The id of the skill that won the name.
+    /// The id of the skill that won the name; absent if it is this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadowed_by: Option<String>,
-    /// Words for filter and search; at most 16 in a listing.
+    /// Tags for filters and search; at most 16 in a listing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The version as it was written.
+    /// The version as written in the frontmatter; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether the frontmatter was not valid as it stands and was repaired.
+    /// Whether the frontmatter was invalid and had to be repaired.
     pub repaired: bool,
-    /// The root that the skill was found in, as people see it.
+    /// The label of the skill's root, such as its path.
     pub root: String,
-    /// The path of the skill's `SKILL.md`, where it is a file.
+    /// The path of the `SKILL.md`; absent if the skill is not in the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The fields that were cut to fit a listing.
+    /// The fields that were cut to fit the listing: `tags`, `description`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
 }
 
 impl SkillRecord {
-    /// Creates the record of a skill for a listing.
+    /// Creates the record of a skill for a listing, cut to fit.
     pub fn listed(entry: &Entry<'_>) -> Self {
         let mut record = Self::full(entry);
         if record.tags.len() > MAX_TAGS {
@@ -77,7 +78,7 @@ impl SkillRecord {
         record
     }
 
-    /// Returns the length in bytes of the part of the description that fits the record.
+    /// Returns how many bytes of the description fit the record.
     fn description_end(&self) -> usize {
         let optional = [&self.plugin, &self.shadowed_by, &self.version, &self.file];
         let texts = [&self.id, &self.name, &self.scope, &self.status, &self.root];
@@ -123,16 +124,16 @@ impl SkillRecord {
 pub struct SkillList {
     /// The skills, ordered by id.
     pub skills: Vec<SkillRecord>,
-    /// The folders that hold no skill, ordered by root and folder; only on the first page of a listing without a filter.
+    /// Folders whose `SKILL.md` is not a valid skill, by root and folder; only in a listing without filter and paging.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedRecord>,
-    /// What to ask for the next page with, if there is one.
+    /// The cursor of the next page, which is the last id of this page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 impl SkillList {
-    /// Creates the list of a page of skills.
+    /// Creates the view of a page of skills.
     pub fn new(page: &Page<'_>) -> Self {
         Self {
             skills: page.entries.iter().map(SkillRecord::listed).collect(),
@@ -152,19 +153,19 @@ impl SkillList {
     }
 }
 
-/// A folder that holds a `SKILL.md` and no skill.
+/// A folder whose `SKILL.md` is not a valid skill.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RefusedRecord {
-    /// The folder inside its root.
+    /// The folder's path inside its root.
     pub folder: String,
-    /// The root that it was found in, as people see it.
+    /// The label of the root, such as its path.
     pub root: String,
-    /// The path of its `SKILL.md`, where it is a file.
+    /// The path of the `SKILL.md`; absent if it is not in the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Why it is no skill.
+    /// Why it is not a valid skill.
     pub diagnostics: Vec<DiagnosticView>,
 }
 
@@ -181,7 +182,7 @@ impl RefusedRecord {
     }
 }
 
-/// Rounds to three decimals, which is more precise than any confidence.
+/// Rounds to three decimals; no confidence is more precise than that.
 #[doc(hidden)]
 pub fn round_confidence(value: f32) -> f32 {
     (value * 1_000.0).round() / 1_000.0
@@ -195,12 +196,12 @@ pub(super) fn path_to_string(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the number of bytes of a text as a JSON string, without the quotes.
+/// Returns the size in bytes of a text as a JSON string, without the quotes.
 fn json_bytes(text: &str) -> usize {
     text.chars().map(char_bytes).sum()
 }
 
-/// Returns the number of bytes of a character in a JSON string.
+/// Returns the size in bytes of a character in a JSON string.
 fn char_bytes(c: char) -> usize {
     match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,

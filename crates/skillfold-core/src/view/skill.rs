@@ -1,4 +1,4 @@
-//! Everything that the catalog knows about a skill.
+//! A skill with everything that the catalog knows about it.
 
 use crate::catalog::entry::Entry;
 use crate::catalog::root::Trust;
@@ -9,66 +9,66 @@ use crate::view::any::Any;
 use crate::view::finding::DiagnosticView;
 use crate::view::record::{SkillRecord, path_to_string, to_strings};
 
-/// All that the catalog knows of a skill.
+/// A skill with everything that the catalog knows about it.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkillView {
-    /// What a listing has, nothing cut.
+    /// The fields of a listing, with nothing cut.
     #[serde(flatten)]
     pub record: SkillRecord,
-    /// One line of at most 80 characters.
+    /// A summary on one line of at most 80 characters.
     pub brief: String,
-    /// The name of the folder, where it differs from the name and leads to the skill.
+    /// The folder's name, if it differs from the skill's name and resolves to this skill; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// The path of the skill's folder, where it is one.
+    /// The path of the skill's folder; absent if the skill is not in the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_dir: Option<String>,
-    /// Whether what the root holds may be given to a model.
+    /// Whether the skill's root is trusted; skills of an untrusted root are withheld from models.
     pub trusted: bool,
-    /// The ids of the skills that this one won its name from.
+    /// Ids of the skills that lost the name to this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shadows: Vec<String>,
-    /// The licence's name or file.
+    /// The license: its name, or a file with its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// What the skill needs, in the author's words.
+    /// The products, packages and network access that the skill needs, as free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compatibility: Option<String>,
     /// The model that the skill asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The tools that the skill asks to use.
+    /// The tools that the skill asks to use; reported, not enforced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
-    /// The ids of skills that should be loaded with this one.
+    /// Ids of the skills to load first, as the frontmatter lists them; nothing is loaded automatically.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
-    /// Toolsets as `path:Name`.
+    /// Toolsets, each written as `path:Name`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub toolsets: Vec<String>,
-    /// The scripts that the skill lists.
+    /// The scripts that the frontmatter lists; they are never run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scripts: Vec<Any>,
-    /// What makes the skill fire.
+    /// The triggers; absent if the skill has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub triggers: Option<TriggersView>,
-    /// Whether only a person may start the skill.
+    /// Whether only the user may start the skill.
     pub disable_model_invocation: bool,
-    /// Whether a bundled skill is on before anyone decides.
+    /// Whether a bundled skill is enabled unless the settings say otherwise.
     pub default_enabled: bool,
-    /// The mapping `metadata`, by the core schema of YAML.
+    /// The mapping `metadata`, converted by the core schema of YAML; absent if empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Any>,
-    /// The fields that the engine does not read, by the core schema of YAML.
+    /// The fields that the engine does not read, converted by the core schema of YAML; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Any>,
     /// The size of the instructions.
     pub body: Body,
-    /// What was odd about the file.
+    /// Findings in the skill's file.
     pub diagnostics: Vec<DiagnosticView>,
-    /// What the catalog has to say about the skill.
+    /// Findings of the catalog, such as that the skill is shadowed, disabled or untrusted.
     pub notes: Vec<DiagnosticView>,
 }
 
@@ -108,30 +108,30 @@ impl SkillView {
     }
 }
 
-/// The size of instructions.
+/// The size of the instructions.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Body {
-    /// Bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Tokens, estimated from the bytes.
+    /// Tokens, estimated as one per 4 bytes.
     pub tokens: u64,
 }
 
-/// What makes a skill fire.
+/// The triggers of a skill: a list, or an object with `keywords`, `verbs` and `patterns`.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum TriggersView {
-    /// Each entry matches as a part of the message.
+    /// Texts; each matches anywhere in the request, also inside a word.
     Flat(Vec<String>),
-    /// Keywords and verbs match whole words, patterns are regular expressions.
+    /// Keywords and verbs match whole words; patterns are regular expressions.
     Structured {
-        /// Words.
+        /// Keywords.
         keywords: Vec<String>,
-        /// Words for actions.
+        /// Verbs.
         verbs: Vec<String>,
         /// Regular expressions.
         patterns: Vec<String>,

@@ -14,23 +14,23 @@ use crate::view::record::{round_confidence, to_strings};
 pub struct Why {
     /// The request.
     pub request: String,
-    /// `catalog`, `triggered` or `hybrid`.
+    /// The disclosure mode: `catalog`, `triggered` or `hybrid`.
     pub mode: String,
-    /// From 0, nothing, to 3, instructions.
+    /// How much the model is told: 0 nothing, 1 the number of skills, 2 lines about skills, 3 instructions.
     pub tier: u8,
-    /// Tokens of what the request adds.
+    /// Tokens of the text that the request adds.
     pub added_tokens: u64,
-    /// What counted the tokens: `estimate`, or the name of an encoding.
+    /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
-    /// The skills that match, in the order of their ranks.
+    /// The skills that match, by rank.
     pub matched: Vec<MatchedSkill>,
-    /// The skills that were asked about and do not match.
+    /// The skills that the caller asked about and that do not match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<Unmatched>,
-    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    /// Byte range in the middle of a too long request that was not matched; absent if the request is not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Bytes>,
-    /// The bytes in the middle of the request that patterns did not look at.
+    /// Byte range in the middle of a long request that no pattern was matched against; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread_by_patterns: Option<Bytes>,
 }
@@ -40,17 +40,17 @@ pub struct Why {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MatchedSkill {
-    /// Its rank, from 1.
+    /// The rank, starting at 1.
     pub rank: usize,
-    /// What became of it.
+    /// The decision about it.
     #[serde(flatten)]
     pub decision: DecisionView,
-    /// How much the model is told of it: 2, a line, or 3, its instructions.
+    /// How much the model is told about it: 3, its instructions (`given`, `known`), or 2, at most a line or an error.
     pub tier: u8,
-    /// Where the evidence stands in the request.
+    /// Byte range of the match in the request; absent for `search` and `earlier`, and after the first 50 skills.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Bytes>,
-    /// The evidence as the request has it.
+    /// The text of the request at `place`; absent without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
 }
@@ -60,46 +60,49 @@ pub struct MatchedSkill {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Unmatched {
-    /// Its id.
+    /// The skill's id.
     pub id: String,
-    /// `untrusted`, `disabled`, `shadowed`, `person_only`, `unseen`, `mode`, `no_triggers`, `no_match` or `unlikely`.
+    /// `untrusted`, `disabled`, `shadowed`, `person_only` (only the user may start it), `unseen` (the conversation may
+    /// not see it), `mode` (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no match, and search
+    /// ranks it too low).
     pub reason: String,
-    /// What that means.
+    /// What the reason means.
     pub message: String,
-    /// The way out.
+    /// What to do about it.
     pub hint: String,
-    /// Its triggers, those that the request comes nearest to first; at most 50.
+    /// Its triggers, nearest to the request first, at most 50; only if the reason is `no_match` or `unlikely`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<NearTrigger>,
-    /// How likely it is what the request is about, from 0 to 1, where a search looked for that and found it.
+    /// Confidence of the search, from 0 to 1; absent unless the reason is `unlikely` and the search found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
-    /// How many triggers there are beside these.
+    /// The number of triggers beyond those in `triggers`; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
 }
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "what is serialised is passed like this"
+    reason = "serde passes fields by reference"
 )]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// A trigger that is not in a request.
+/// A trigger that the request does not match.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct NearTrigger {
     /// The trigger.
     pub trigger: String,
-    /// `part`, `words`, `pattern`, `bad_pattern` or `unused_pattern`.
+    /// `part` (matches inside words too), `words` (whole words), `pattern`, `bad_pattern` (invalid) or `unused_pattern`
+    /// (the skill has too many).
     pub kind: String,
-    /// The words of it that are in the request, though not as it needs them.
+    /// Its words that are in the request; none for a pattern.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
-    /// The words of it that are not.
+    /// Its words that are not in the request; none for a pattern.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }

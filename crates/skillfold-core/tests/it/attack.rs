@@ -12,7 +12,7 @@ use skillfold_testkit::{
     ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SHARED, contains_secret, hostile_tree,
 };
 
-/// Reads what an attack asks for, as every face does: the text becomes a path, and the source reads it.
+/// Reads what an attack asks for, as every frontend does: the text becomes a path, and the source reads it.
 fn read(source: &FsSource, text: &str) -> Result<FileBytes, Error> {
     let path: ResourcePath = text
         .parse()

@@ -1,4 +1,4 @@
-//! A face has all it needs to show the line with the place underlined.
+//! A frontend has all it needs to show the line with the place underlined.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use skillfold_core::{Diagnostic, parse};

@@ -96,7 +96,7 @@ impl Dir {
     }
 
     /// Always fails with `Unsupported`.
-    #[expect(clippy::unused_self, reason = "the same call as elsewhere")]
+    #[expect(clippy::unused_self, reason = "same signature as on Unix")]
     pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -106,7 +106,10 @@ impl Dir {
     }
 
     /// Returns the names that start with `prefix`.
-    #[expect(clippy::disallowed_methods, reason = "only the store writes")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the store accesses the disk itself"
+    )]
     pub(crate) fn names_with_prefix(&self, prefix: &str) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -122,14 +125,14 @@ impl Dir {
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
-        reason = "the same call as elsewhere"
+        reason = "same signature as on Unix"
     )]
     pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
     }
 
     /// Returns `None`: there is no handle to lock.
-    #[expect(clippy::unused_self, reason = "the same call as elsewhere")]
+    #[expect(clippy::unused_self, reason = "same signature as on Unix")]
     pub(crate) fn handle(&self) -> Option<&File> {
         None
     }
@@ -138,7 +141,7 @@ impl Dir {
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
-        reason = "the same call as elsewhere"
+        reason = "same signature as on Unix"
     )]
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())

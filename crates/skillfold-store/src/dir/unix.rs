@@ -80,7 +80,7 @@ impl Dir {
             clippy::allow_attributes,
             clippy::cast_sign_loss,
             clippy::unnecessary_cast,
-            reason = "the fields' types differ between systems"
+            reason = "field types differ between systems"
         )]
         let identity = Some((stat.st_dev as u64, stat.st_ino as u64));
         Ok(Some(EntryStat { kind, identity }))
@@ -176,7 +176,7 @@ impl Dir {
     }
 
     /// Returns the handle that can be locked.
-    #[expect(clippy::unnecessary_wraps, reason = "not every system has it")]
+    #[expect(clippy::unnecessary_wraps, reason = "other systems have no handle")]
     pub(crate) fn handle(&self) -> Option<&File> {
         Some(&self.handle)
     }
@@ -204,7 +204,7 @@ enum RenameMode {
     Exchange,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "not every system tells")]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no identity")]
 pub(crate) fn identity(metadata: &Metadata) -> Identity {
     Some((metadata.dev(), metadata.ino()))
 }
@@ -212,7 +212,7 @@ pub(crate) fn identity(metadata: &Metadata) -> Identity {
 #[allow(
     clippy::allow_attributes,
     clippy::cast_possible_truncation,
-    reason = "a mode has sixteen bits on some systems"
+    reason = "a mode has 16 bits on some systems"
 )]
 fn raw_mode(mode: u32) -> Mode {
     Mode::from_raw_mode(mode as RawMode)

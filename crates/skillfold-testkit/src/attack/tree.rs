@@ -79,7 +79,7 @@ pub fn hostile_tree() -> HostileTree {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "fixtures are written where a test says"
+    reason = "tests choose where fixtures are written"
 )]
 fn write_files(base: &Path) {
     let manifest = |name: &str, body: &str| {

@@ -38,7 +38,7 @@ fn core_does_not_touch_the_world() {
         offenders.add(&file.path, touches(&product(file), owned));
     }
     offenders.expect_none(
-        "Take the value as a parameter, or go through `Source`; the faces touch the world",
+        "Take the value as a parameter, or go through `Source`; the frontends touch the world",
     );
 }
 

@@ -23,7 +23,7 @@ pub struct Key {
     pub accepts: &'static str,
     #[cfg_attr(
         not(feature = "store"),
-        expect(dead_code, reason = "only what writes asks for it")
+        expect(dead_code, reason = "only used to write settings")
     )]
     pub(super) kind: ValueForm,
     pub(super) set_by: SetBy,
@@ -424,7 +424,7 @@ impl Key {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "settings are shown by reference"
+    reason = "passed as a function on references"
 )]
 fn on_or_off(is_on: &bool) -> String {
     if *is_on { "on" } else { "off" }.to_owned()

@@ -254,7 +254,7 @@ impl SnapshotIndex {
     }
 
     #[cfg(not(feature = "index"))]
-    #[expect(clippy::unused_self, reason = "with the feature `index` it is used")]
+    #[expect(clippy::unused_self, reason = "used with the feature `index`")]
     fn cached_embedder(&self, model: Arc<dyn Embedder>) -> (CachedEmbedder, Option<String>) {
         (CachedEmbedder(model), None)
     }

@@ -86,7 +86,7 @@ impl CachedEmbedder {
     #[expect(
         clippy::unused_self,
         clippy::unnecessary_wraps,
-        reason = "with the feature `index` something is kept"
+        reason = "saves vectors with the feature `index`"
     )]
     pub(super) fn save(&self) -> Result<(), String> {
         Ok(())

@@ -166,10 +166,7 @@ impl Tally {
 
 fn ratio(part: u64, rest: u64) -> Option<f64> {
     let all = part.saturating_add(rest);
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a share of more than that is as good rounded"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a share may be rounded")]
     let share = part as f64 / all as f64;
     (all > 0).then_some(share)
 }

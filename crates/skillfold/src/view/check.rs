@@ -5,45 +5,45 @@ use skillfold_core::view::DiagnosticView;
 
 use crate::check::CheckedSkill;
 
-/// What was found in files.
+/// The findings in the files that were checked.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Check {
-    /// The files, in the order in which they were judged.
+    /// The files, in the order in which they were checked.
     pub files: Vec<CheckedFile>,
     /// The counts.
     pub summary: CheckSummary,
 }
 
-/// A file that was judged.
+/// A `SKILL.md` that was checked.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CheckedFile {
     /// The path of the file.
     pub file: String,
-    /// What was found, in the order of its place.
+    /// The findings, by position in the file; those about trigger patterns come last.
     pub diagnostics: Vec<DiagnosticView>,
-    /// What was corrected, with places in the file as it was.
+    /// The findings that were fixed; positions refer to the file before the fix.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fixed: Vec<DiagnosticView>,
 }
 
-/// Counts of what was found in files.
+/// Counts of files and findings.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CheckSummary {
-    /// Files that were judged.
+    /// Files that were checked.
     pub files: usize,
-    /// Findings that are errors.
+    /// Findings with the severity `error`.
     pub errors: usize,
-    /// Findings that are warnings.
+    /// Findings with the severity `warning`.
     pub warnings: usize,
-    /// Findings that are good to know.
+    /// Findings with the severity `info`.
     pub infos: usize,
-    /// Findings that were corrected.
+    /// Findings that were fixed; the other counts do not include them.
     pub fixed: usize,
 }
 

@@ -7,116 +7,118 @@ use crate::roots::{RootStatus, SearchedRoot};
 use crate::skills::{DiscoveryReport, Skills};
 use crate::view::settings::SettingProblem;
 
-/// What was looked at, and what became of it.
+/// The roots and skills that were found, with their status and problems.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Doctor {
-    /// What is wrong with the settings, and with the list of trusted folders.
+    /// Problems with the settings and with the list of trusted folders.
     pub settings: Vec<SettingProblem>,
-    /// The roots, in the order in which they win names inside a scope.
+    /// The roots, in order of name precedence within a scope.
     pub roots: Vec<RootState>,
     /// The skills, ordered by id.
     pub skills: Vec<SkillState>,
-    /// The folders that hold no skill, ordered by root and folder.
+    /// Folders whose `SKILL.md` is not a valid skill, by root and folder.
     pub refused: Vec<RefusedRecord>,
     /// The counts.
     pub summary: DoctorSummary,
 }
 
-/// A root, and what became of it.
+/// A root and its status.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RootState {
-    /// What people see of the root.
+    /// The label of the root, such as its path.
     pub root: String,
-    /// The path, where it is a folder.
+    /// The path of the folder; absent if the root is not in the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// `project`, `user`, `plugin` or `bundled`.
     pub scope: String,
-    /// The plugin that it is of.
+    /// The plugin that the root belongs to; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
-    /// Whether what it holds may be given to a model.
+    /// Whether the root is trusted; skills of an untrusted root are withheld from models.
     pub trusted: bool,
-    /// What of the person's makes the skills of the project trusted.
+    /// The rule by which the user trusts the project; absent if the root is not the project's or is not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted_by: Option<String>,
-    /// Who named it: `default`, a settings file and line, a variable, `argument` or `host`.
+    /// Where the root was configured: `default`, a settings file as `path:line`, the name of a variable, `argument` or
+    /// `host`.
     pub origin: String,
-    /// `searched`, `absent`, `missing`, `same`, or `stale` where something cannot be read right now and stays as it was.
+    /// `searched`, `absent` (a default folder that does not exist), `missing` (does not exist or cannot be used),
+    /// `same` (as another root), or `stale` (partly unreadable for now; the last known skills are kept).
     pub outcome: String,
-    /// The root that it is the same as.
+    /// The label of the root that this one is the same folder as; absent unless `outcome` is `same`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// Skills that were found in it.
+    /// The number of skills in the root.
     pub skills: usize,
-    /// Folders of it that hold no skill.
+    /// The number of folders whose `SKILL.md` is not a valid skill.
     pub refused: usize,
-    /// What was passed over in it, and why.
+    /// What was skipped or could not be read, and why.
     pub findings: Vec<DiagnosticView>,
-    /// What was remembered of it, where it has many skills and the host has a place for that.
+    /// How the cached metadata of the root was used at startup; absent for small roots and without a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<RootCacheState>,
 }
 
-/// What was remembered of a root, and what became of it.
+/// How the cached metadata of a root was used at startup.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RootCacheState {
-    /// The file that it is kept in.
+    /// The path of the cache file.
     pub file: String,
-    /// Folders whose `SKILL.md` was as it was remembered, and was not read.
+    /// Folders whose `SKILL.md` was unchanged and taken from the cache.
     pub kept: usize,
     /// Folders whose `SKILL.md` was read.
     pub read: usize,
-    /// Whether the file was written anew.
+    /// Whether the cache file was rewritten.
     pub written: bool,
-    /// Why the file was not used, or could not be written.
+    /// Why the cache file was not used or could not be written; absent if all went well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// A skill, and what became of it.
+/// A skill and its status.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkillState {
-    /// What a listing has.
+    /// The fields of a listing.
     #[serde(flatten)]
     pub record: SkillRecord,
-    /// What was odd about the file.
+    /// Findings in the skill's file.
     pub diagnostics: Vec<DiagnosticView>,
-    /// What the catalog has to say about the skill.
+    /// Findings of the catalog, such as that the skill is shadowed, and findings about its triggers.
     pub notes: Vec<DiagnosticView>,
-    /// Why a server gives the skill to models by tools and not as a resource, where that is so.
+    /// Why an MCP server offers the skill by tools but not as a resource, if the catalog shows that; otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_tools_only: Option<String>,
 }
 
-/// Counts of what was looked at.
+/// Counts of folders and skills.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DoctorSummary {
     /// Folders with a `SKILL.md`.
     pub found: usize,
-    /// Those that are skills.
+    /// Those that are valid skills.
     pub parsed: usize,
-    /// Skills that were repaired.
+    /// Skills whose frontmatter was repaired.
     pub repaired: usize,
-    /// Skills that another one of the same name shadows.
+    /// Skills that lost their name to another skill, whatever their status.
     pub shadowed: usize,
-    /// Skills that are switched off.
+    /// Skills with the status `disabled`.
     pub disabled: usize,
-    /// Skills in roots that are not trusted.
+    /// Skills with the status `untrusted`.
     pub untrusted: usize,
-    /// Skills that may be used under their own name.
+    /// Skills with the status `active`.
     pub active: usize,
-    /// Folders that hold no skill.
+    /// Folders whose `SKILL.md` is not a valid skill.
     pub refused: usize,
 }
 

@@ -4,39 +4,40 @@ use skillfold_core::view::FileFinding;
 
 use crate::evaluate::{Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation as Evaluated};
 
-/// What came of the trigger queries that skills ship.
+/// The results of the trigger queries that skills ship.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EvaluationView {
-    /// `triggered` or `hybrid`.
+    /// The disclosure mode that was used: `triggered` or `hybrid`.
     pub mode: String,
-    /// The mode of the settings, where it gives nothing by request and another was taken: `catalog`.
+    /// The mode in the settings, if it was replaced because it gives nothing by request: `catalog`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
-    /// The skills that were named, or all that have evaluations, ordered by id.
+    /// The requested skills, or all active skills with query files, ordered by id.
     pub skills: Vec<SkillEvaluation>,
-    /// The skills of which one was given where the other was meant, the most often confused first.
+    /// Pairs of skills of which one was given instead of the other, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub confused: Vec<ConfusedPair>,
     /// The counts.
     pub summary: EvaluationSummary,
 }
 
-/// A skill, and what came of its queries.
+/// A skill and the results of its queries.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkillEvaluation {
-    /// What leads to the skill and to no other.
+    /// The skill's id, unique in the catalog.
     pub id: String,
-    /// What can start it: `triggers`, `name` (it has no triggers), `person` or `id` (another skill has its name).
+    /// What can start it besides search: `triggers` (or its name), `name` (it has no triggers), `person` (only the user
+    /// may), or `id` (another skill has its name).
     pub starts_by: String,
-    /// The paths of its files of evaluations, inside the skill.
+    /// The paths of its query files, inside the skill.
     pub files: Vec<String>,
     /// Queries that were run.
     pub queries: usize,
-    /// Queries that came out as they should.
+    /// Queries with the expected result.
     pub right: usize,
     /// Queries that should start the skill and did.
     pub true_positives: usize,
@@ -46,21 +47,21 @@ pub struct SkillEvaluation {
     pub false_positives: usize,
     /// Queries that should not start the skill and did not.
     pub true_negatives: usize,
-    /// The share of the queries that should start the skill and did, from 0 to 1; absent where none should.
+    /// Recall: the share of the queries that should start the skill and did, from 0 to 1; absent if none should.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
-    /// The share of the queries that started the skill and should, from 0 to 1; absent where none did.
+    /// Precision: the share of the queries that started the skill and should have, from 0 to 1; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
-    /// The queries that did not come out as they should.
+    /// The queries without the expected result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wrong: Vec<WrongQuery>,
-    /// What could not be used.
+    /// Query files and entries that could not be used, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FileFinding>,
 }
 
-/// A query that did not come out as it should.
+/// A query without the expected result.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -71,51 +72,51 @@ pub struct WrongQuery {
     pub file: String,
     /// Whether it should start the skill.
     pub should_trigger: bool,
-    /// How the skill matched: `mention`, `phrase` or `trigger`; absent if it did not.
+    /// What made the skill match: `mention`, `phrase`, `trigger` or `search`; absent if it did not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// What of the skill matched.
+    /// The name, trigger or pattern that matched, or the words that search found; absent if it did not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// What was done with it: `given`, `no_room`, `later` or `failed`.
+    /// `given`, `no_room`, `later`, `suggested` or `failed`; absent if the skill did not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// The ids of the other skills that were given.
+    /// Ids of the other skills that were given, by rank.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
 }
 
-/// Two skills of which the one was given where the other was meant.
+/// Two skills of which one was given instead of the other.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ConfusedPair {
-    /// The id of the skill that was meant, and not given.
+    /// The id of the skill that was expected and not given.
     pub meant: String,
-    /// The id of the one that was given.
+    /// The id of the skill that was given.
     pub given: String,
-    /// How many queries.
+    /// The number of queries that confused them.
     pub queries: usize,
-    /// The first of them.
+    /// The first of those queries.
     pub example: String,
 }
 
-/// Counts of trigger queries.
+/// Counts of queries and skills.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct EvaluationSummary {
     /// Queries that were run.
     pub queries: usize,
-    /// Queries that came out as they should.
+    /// Queries with the expected result.
     pub right: usize,
     /// Queries that should start a skill and did not.
     pub false_negatives: usize,
     /// Queries that should not start a skill and did.
     pub false_positives: usize,
-    /// Active skills without evaluations, where none was named.
+    /// Active skills without query files; 0 if skills were requested by id.
     pub without: usize,
-    /// Skills that are not trusted, of which nothing was read.
+    /// Untrusted skills, whose files were not read.
     pub withheld: usize,
 }
 

@@ -3,21 +3,22 @@
 use skillfold_core::view::DiagnosticView;
 use skillfold_core::{Error, ErrorKind};
 
-/// Why there is no answer, for a program or a model to act on.
+/// An error, for a program or a model to act on.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Failure {
-    /// `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`.
+    /// The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
+    /// reserved for kinds that have no word yet.
     pub error: String,
-    /// What could not be done.
+    /// What could not be done, and its cause.
     pub message: String,
-    /// What can be done about it.
+    /// What to do about it.
     pub hint: String,
-    /// The ids that may have been meant.
+    /// Existing ids that are similar to the unknown one, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
-    /// Why a folder that was asked for holds no skill.
+    /// The findings in the requested skill's `SKILL.md`, if they are the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<DiagnosticView>,
 }

@@ -8,23 +8,23 @@ use crate::search;
 /// Maximum bytes of a snippet.
 const MAX_SNIPPET_BYTES: usize = 160;
 
-/// What was found for a request.
+/// Search results for a request.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SearchView {
     /// The request.
     pub request: String,
-    /// What of the skills was looked at: `metadata`, or `bodies` too.
+    /// What was searched: `metadata`, or `bodies` for the metadata and the instructions.
     pub coverage: String,
-    /// How many skills were searched.
+    /// The number of skills that were searched.
     pub searched: usize,
-    /// The skills, the best first.
+    /// The skills that were found, best first.
     pub found: Vec<FoundSkill>,
-    /// The bytes in the middle of the request that were not looked at, where it is too long.
+    /// Byte range in the middle of a too long request that was ignored; absent if the request is not too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unread: Option<Bytes>,
-    /// Why less was looked at, or in another way, than there is a place for.
+    /// Why the search was less complete than configured, such as without the model; absent if it was complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -34,28 +34,28 @@ pub struct SearchView {
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FoundSkill {
-    /// Its rank, from 1.
+    /// The rank, starting at 1.
     pub rank: usize,
-    /// How likely it is what was meant, from 0 to 1.
+    /// Confidence that it is the right skill, from 0 to 1.
     pub confidence: f32,
-    /// How well it answers, to be compared with others of the same request alone.
+    /// Relevance, without a unit; comparable only within one request.
     pub score: f32,
     /// The skill.
     #[serde(flatten)]
     pub skill: SkillRecord,
-    /// The stretch of its description or its instructions that has the most words of the request.
+    /// The part of its description or instructions with the most words of the request; absent if neither has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snippet: Option<SnippetText>,
 }
 
-/// A stretch of a text, with the words that were asked for.
+/// A part of a text, with the words of the request marked.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SnippetText {
-    /// The stretch, on one line.
+    /// The text on one line: at most 160 bytes, plus `…` where it was cut.
     pub text: String,
-    /// Where the words stand in it, as bytes.
+    /// Byte ranges of the request's words in `text`.
     pub marks: Vec<Bytes>,
 }
 

@@ -9,9 +9,9 @@ use crate::settings::{SettingFinding, Settings};
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SettingsView {
-    /// The settings, in the order of their documentation; a list has a row for each entry.
+    /// The settings, in the order of their documentation; a list has one row per entry.
     pub settings: Vec<SettingRow>,
-    /// What is wrong with them.
+    /// Problems with the settings.
     pub findings: Vec<SettingProblem>,
 }
 
@@ -20,12 +20,12 @@ pub struct SettingsView {
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SettingRow {
-    /// Its name in a settings file.
+    /// Its key in a settings file.
     pub key: String,
-    /// Its value as text; absent where a list is empty.
+    /// Its value as text; absent for an empty list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Where it was set: `default`, a file and line, a variable, or `argument`.
+    /// Where it was set: `default`, a settings file as `path:line`, the name of a variable, or `argument`.
     pub origin: String,
 }
 
@@ -46,14 +46,14 @@ impl SettingsView {
     }
 }
 
-/// Something that is wrong with a setting.
+/// A problem with a setting or with the list of trusted folders.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SettingProblem {
-    /// Where the setting was made.
+    /// Where it was set: `default`, a file as `path:line`, the name of a variable, or `argument`.
     pub origin: String,
-    /// What is wrong with it.
+    /// The problem.
     pub diagnostic: DiagnosticView,
 }
 

@@ -1,19 +1,20 @@
 //! The JSON view of a change to a client's configuration.
 
-/// A change to the configuration of a client.
+/// A change to a client's configuration.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Setup {
-    /// The client.
+    /// The name of the client.
     pub client: String,
-    /// The file, through links.
+    /// The path of the configuration file; for a user's file, links are resolved.
     pub file: String,
-    /// `nothing`, `added`, `replaced`, `removed` or `removed_other`.
+    /// `nothing`, `added`, `replaced` (a different entry), `removed`, or `removed_other` (an entry for another
+    /// program).
     pub change: String,
-    /// Whether it was done, and not only shown.
+    /// Whether the file was written; false for a dry run, and if nothing changes.
     pub written: bool,
-    /// The difference, as `diff -u` writes it; absent where there is none.
+    /// The unified diff, with long lines shortened; absent if nothing changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }

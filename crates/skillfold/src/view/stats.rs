@@ -3,114 +3,115 @@
 use crate::stats;
 use crate::stats::PeriodLength;
 
-/// How well skills are chosen over time, by a log.
+/// How well skills are chosen over time, from a log.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StatsView {
-    /// What a period is: `day` or `outcomes`.
+    /// The length of a period: `day` (in UTC) or `outcomes`.
     pub every: String,
-    /// How many outcomes, where a period is so many.
+    /// The number of outcomes per period; absent unless `every` is `outcomes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_outcomes: Option<u64>,
-    /// The log, period by period.
+    /// The periods in order; a period without entries is left out.
     pub periods: Vec<StatsPeriodView>,
-    /// The skills, those that came out wrong most often first.
+    /// The outcomes per skill, those with the most wrong outcomes (unused or missed) first.
     pub skills: Vec<SkillTally>,
-    /// The ways in which skills were chosen, the most frequent first.
+    /// The outcomes per signal by which skills were chosen, most frequent first.
     pub ways: Vec<SignalTally>,
-    /// All of it.
+    /// The totals.
     pub all: TallyView,
-    /// What was read.
+    /// How many lines were read and skipped.
     pub lines: LogCountsView,
 }
 
-/// One part of a log.
+/// The statistics of one period.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StatsPeriodView {
-    /// When the first line of it was written, in UTC as RFC 3339 has it.
+    /// The time of its earliest line, in UTC as RFC 3339.
     pub from: String,
-    /// When the last line of it was written.
+    /// The time of its latest line, in UTC as RFC 3339.
     pub to: String,
-    /// What it says.
+    /// The counts.
     #[serde(flatten)]
     pub tally: TallyView,
 }
 
-/// A skill, and what became of it.
+/// The outcomes of one skill.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkillTally {
-    /// Its id.
+    /// The skill's id.
     pub id: String,
-    /// What became of it.
+    /// The counts.
     #[serde(flatten)]
     pub tally: TallyView,
 }
 
-/// A way in which skills were chosen, and what became of them.
+/// The outcomes of the skills that one signal chose.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SignalTally {
-    /// The word for it: `mention`, `phrase`, `trigger`, `model`, `agent`, `listing` or `unknown`, or another of a newer log.
+    /// The signal: `mention`, `phrase`, `trigger`, `search`, `model` (it asked for the skill), `agent` (in its prompt),
+    /// `listing`, `unknown`, or a word from a newer version.
     pub by: String,
-    /// What became of the skills.
+    /// The counts.
     #[serde(flatten)]
     pub tally: TallyView,
 }
 
-/// Numbers of requests and of skills.
+/// Counts of requests, and of outcomes that hosts reported for skills.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TallyView {
-    /// Requests; absent where skills alone are counted.
+    /// Requests; absent in the counts of one skill or signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// Requests that at least one skill matched.
+    /// Requests that matched at least one skill; absent in the counts of one skill or signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched_turns: Option<u64>,
-    /// Skills that something was said of.
+    /// Outcomes: used, unused and missed together.
     pub outcomes: u64,
-    /// Skills that were used.
+    /// Skills that the model was told about and used.
     pub used: u64,
-    /// Skills that were given for nothing.
+    /// Skills that the model was told about and did not use.
     pub unused: u64,
-    /// Skills that were missed.
+    /// Skills that were needed but not given.
     pub missed: u64,
-    /// The share of the skills that a model was told of and used, from 0 to 1; absent where it was told of none.
+    /// Precision: `used` divided by `used` plus `unused`, from 0 to 1; absent if both are 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
-    /// The share of the skills that were right and that a model was told of, from 0 to 1; absent where none was right.
+    /// Recall: `used` divided by `used` plus `missed`, from 0 to 1; absent if both are 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<f64>,
 }
 
-/// What was read of a log. Everything that was passed over is in one of the numbers.
+/// Counts of the lines of a log. Everything that was skipped is in one of them.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LogCountsView {
     /// Lines that are not blank.
     pub read: u64,
-    /// Lines of other events, or of others' logs.
+    /// Lines of other events, or of other programs.
     pub other: u64,
-    /// Lines that are no JSON object, or an event without what it should have.
+    /// Lines that are not a JSON object, or events with missing or invalid fields.
     pub broken: u64,
-    /// The number of the first of these.
+    /// The line number of the first broken line, starting at 1; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_broken: Option<u64>,
-    /// Lines above 1 MiB, which are passed over.
+    /// Lines above 1 MiB, which are skipped.
     pub too_long: u64,
-    /// Outcomes that are in no skill of their own, as there are too many skills.
+    /// Outcomes not counted per skill, because there are more than 10,000 skills.
     pub of_more_skills: u64,
-    /// Requests and outcomes that are in no period, as there are too many periods.
+    /// Requests and outcomes not counted per period, because there are more than 10,000 periods.
     pub of_more_periods: u64,
-    /// Whether the log goes on after what was read, which is 4 GiB.
+    /// Whether reading stopped at the limit of 4 GiB.
     pub is_cut: bool,
 }
 

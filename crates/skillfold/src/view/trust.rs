@@ -3,26 +3,26 @@
 use crate::trust::TrustedFolders;
 use crate::view::settings::SettingProblem;
 
-/// The folders that the person trusted with `skillfold trust`.
+/// The folders that the user trusted with `skillfold trust`.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Trusted {
-    /// The file that the list is in; it need not be there yet.
+    /// The path of the list, which may not exist yet; absent without a home folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The folders, in the order in which they were trusted.
     pub folders: Vec<TrustedRow>,
-    /// What is wrong with the list.
+    /// Problems with the list.
     pub findings: Vec<SettingProblem>,
 }
 
-/// A folder that the person trusted, with the projects in it.
+/// A folder that the user trusted, including all projects in it.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TrustedRow {
-    /// Its path, through links.
+    /// Its path, with links resolved.
     pub path: String,
     /// `trusted`, `replaced` (by another folder, which is not trusted) or `gone`.
     pub state: String,

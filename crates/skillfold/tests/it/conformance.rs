@@ -1,4 +1,4 @@
-//! The library passes the cases that every face passes.
+//! The library passes the cases that every frontend passes.
 
 use std::path::Path;
 

@@ -167,7 +167,7 @@ pub(super) fn idf(documents: u64, with_term: u64) -> f32 {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "counts of documents and terms; a millionth does not matter"
+    reason = "counts of documents and terms; rounding does not matter"
 )]
 pub(super) fn to_f32(count: u64) -> f32 {
     count as f32

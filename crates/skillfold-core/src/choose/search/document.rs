@@ -168,7 +168,7 @@ impl Document {
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "a benchmark makes them from records that are no skills"
+    reason = "a benchmark builds them from records that are not skills"
 )]
 pub struct DocumentTexts<'a> {
     /// The name.

@@ -169,13 +169,13 @@ fn dot(a: &[i8], b: &[i8]) -> i32 {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "a part is between -1 and 1"
+    reason = "a component is between -1 and 1"
 )]
 fn quantize(component: f32) -> i8 {
     (component * 127.0).round() as i8
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes have less to lose")]
+#[expect(clippy::cast_precision_loss, reason = "the inputs are bytes")]
 fn to_f32(sum: i32) -> f32 {
     sum as f32
 }

@@ -46,7 +46,7 @@ pub enum Envelope {
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts give what they have with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct EnvelopeParts<'a> {
     /// The requested id.
@@ -69,7 +69,7 @@ pub struct EnvelopeParts<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
-    reason = "hosts give what they have with struct update syntax"
+    reason = "hosts set fields with struct update syntax"
 )]
 pub struct LoadFailure<'a> {
     /// The requested id.

@@ -193,7 +193,7 @@ fn read_file(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this file is the source that everything else goes through"
+    reason = "this is the source that everything else reads through"
 )]
 fn read_range(
     path: &Path,
@@ -214,7 +214,7 @@ fn read_range(
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "this file is the source that everything else goes through"
+    reason = "this is the source that everything else reads through"
 )]
 fn list_entries(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
     let mut entries = Vec::new();
@@ -237,7 +237,7 @@ fn list_entries(path: &Path, limit: usize) -> io::Result<Vec<RawEntry>> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "used to tell folders apart, not to confine"
+    reason = "used to tell folders apart, not to confine access"
 )]
 fn identity(folder: &Path) -> io::Result<FolderIdentity> {
     Ok(FolderIdentity::new(

@@ -121,10 +121,7 @@ pub(super) enum Encoding {
 pub(super) enum EntryKind {
     File,
     /// A regular file with several hard links, if those are refused.
-    #[cfg_attr(
-        not(unix),
-        expect(dead_code, reason = "only Unix tells how many links a file has")
-    )]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix reports hard links"))]
     HardLinked,
     Folder,
     Link,

@@ -461,7 +461,7 @@ fn kind(file_type: FileType) -> EntryKind {
     clippy::allow_attributes,
     clippy::cast_sign_loss,
     clippy::unnecessary_cast,
-    reason = "the fields' types differ between systems"
+    reason = "field types differ between systems"
 )]
 fn inode(stat: &rustix::fs::Stat) -> FolderIdentity {
     FolderIdentity(IdentityRepr::Inode(stat.st_dev as u64, stat.st_ino as u64))
@@ -472,7 +472,7 @@ fn inode(stat: &rustix::fs::Stat) -> FolderIdentity {
     clippy::cast_sign_loss,
     clippy::unnecessary_cast,
     clippy::cast_possible_wrap,
-    reason = "the fields' types differ between systems"
+    reason = "field types differ between systems"
 )]
 fn revision(stat: &rustix::fs::Stat) -> Revision {
     let nanoseconds =

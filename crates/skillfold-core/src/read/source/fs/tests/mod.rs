@@ -1,6 +1,6 @@
 //! The portable tree behaves like the native one, and the fallback refuses what the kernel refuses.
 #![cfg(unix)]
-#![expect(clippy::disallowed_methods, reason = "tests lay out hostile folders")]
+#![expect(clippy::disallowed_methods, reason = "tests create hostile folders")]
 
 mod attack;
 mod faults;
