@@ -32,8 +32,15 @@ has_data() {
     return 1
 }
 
+# The command and the benchmarks are built together: built one by one they would have different features, and every build
+# would compile the engine again.
+build_optimized() {
+    cargo build --quiet --profile "${BENCH_PROFILE:-release}" -p skillfold-cli -p skillfold-bench
+}
+
 bench() {
-    cargo run --quiet --profile "${BENCH_PROFILE:-release}" -p skillfold-bench -- "$@"
+    build_optimized
+    "$CARGO_TARGET_DIR/${BENCH_PROFILE:-release}/skillfold-bench" "$@"
 }
 
 # Tools are built without optimization: they run for seconds, but would take minutes to compile.
