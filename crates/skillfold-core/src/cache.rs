@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lru::LruCache;
 
@@ -47,9 +49,18 @@ impl CacheStats {
 pub(crate) struct BoundedCache<K: Hash + Eq, V> {
     /// Values, each with the bytes that it takes.
     entries: LruCache<K, (V, usize)>,
+    bytes: usize,
     max_entries: usize,
     max_bytes: usize,
-    stats: CacheStats,
+    counters: Arc<CacheCounters>,
+}
+
+#[derive(Default)]
+struct CacheCounters {
+    hits: AtomicU64,
+    misses: AtomicU64,
+    evicted: AtomicU64,
+    too_large: AtomicU64,
 }
 
 impl<K: Hash + Eq, V> BoundedCache<K, V> {
@@ -57,19 +68,17 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     pub(crate) fn new(max_entries: usize, max_bytes: usize) -> Self {
         Self {
             entries: LruCache::unbounded(),
+            bytes: 0,
             max_entries,
             max_bytes,
-            stats: CacheStats::default(),
+            counters: Arc::default(),
         }
     }
 
-    /// Returns an empty cache with the same limits that goes on counting.
+    /// Returns an empty cache with the same limits and the same counters.
     pub(crate) fn next(&self) -> Self {
         Self {
-            stats: CacheStats {
-                bytes: 0,
-                ..self.stats
-            },
+            counters: Arc::clone(&self.counters),
             ..Self::new(self.max_entries, self.max_bytes)
         }
     }
@@ -83,12 +92,9 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Counts a lookup.
-    pub(crate) fn count(&mut self, is_hit: bool) {
-        if is_hit {
-            self.stats.hits += 1;
-        } else {
-            self.stats.misses += 1;
-        }
+    pub(crate) fn count(&self, is_hit: bool) {
+        let CacheCounters { hits, misses, .. } = &*self.counters;
+        add_one(if is_hit { hits } else { misses });
     }
 
     /// Caches a value whose key and content take `bytes`, unless it is too large.
@@ -99,34 +105,34 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
             return;
         }
         if bytes > self.max_bytes / LARGEST_SHARE {
-            self.stats.too_large += 1;
+            add_one(&self.counters.too_large);
             return;
         }
-        self.stats.bytes += bytes;
+        self.bytes += bytes;
         self.entries.put(key, (value, bytes));
-        while self.entries.len() > self.max_entries || self.stats.bytes > self.max_bytes {
+        while self.entries.len() > self.max_entries || self.bytes > self.max_bytes {
             let Some((_, (_, bytes))) = self.entries.pop_lru() else {
                 break;
             };
-            self.stats.bytes -= bytes;
-            self.stats.evicted += 1;
+            self.bytes -= bytes;
+            add_one(&self.counters.evicted);
         }
     }
 
     /// Removes an entry.
     pub(crate) fn remove(&mut self, key: &K) {
         if let Some((_, bytes)) = self.entries.pop(key) {
-            self.stats.bytes -= bytes;
+            self.bytes -= bytes;
         }
     }
 
     /// Removes every entry whose value `keeps` rejects.
     pub(crate) fn retain(&mut self, keeps: impl Fn(&V) -> bool) {
         let mut kept = LruCache::unbounded();
-        self.stats.bytes = 0;
+        self.bytes = 0;
         while let Some((key, (value, bytes))) = self.entries.pop_lru() {
             if keeps(&value) {
-                self.stats.bytes += bytes;
+                self.bytes += bytes;
                 kept.put(key, (value, bytes));
             }
         }
@@ -136,15 +142,24 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
-        self.stats.bytes = 0;
+        self.bytes = 0;
     }
 
     pub(crate) fn stats(&self) -> CacheStats {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CacheStats {
             entries: self.entries.len(),
-            ..self.stats
+            bytes: self.bytes,
+            hits: get(&self.counters.hits),
+            misses: get(&self.counters.misses),
+            evicted: get(&self.counters.evicted),
+            too_large: get(&self.counters.too_large),
         }
     }
+}
+
+fn add_one(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 #[cfg(test)]

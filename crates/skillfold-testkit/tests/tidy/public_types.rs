@@ -48,9 +48,9 @@ fn leaks(code: &str) -> Vec<Finding> {
     );
     let leak = |position: usize| {
         let item = public_part(&code[position + "pub ".len()..]);
-        let name = foreign
-            .iter()
-            .find(|name| words(item, name).next().is_some())?;
+        // An attribute such as `#[serde(...)]` names no type.
+        let is_named = |name: &&String| words(item, name).any(|at| !item[..at].ends_with("#["));
+        let name = foreign.iter().find(is_named)?;
         let what = format!("Public item names `{name}` of another project");
         Some(Finding::new(line_at(code, position), what))
     };
@@ -85,7 +85,7 @@ fn public_part(item: &str) -> &str {
 #[test]
 fn a_third_party_type_in_public_is_found() {
     let code = "use rustix::fd::{AsFd, OwnedFd};\npub use serde::Serialize;\npub struct A {\n    pub b: OwnedFd,\n    c: OwnedFd,\n}\n\
-                pub fn d(\n    e: clap::Args,\n) -> u8 {\n    memchr::f()\n}\npub enum G {\n    H(OwnedFd),\n}\n\
+                pub fn d(\n    e: clap::Args,\n) -> u8 {\n    memchr::f()\n}\npub enum G {\n    #[serde(x)]\n    H(OwnedFd),\n}\n\
                 pub(crate) fn i(j: OwnedFd) {}\npub struct K(OwnedFd);\npub const L: u8 = memchr::M;\n\
                 let n = rustix::Kind::Scalar;\npub struct Scalar;\n";
     let found: Vec<_> = leaks(&product_of(code))
