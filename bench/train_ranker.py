@@ -4,7 +4,7 @@
     skillfold-bench search --data DATA --pool 10000 --half tune --method bm25f --dump tune-10000.jsonl
     skillfold-bench search --data DATA --pool 10000 --half tune --method bm25f --parts 20 --dump few-20.jsonl
     python3 bench/train_ranker.py tune-10000.jsonl [more dumps] --few few-20.jsonl [more] \
-        --write crates/skillfold-core/src/choose/search/ranker.tsv
+        --write crates/skillfold-core/src/search/ranker.tsv
 
 Each line of a dump is one request: its repository, its skill, and for each candidate whether it is right and its features
 as the engine computes them. Before the weights are fitted on all requests, they are fitted four times on three quarters of

@@ -7,13 +7,13 @@ use crate::catalog::entry::{Entry, Status};
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::choose::near_miss::{NearMiss, near_misses};
-use crate::choose::search::rank::MAX_CANDIDATES;
 use crate::disclose::memory::Memory as _;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::text::render_body;
 use crate::disclose::turn::{Decision, Turn};
 use crate::error::Error;
 use crate::load::loader::Loader;
+use crate::search::rank::MAX_CANDIDATES;
 use crate::session::Session;
 
 /// Maximum decisions to locate the evidence and count the tokens of, even if the skill is not given.

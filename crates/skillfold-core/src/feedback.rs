@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::choose::signal::Signal;
-use crate::disclose::turn::{Outcome, Turn};
+use crate::disclose::outcome::Outcome;
+use crate::disclose::turn::Turn;
 
 /// Maximum choices that a conversation remembers; the oldest is dropped first.
 const MAX_CHOICES: usize = 256;

@@ -43,11 +43,15 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+
 mod limits;
 
 pub mod text;
 
+mod excerpt;
+
 mod codes;
+
 mod invisible;
 
 mod diagnostic;
@@ -58,15 +62,22 @@ mod name;
 
 mod error;
 
+mod source;
+
 mod read;
 
+mod author;
+
 mod catalog;
+
+mod search;
 
 mod choose;
 
 mod load;
 
 mod bind;
+
 mod disclose;
 
 mod feedback;
@@ -77,6 +88,9 @@ mod explain;
 
 pub mod view;
 
+pub use author::clients::{ClientField, FieldForm, FieldLevel};
+pub use author::fix::{Fixed, fix};
+pub use author::lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};
 pub use bind::agent::{Agent, Visibility};
 pub use bind::agent_view::{AgentView, MissingSkill};
 pub use bind::compose::{ComposedInstructions, Section, SectionKind, compose_instructions};
@@ -96,14 +110,6 @@ pub use choose::finder::{Finder, Suggestion};
 pub use choose::matcher::{Candidate, Matcher, Matches};
 pub use choose::near_miss::{NearMiss, TriggerKind};
 pub use choose::rank::rank;
-pub use choose::search::bm25f::CorpusStatistics;
-pub use choose::search::document::{Document, DocumentBuilder, DocumentTexts};
-pub use choose::search::embedding::{Embedder, QuantizedVector};
-pub use choose::search::index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
-pub use choose::search::query::{Query, WeightedQuery};
-pub use choose::search::rank::{MAX_CANDIDATES, Ranked};
-pub use choose::search::snippet::Snippet;
-pub use choose::search::tokenizer::Term;
 pub use choose::signal::Signal;
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Position, Span, visible};
@@ -114,12 +120,13 @@ pub use disclose::fit::{
 };
 pub use disclose::listing::Listing;
 pub use disclose::memory::{Memory, NoMemory, RepeatedSkill};
+pub use disclose::outcome::Outcome;
 pub use disclose::policy::{
     Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier,
 };
 pub use disclose::style::{Style, ToolNames};
 pub use disclose::tokens::{TokenCounter, TokenEstimate};
-pub use disclose::turn::{Decision, Outcome, Turn, turn};
+pub use disclose::turn::{Decision, Turn, turn};
 pub use error::{Error, ErrorKind};
 pub use explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
 pub use feedback::Feedback;
@@ -127,6 +134,7 @@ pub use findings::LimitedFindings;
 pub use invisible::{hidden_characters, is_invisible};
 pub use limits::Limits;
 pub use load::arguments::{Dialect, argument_names};
+pub use load::body::read_body;
 pub use load::digest::Digest;
 pub use load::envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
 pub use load::file::FileContent;
@@ -137,21 +145,25 @@ pub use load::publish::{Publication, PublishedFile};
 pub use load::render::LoadedText;
 pub use load::requires::RequiredSkills;
 pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
-pub use read::body::read_body;
-pub use read::clients::{ClientField, FieldForm, FieldLevel};
 pub use read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
-pub use read::fix::{Fixed, fix};
-pub use read::lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};
 pub use read::manifest::{Manifest, ToolCheck, Triggers};
 #[doc(hidden)]
 pub use read::parse::{Agreement, readers_agree};
 pub use read::parse::{FrontmatterReader, Parsed, parse, parse_with};
 pub use read::raw_fields::raw_frontmatter;
 pub use read::rules::Profile;
-pub use read::source::{
+pub use read::value::{Fields, Scalar, ScalarValue, Value};
+pub use search::bm25f::CorpusStatistics;
+pub use search::document::{Document, DocumentBuilder, DocumentTexts};
+pub use search::embedding::{Embedder, QuantizedVector};
+pub use search::index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
+pub use search::query::{Query, WeightedQuery};
+pub use search::rank::{MAX_CANDIDATES, Ranked};
+pub use search::snippet::Snippet;
+pub use search::tokenizer::Term;
+pub use session::{ContextLifetime, Session};
+pub use source::{
     Cursor, FileBytes, FileState, Finding, Folder, FolderIdentity, FolderPage, FsSource,
     HiddenPolicy, LinkPolicy, ListedFolder, MemorySource, Resource, ResourceKind, Resources,
     Revision, SKILL_FILE, ScannedFolder, Source, Stability, UntrustedBudget, WalkOptions,
 };
-pub use read::value::{Fields, Scalar, ScalarValue, Value};
-pub use session::{ContextLifetime, Session};

@@ -17,13 +17,14 @@ use crate::disclose::budget::Budget;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::listing::{Listing, listing};
 use crate::disclose::memory::{Memory, RepeatedSkill};
+use crate::disclose::outcome::Outcome;
 use crate::disclose::policy::{Mode, Policy};
-use crate::disclose::turn::{Outcome, Turn, decide, give_again, turn};
+use crate::disclose::turn::{Turn, decide, give_again, turn};
 use crate::error::Error;
 use crate::feedback::{Choices, DisclosureLevel, Feedback};
 use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
-use crate::read::source::Revision;
+use crate::source::Revision;
 
 /// Turns in which a skill is given again after its last match, if the host drops earlier turns.
 const REPEATED_TURNS: u64 = 3;

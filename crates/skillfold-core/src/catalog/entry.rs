@@ -9,11 +9,12 @@ use crate::catalog::root::{PluginName, Root, Trust};
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, SkillRow};
+use crate::catalog::unescape::unescape;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
-use crate::read::source::SKILL_FILE;
+use crate::source::SKILL_FILE;
 
 /// Why skills of an untrusted root are withheld from everyone.
 pub(crate) const UNTRUSTED_REASON: &str = "The skill's folder is not trusted; review the skill, then trust its project with `skillfold trust`";
@@ -66,6 +67,41 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
+    }
+}
+
+impl Catalog {
+    /// Returns the skills, ordered by id.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
+        self.tables.by_id().iter().map(|index| self.entry(*index))
+    }
+
+    /// Returns the skills that a model may see, ordered by id: the active ones that are not reserved for the user.
+    pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.entries().filter(Entry::is_visible)
+    }
+
+    /// Returns the skill with an id, a name or a folder name, in constant time.
+    pub fn get(&self, id: &str) -> Option<Entry<'_>> {
+        match self.resolve(id) {
+            Lookup::Skill(entry) => Some(entry),
+            Lookup::Refused(_) | Lookup::NotFound => None,
+        }
+    }
+
+    /// Looks up an id, a name or a folder name in constant time: a skill or a refused folder. An id may be escaped the
+    /// way listings print it.
+    pub fn resolve(&self, id: &str) -> Lookup<'_> {
+        let find = |id: &str| self.tables.find(&self.roots, id);
+        match find(id).or_else(|| find(&unescape(id)?)) {
+            Some(Item::Skill(index)) => Lookup::Skill(self.entry(index)),
+            Some(Item::Refused(index)) => Lookup::Refused(self.tables.refused_at(index)),
+            None => Lookup::NotFound,
+        }
+    }
+
+    pub(crate) fn entry(&self, index: u32) -> Entry<'_> {
+        Entry::new(self, index)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::catalog::entry::{Entry, Status};
 use crate::catalog::scope::Scope;
 use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
-use crate::read::source::Cursor;
+use crate::source::Cursor;
 use crate::text::fold_case;
 
 /// Size limit of a compiled name pattern. Patterns may come from a model, and those for names are short.

@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::catalog::refresh::{PreviousScan, refused_with_source, skill_with_source};
+use crate::catalog::previous_scan::{PreviousScan, refused_with_source, skill_with_source};
 use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::Item;
+use crate::catalog::unavailable::UnavailablePaths;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::{Discovery, FoundFolder, Skill, SourceFinding};
-use crate::read::source::{Finding, Folder, Revision};
+use crate::source::{Finding, Folder, Revision};
 
 /// Returns whether the file of a known skill looks half written: it changed a moment ago, and it is no longer a skill
 /// or its frontmatter has lost its closing fence.
@@ -74,31 +75,6 @@ pub(super) fn keep_half_written(
         let skills = &mut found.skills;
         let at = skills.partition_point(|other| (other.source, &other.folder) < location);
         skills.insert(at, skill);
-    }
-}
-
-/// The source index and path of everything that was temporarily unreadable.
-pub(super) struct UnavailablePaths<'a>(HashSet<(usize, &'a str)>);
-
-impl<'a> UnavailablePaths<'a> {
-    pub(super) fn from_findings(findings: &'a [SourceFinding]) -> Self {
-        let paths = findings
-            .iter()
-            .filter(|found| found.finding.diagnostic.code == Code::Unavailable)
-            .map(|found| (found.source, &*found.finding.path));
-        Self(paths.collect())
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns whether a folder is one of the paths, or below one.
-    pub(super) fn covers(&self, source: usize, folder: &Folder) -> bool {
-        let path = folder.path();
-        let ends = path.match_indices('/').map(|(at, _)| at);
-        let mut ends = [0, path.len()].into_iter().chain(ends);
-        ends.any(|end| self.0.contains(&(source, &path[..end])))
     }
 }
 

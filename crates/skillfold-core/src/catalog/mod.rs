@@ -12,16 +12,31 @@ pub(crate) mod enablement;
 
 pub(crate) mod tables;
 
-pub(crate) mod entry;
 pub(crate) mod fingerprint;
-mod last_good;
-mod log;
-pub(crate) mod refresh;
-mod refresh_folders;
-pub(crate) mod scan_cache;
+mod unavailable;
+
 pub(crate) mod snapshot;
 
+pub(crate) mod entry;
+
+pub(crate) mod difference;
+
+mod discover;
+
+mod previous_scan;
+
+mod last_good;
+
+pub(crate) mod refresh;
+
+mod refresh_folders;
+
+pub(crate) mod scan_cache;
+
+pub(crate) mod layers;
+
 pub(crate) mod filter;
+
 pub(crate) mod nearest;
 
 pub(crate) mod resolve;

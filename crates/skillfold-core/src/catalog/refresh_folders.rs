@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::catalog::last_good::is_being_written;
-use crate::catalog::log;
-use crate::catalog::refresh::{Changes, PreviousScan, Refreshed, diff};
+use crate::catalog::previous_scan::PreviousScan;
+use crate::catalog::refresh::{Changes, Refreshed, diff, log_changes};
 use crate::catalog::snapshot::Catalog;
 use crate::catalog::tables::{Item, Tables};
 use crate::codes::Code;
 use crate::read::discover::{Discovery, FoundFolder, SourceFinding, discover_at};
-use crate::read::source::Folder;
+use crate::source::Folder;
 
 /// Maximum folders to rescan separately; more need a full rescan.
 const MAX_FOLDERS: usize = 256;
@@ -60,7 +60,7 @@ impl Catalog {
             self.compare_folder(root, &path, found, now_ns, &mut changes)?;
         }
         let refreshed = self.apply_changes(changes, now_ns)?;
-        log::log_changes(&refreshed);
+        log_changes(&refreshed);
         Some(refreshed)
     }
 

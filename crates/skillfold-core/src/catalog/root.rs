@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::catalog::canonical::canonical;
 use crate::catalog::scope::Scope;
 use crate::name::{InvalidName, SkillName};
-use crate::read::source::{Folder, Source};
+use crate::source::{Folder, Source};
 
 /// Whether a model may get the skills of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub(crate) fn sort_and_label(mut roots: Vec<Root>) -> Vec<Root> {
 mod tests {
     use super::{PluginName, Root, sort_and_label};
     use crate::catalog::scope::Scope;
-    use crate::read::source::MemorySource;
+    use crate::source::MemorySource;
 
     #[test]
     fn plugin_name_that_could_forge_an_id_cannot_be_built() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::log;
+use crate::catalog::discover::log_discovery;
 use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
 use crate::catalog::tables::Item;
@@ -15,7 +15,7 @@ use crate::read::discover::{
     FoundFolder, ReadOptions, RefusedFolder, ScanCache, Skill, discover_with,
 };
 use crate::read::manifest::Manifest;
-use crate::read::source::{ListedFolder, Revision, Source};
+use crate::source::{ListedFolder, Revision, Source};
 
 /// Version of the format. Increment it when records are written differently, or when files are parsed differently.
 const FORMAT_VERSION: u32 = 3;
@@ -194,8 +194,8 @@ impl Catalog {
             }
         });
         let roots: Vec<CacheReport> = reports.collect();
-        log::log_discovery(&catalog);
-        log::log_cache_use(&roots);
+        log_discovery(&catalog);
+        log_cache_use(&roots);
         CachedDiscovery { catalog, roots }
     }
 
@@ -247,14 +247,17 @@ impl Catalog {
         let is_unsettled = self.unsettled.binary_search(&item).is_ok();
         revision.filter(|revision| is_persistent(revision) && !is_root && !is_unsettled)
     }
+}
 
-    /// Returns the skills and refused folders of a root, ordered by folder.
-    pub(super) fn items_in_root(&self, root: usize) -> &[Item] {
-        let items = self.tables.by_location();
-        let start_of =
-            |root: usize| items.partition_point(|item| self.tables.location(*item).0 < root);
-        &items[start_of(root)..start_of(root + 1)]
-    }
+/// Logs how the scan caches of the roots were used.
+fn log_cache_use(roots: &[CacheReport]) {
+    let sum = |count: fn(&CacheReport) -> usize| roots.iter().map(count).sum::<usize>();
+    tracing::info!(
+        kept = sum(|root| root.kept),
+        read = sum(|root| root.read),
+        gone = sum(|root| root.gone),
+        "skills remembered"
+    );
 }
 
 /// Splits a length-prefixed part off the bytes.

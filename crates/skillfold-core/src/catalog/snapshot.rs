@@ -5,20 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::catalog::enablement::Enablement;
-use crate::catalog::entry::{Entry, Lookup};
 use crate::catalog::fingerprint::DescriptionFingerprints;
-use crate::catalog::last_good::UnavailablePaths;
-use crate::catalog::log;
-use crate::catalog::root::{Root, sort_and_label};
+use crate::catalog::root::Root;
 use crate::catalog::scope::Precedence;
 use crate::catalog::tables::{Item, Tables};
-use crate::catalog::unescape::unescape;
+use crate::catalog::unavailable::UnavailablePaths;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::read::discover::{
-    Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover,
-};
-use crate::read::source::{Revision, Source};
+use crate::read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding};
+use crate::source::Revision;
 
 /// Options for building a catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,23 +64,10 @@ pub struct Catalog {
     /// Unique per snapshot in this process.
     serial: u64,
     /// Fingerprints of the visible skills, computed on first use.
-    fingerprints: Arc<OnceLock<DescriptionFingerprints>>,
+    pub(super) fingerprints: Arc<OnceLock<DescriptionFingerprints>>,
 }
 
 impl Catalog {
-    /// Finds all skills of some roots; `now_ns` is the time before anything is read, in nanoseconds since 1970.
-    ///
-    /// Never fails: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
-    pub fn discover(roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Self {
-        let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
-        let roots = sort_and_label(roots);
-        let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let found = discover(&sources, &options.read);
-        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
-        log::log_discovery(&catalog);
-        catalog
-    }
-
     /// Builds a snapshot from the result of a scan.
     pub(crate) fn from_discovery(
         mut found: Discovery,
@@ -210,35 +192,6 @@ impl Catalog {
         self.tables.len() == 0
     }
 
-    /// Returns the skills, ordered by id.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
-        self.tables.by_id().iter().map(|index| self.entry(*index))
-    }
-
-    /// Returns the skills that a model may see, ordered by id: the active ones that are not reserved for the user.
-    pub fn visible(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.entries().filter(Entry::is_visible)
-    }
-
-    /// Returns the skill with an id, a name or a folder name, in constant time.
-    pub fn get(&self, id: &str) -> Option<Entry<'_>> {
-        match self.resolve(id) {
-            Lookup::Skill(entry) => Some(entry),
-            Lookup::Refused(_) | Lookup::NotFound => None,
-        }
-    }
-
-    /// Looks up an id, a name or a folder name in constant time: a skill or a refused folder. An id may be escaped the
-    /// way listings print it.
-    pub fn resolve(&self, id: &str) -> Lookup<'_> {
-        let find = |id: &str| self.tables.find(&self.roots, id);
-        match find(id).or_else(|| find(&unescape(id)?)) {
-            Some(Item::Skill(index)) => Lookup::Skill(self.entry(index)),
-            Some(Item::Refused(index)) => Lookup::Refused(self.tables.refused_at(index)),
-            None => Lookup::NotFound,
-        }
-    }
-
     /// Returns the folders whose `SKILL.md` is not a skill, ordered by root and folder.
     pub fn refused(&self) -> &[Arc<RefusedFolder>] {
         self.tables.refused()
@@ -272,14 +225,12 @@ impl Catalog {
         self.serial
     }
 
-    /// Returns the description fingerprints of the skills that a model may see.
-    pub(crate) fn fingerprints(&self) -> &DescriptionFingerprints {
-        self.fingerprints
-            .get_or_init(|| DescriptionFingerprints::new(self))
-    }
-
-    pub(crate) fn entry(&self, index: u32) -> Entry<'_> {
-        Entry::new(self, index)
+    /// Returns the skills and refused folders of a root, ordered by folder.
+    pub(super) fn items_in_root(&self, root: usize) -> &[Item] {
+        let items = self.tables.by_location();
+        let start_of =
+            |root: usize| items.partition_point(|item| self.tables.location(*item).0 < root);
+        &items[start_of(root)..start_of(root + 1)]
     }
 }
 

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use crate::catalog::canonical::canonical;
-use crate::choose::layers::Layer;
+use crate::catalog::layers::Layer;
 use crate::choose::literals::{LiteralMatch, Literals, LiteralsBuilder, WordBoundary};
 use crate::choose::message::Message;
 use crate::choose::patterns::{PatternOwner, Patterns};
 use crate::choose::signal::{Signal, literal_signal};
-use crate::choose::trigger::{Trigger, triggers};
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
+use crate::read::trigger::{Trigger, triggers};
 
 /// The triggers and names of some skills. A skill's slot is its position among them.
 pub(super) struct CompiledTriggers {

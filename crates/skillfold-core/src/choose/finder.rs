@@ -1,7 +1,7 @@
 //! Finds skills related to a message that names neither them nor their triggers.
 
 use crate::catalog::entry::Entry;
-use crate::choose::search::index::SearchIndex;
+use crate::search::index::SearchIndex;
 
 /// Finds skills related to a message. A [`Matcher`](crate::Matcher) with a finder suggests what it returns.
 pub trait Finder: Send + Sync {

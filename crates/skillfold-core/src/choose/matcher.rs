@@ -6,18 +6,18 @@ use std::sync::{Arc, OnceLock};
 
 use crate::cache::CacheStats;
 use crate::catalog::entry::Entry;
+use crate::catalog::layers::{Layer, Layers};
 use crate::catalog::snapshot::Catalog;
 use crate::choose::capability;
 use crate::choose::compiled::{CompiledTriggers, Reason};
 use crate::choose::finder::Finder;
-use crate::choose::layers::{Layer, Layers};
 use crate::choose::match_cache::{CachedMatch, MatchCache};
 use crate::choose::message::Message;
 use crate::choose::patterns::{compile_pattern, pattern_window};
 use crate::choose::signal::Signal;
-use crate::choose::trigger::trigger_text;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
+use crate::read::trigger::trigger_text;
 
 /// Maximum bytes of a message to match: half from its start, half from its end.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;

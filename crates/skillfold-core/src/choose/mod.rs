@@ -1,21 +1,20 @@
 //! Skill selection: which skills a message asks for, and with what confidence.
+//!
+//! Modules are listed in dependency order.
 
 mod message;
-mod trigger;
 
 mod capability;
-mod literals;
-mod patterns;
 
-mod layers;
+mod literals;
+
+mod patterns;
 
 pub(crate) mod signal;
 
 pub(crate) mod compiled;
 
 pub(crate) mod match_cache;
-
-pub(crate) mod search;
 
 pub(crate) mod finder;
 

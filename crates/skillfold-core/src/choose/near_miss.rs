@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use crate::choose::message::{Message, is_word_char};
 use crate::choose::patterns::{MAX_SKILL_PATTERNS, compile_pattern};
-use crate::choose::trigger::{Trigger, triggers};
 use crate::read::manifest::Manifest;
+use crate::read::trigger::{Trigger, triggers};
 use crate::text::fold_case;
 
 /// Maximum triggers reported per skill.

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use crate::choose::message::Excerpt;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::excerpt::Excerpt;
 
 /// Maximum patterns per set, since the compiled size grows with the whole set.
 const PATTERNS_PER_SET: usize = 200;

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::catalog::difference::Difference;
 use crate::catalog::entry::Entry;
-use crate::catalog::fingerprint::{DescriptionFingerprints, Difference};
+use crate::catalog::fingerprint::DescriptionFingerprints;
 use crate::catalog::snapshot::Catalog;
 use crate::disclose::fit::ListingDetail;
 use crate::disclose::listing::{Listing, description, fit_listing};

@@ -20,5 +20,8 @@ pub(crate) mod memory;
 
 mod visible;
 
+pub(crate) mod outcome;
+
 pub(crate) mod text;
+
 pub(crate) mod turn;

@@ -1,24 +1,23 @@
 //! What one request adds to what a model has been told.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::catalog::snapshot::Catalog;
 use crate::choose::matcher::{Candidate, Matcher};
 use crate::choose::rank::rank;
 use crate::choose::signal::Signal;
-use crate::diagnostic::{Diagnostic, visible};
+use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
 use crate::disclose::changes::{AnnouncedChanges, ShownListing, announce};
 use crate::disclose::listing::listing;
 use crate::disclose::memory::{Memory, NoMemory, RepeatedSkill};
+use crate::disclose::outcome::Outcome;
 use crate::disclose::policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, Tier};
 use crate::disclose::style::Style;
 use crate::disclose::text::TurnText;
 use crate::disclose::visible::{SuggestedSkill, VisibleSkillMatcher};
 use crate::error::Error;
-use crate::load::instructions::Instructions;
 use crate::load::loader::Loader;
 
 /// Maximum skills that the user is asked to choose from.
@@ -65,46 +64,6 @@ pub struct Decision {
     pub confidence: Option<f32>,
     /// What was done with the skill.
     pub outcome: Outcome,
-}
-
-/// What was done with a skill that matched.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// Its instructions were given: their tokens, the instructions, and findings about the load.
-    Given(u64, Arc<Instructions>, Vec<Diagnostic>),
-    /// The model already has its instructions.
-    Known,
-    /// Its instructions, of this many tokens, did not fit the budget; a line says so.
-    NoRoom(u64),
-    /// The maximum number of skills was reached; a line says that it matched, unless the policy is triggers only.
-    Later,
-    /// The message may be about the skill; a line says so.
-    Suggested,
-    /// Its instructions could not be loaded.
-    Failed(Error),
-}
-
-impl Outcome {
-    /// Returns the outcome as a word, such as `no_room`.
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Given(..) => "given",
-            Self::Known => "known",
-            Self::NoRoom(_) => "no_room",
-            Self::Later => "later",
-            Self::Suggested => "suggested",
-            Self::Failed(_) => "failed",
-        }
-    }
-
-    /// Returns the tokens of the instructions, if they were counted.
-    pub const fn tokens(&self) -> Option<u64> {
-        match self {
-            Self::Given(tokens, ..) | Self::NoRoom(tokens) => Some(*tokens),
-            Self::Known | Self::Later | Self::Suggested | Self::Failed(_) => None,
-        }
-    }
 }
 
 /// Decides what a message adds to what a model has been told.

@@ -2,11 +2,11 @@
 
 use crate::catalog::entry::Entry;
 use crate::choose::matcher::{Matcher, Matches};
-use crate::choose::search::query::Query;
 use crate::choose::signal::Signal;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::memory::Memory;
 use crate::disclose::policy::Policy;
+use crate::search::query::Query;
 
 /// Maximum search results that are considered as suggestions.
 const MAX_SUGGESTIONS: usize = 8;

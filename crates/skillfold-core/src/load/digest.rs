@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use crate::cache::BoundedCache;
-use crate::read::source::Revision;
+use crate::source::Revision;
 
 /// Maximum number of cached digests, about 2 MB. A hundred real skills have fewer than a thousand files.
 const MAX_DIGESTS: usize = 16_384;
@@ -75,7 +75,7 @@ impl DigestCache {
 #[cfg(test)]
 mod tests {
     use super::{Digest, DigestCache};
-    use crate::read::source::Revision;
+    use crate::source::Revision;
 
     fn revision(inode: u64, modified_ns: i64) -> Revision {
         Revision {

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::name::{InvalidPath, ResourcePath};
-use crate::read::source::{FileBytes, Revision, Stability};
+use crate::source::{FileBytes, Revision, Stability};
 
 /// The content of a skill's file, or of a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::load::body::read_body;
 use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::load::mentions::{MENTION_BYTES, Mentions};
 use crate::name::ResourcePath;
-use crate::read::body::read_body;
-use crate::read::source::{Cursor, Finding, SKILL_FILE};
+use crate::source::{Cursor, Finding, SKILL_FILE};
 
 /// A page of the files of a skill.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@ use crate::load::envelope::{Envelope, EnvelopeParts};
 use crate::read::discover::{FoundFolder, Skill, to_found_folder};
 use crate::read::manifest::Manifest;
 use crate::read::parse::parse_with;
-use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
+use crate::source::{FileState, Revision, SKILL_FILE, Stability};
 
 /// Whether to load a skill whose file had to be repaired or has an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use crate::load::instruction_cache::{
     CachedInstructions, InstructionCache, InstructionKey, Validity,
 };
 use crate::load::instructions::{Instructions, Strictness};
-use crate::read::source::{FileState, Revision, SKILL_FILE, Stability};
+use crate::source::{FileState, Revision, SKILL_FILE, Stability};
 
 /// Options for loading skills.
 #[derive(Clone, Debug, PartialEq, Eq)]

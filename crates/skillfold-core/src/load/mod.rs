@@ -1,6 +1,9 @@
 //! Loading: instructions with their arguments filled in, wrapped in an envelope, and the skill's files.
 
+pub(crate) mod body;
+
 pub(crate) mod arguments;
+
 pub(crate) mod envelope;
 
 pub(crate) mod instructions;

@@ -10,8 +10,8 @@ use crate::load::loader::{Loader, log_refusal};
 use crate::name::ResourcePath;
 use crate::read::raw_fields::raw_frontmatter;
 use crate::read::rules::is_spec_name;
-use crate::read::source::{FileBytes, SKILL_FILE, Stability};
 use crate::read::value::{Fields, ScalarValue, Value};
+use crate::source::{FileBytes, SKILL_FILE, Stability};
 
 /// Maximum files of a published skill: as many as the protocol extension requires every host to accept.
 const MAX_FILES: usize = 512;

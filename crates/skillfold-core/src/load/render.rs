@@ -13,7 +13,7 @@ use crate::load::files::{FileKind, FileList, SkillFile, list_all, page_by_mentio
 use crate::load::instructions::Instructions;
 use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::load::mentions::Mentions;
-use crate::read::source::{Finding, Revision};
+use crate::source::{Finding, Revision};
 use crate::text::ellipsize;
 
 /// Maximum files that an envelope lists; the rest is only counted.

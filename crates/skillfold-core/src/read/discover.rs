@@ -12,7 +12,7 @@ use crate::findings::LimitedFindings;
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
 use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
-use crate::read::source::{
+use crate::source::{
     FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, Source,
     Stability, WalkOptions,
 };

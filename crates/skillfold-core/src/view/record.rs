@@ -7,7 +7,7 @@ use crate::catalog::filter::Page;
 use crate::catalog::root::Root;
 use crate::catalog::snapshot::Catalog;
 use crate::read::discover;
-use crate::read::source::SKILL_FILE;
+use crate::source::SKILL_FILE;
 use crate::text::{first_chars, truncate_by_cost};
 use crate::view::finding::DiagnosticView;
 

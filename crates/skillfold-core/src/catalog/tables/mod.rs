@@ -17,7 +17,7 @@ use crate::catalog::enablement::{Enablement, Toggle};
 use crate::catalog::root::{Root, Trust};
 use crate::catalog::scope::{Precedence, Scope};
 use crate::read::discover::{Discovery, RefusedFolder, Skill};
-use crate::read::source::Folder;
+use crate::source::Folder;
 
 /// Skills and refused folders with their lookup tables.
 #[derive(Debug)]

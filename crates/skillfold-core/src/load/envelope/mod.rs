@@ -1,14 +1,22 @@
 //! Envelopes: how loaded instructions are presented to a model.
 
 mod confusables;
+
 pub(crate) mod escape;
-mod plain;
-pub(super) mod sentences;
-mod tagged;
+
 mod tags;
+
+mod parts;
+
+pub(super) mod sentences;
+
+mod plain;
+mod tagged;
 
 use std::fmt;
 use std::str::FromStr;
+
+pub use parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 
 /// The format in which loaded instructions are presented to a model.
 ///
@@ -40,56 +48,6 @@ pub enum Envelope {
     SkillContext,
     /// Instructions, folder and files, in the tags that the client guide uses.
     SkillContent,
-}
-
-/// The content of an envelope.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
-pub struct EnvelopeParts<'a> {
-    /// The requested id.
-    pub id: &'a str,
-    /// The instructions, with the arguments filled in.
-    pub body: &'a str,
-    /// The absolute path of the skill's folder; a skill in memory has none.
-    pub base_dir: Option<&'a str>,
-    /// The approximate number of tokens in the body.
-    pub tokens: u64,
-    /// Ids of required skills. At most ten are named; entries that are not valid ids are left out.
-    pub requires: &'a [Box<str>],
-    /// Files of the skill, relative to its folder.
-    pub files: &'a [&'a str],
-    /// The number of files that are not in `files`.
-    pub unlisted: usize,
-}
-
-/// Why a skill could not be loaded, for a model to act on.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
-pub struct LoadFailure<'a> {
-    /// The requested id.
-    pub id: &'a str,
-    /// What went wrong, as a sentence.
-    pub message: &'a str,
-    /// What to do about it, as a sentence; may be empty.
-    pub hint: &'a str,
-    /// Similar ids, the nearest first.
-    pub nearest: &'a [&'a str],
-}
-
-/// A rendered envelope.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RenderedEnvelope {
-    /// The text for the model.
-    pub text: String,
-    /// The number of tags in the body that were neutralised.
-    pub neutralised: usize,
 }
 
 impl Envelope {

@@ -2,8 +2,8 @@
 
 use crate::diagnostic::visible;
 
+use super::parts::{EnvelopeParts, LoadFailure};
 use super::sentences::{end_line, join_values, requires_sentence};
-use super::{EnvelopeParts, LoadFailure};
 
 /// Renders a line with the skill's folder, then the body.
 pub(super) fn plain(parts: &EnvelopeParts<'_>) -> String {

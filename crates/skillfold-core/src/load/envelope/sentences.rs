@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{EnvelopeParts, LoadFailure};
+use super::parts::{EnvelopeParts, LoadFailure};
 
 /// How an envelope escapes a value.
 pub(super) type Escape = fn(&str) -> Cow<'_, str>;

@@ -1,9 +1,9 @@
 //! Envelopes with tags, which a body cannot forge.
 
 use super::escape::escape_markup;
+use super::parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 use super::sentences::{end_line, failure_text, requires_sentence, unlisted_sentence};
 use super::tags::push_neutralised;
-use super::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 
 /// The tags that delimit the parts of `skill_context`, in the form that [`push_neutralised`] expects.
 ///

@@ -3,8 +3,9 @@
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Position, Span, quoted};
 use crate::read::field::{Field, find_entry};
+use crate::read::manifest::Manifest;
+use crate::read::manifest::fields::{OptionalFields, Triggers};
 use crate::read::manifest::optional::Optional;
-use crate::read::manifest::{Manifest, OptionalFields, Triggers};
 use crate::read::value::{Fields, Value};
 use crate::read::yaml::{Kind, MappingEntry, Node};
 

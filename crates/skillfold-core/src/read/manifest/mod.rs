@@ -1,7 +1,10 @@
 //! The manifest of a skill. Fields are converted one by one: an odd field costs a finding, never the skill.
 
-mod convert;
+mod fields;
+
 mod optional;
+
+mod convert;
 mod tools;
 
 use std::borrow::Cow;
@@ -13,9 +16,11 @@ use crate::read::field::Field;
 use crate::read::value::{Fields, Value};
 use crate::text::first_chars;
 
+use fields::OptionalFields;
 use optional::Optional;
 
 pub(crate) use convert::convert;
+pub use fields::Triggers;
 pub use tools::ToolCheck;
 
 /// The frontmatter of a skill: level 1 of progressive disclosure, without the instructions.
@@ -31,43 +36,6 @@ pub struct Manifest {
     name: SkillName,
     description: Box<str>,
     optional: Optional,
-}
-
-/// The optional fields.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct OptionalFields {
-    license: Option<Box<str>>,
-    compatibility: Option<Box<str>>,
-    version: Option<Box<str>>,
-    model: Option<Box<str>>,
-    brief_description: Option<Box<str>>,
-    allowed_tools: Box<[Box<str>]>,
-    tags: Box<[Box<str>]>,
-    requires: Box<[Box<str>]>,
-    toolsets: Box<[Box<str>]>,
-    scripts: Box<[Value]>,
-    triggers: Option<Triggers>,
-    disable_model_invocation: Option<bool>,
-    default_enabled: Option<bool>,
-    metadata: Fields,
-    other: Fields,
-}
-
-/// The triggers of a skill.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub enum Triggers {
-    /// A flat list; each entry matches as a substring of the message.
-    Flat(Box<[Box<str>]>),
-    /// A mapping; keywords and verbs match whole words, patterns are regular expressions.
-    Structured {
-        /// Keywords.
-        keywords: Box<[Box<str>]>,
-        /// Verbs.
-        verbs: Box<[Box<str>]>,
-        /// Regular expressions, not yet compiled.
-        patterns: Box<[Box<str>]>,
-    },
 }
 
 impl Manifest {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::read::manifest::OptionalFields;
+use crate::read::manifest::fields::OptionalFields;
 
 /// The optional fields. Of the many skills in the cache few are ever asked for theirs, so cached fields stay packed
 /// until first use.

@@ -3,10 +3,11 @@
 //! The block is split into fields by its lines. Each field is parsed as YAML separately; only a field that fails is
 //! read as text. The original error is reported first, then each repair with its position.
 
-mod change;
-mod comment;
 mod line;
 mod scalar;
+
+mod change;
+mod comment;
 mod standalone;
 
 use crate::codes::Code;

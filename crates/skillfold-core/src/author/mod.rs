@@ -1,0 +1,11 @@
+//! For people who write skills: lint and fix.
+//!
+//! Modules are listed in dependency order.
+
+pub(crate) mod clients;
+
+mod field_rules;
+
+pub(crate) mod lint;
+
+pub(crate) mod fix;
