@@ -1,51 +1,45 @@
-//! Inside the core, reading order is dependency order.
+//! In every crate, reading order is dependency order, file by file.
 //!
-//! The order is the order of the `mod` lines. Blank lines part them into groups: modules of one group may use each
-//! other, and a module may use the groups above its own. The file with the `mod` lines stands below all of them.
+//! The order is that of the `mod` lines: a module uses only what stands above it. A file that declares modules may stand
+//! above them or below them, but never both: files do not import each other in a circle. What a file only exports again
+//! counts as the file that it comes from.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::{Finding, Offenders};
-use crate::source::product;
+use crate::source::{product, product_of, words};
 use crate::tree::{File, files};
 use crate::use_tree::paths_from;
 
-const CORE: &str = "crates/skillfold-core/src/";
+/// Files that the coming tool layer replaces. They may stand in circles until then.
+const TO_BE_REPLACED: [&str; 5] = [
+    "crates/skillfold-mcp/src/answer.rs",
+    "crates/skillfold-mcp/src/call.rs",
+    "crates/skillfold-mcp/src/direct.rs",
+    "crates/skillfold-mcp/src/remembered.rs",
+    "crates/skillfold-mcp/src/tools.rs",
+];
 
-/// The modules of one folder, group by group.
-struct Order {
-    /// The path of the folder's module; empty for the crate.
-    folder: String,
-    groups: Vec<Vec<String>>,
-}
+/// The modules of a crate by their paths; the path of the crate itself is empty.
+#[derive(Default)]
+struct Modules(BTreeMap<String, Module>);
 
-impl Order {
-    fn place(&self, module: &str) -> Option<usize> {
-        self.groups
-            .iter()
-            .position(|group| group.iter().any(|name| name == module))
-    }
-
-    /// Returns which of the folder's modules a path leads into, if it leads into the folder.
-    fn module_of<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let below = match self.folder.as_str() {
-            "" => path,
-            folder => path.strip_prefix(folder)?.strip_prefix("::")?,
-        };
-        below.split("::").next()
-    }
+struct Module {
+    file: String,
+    /// The shipped code, without what it exports again.
+    code: String,
+    /// The modules that it declares, in order.
+    declared: Vec<String>,
+    /// What it exports again: names and where they come from.
+    exports: BTreeMap<String, String>,
 }
 
 #[test]
 fn modules_use_only_what_stands_above() {
     let mut offenders = Offenders::default();
-    let core: Vec<&File> = files()
-        .iter()
-        .filter(|file| file.is_rust() && file.path.starts_with(CORE))
-        .collect();
-    for order in orders(&core) {
-        for file in &core {
-            let findings =
-                uses_of_what_stands_below(&order, &module_path(&file.path), &product(file));
-            offenders.add(&file.path, findings);
+    for (_, modules) in crates() {
+        for (path, module) in &modules.0 {
+            offenders.add(&module.file, modules.arrows_back(path));
         }
     }
     offenders.expect_none(
@@ -54,98 +48,248 @@ fn modules_use_only_what_stands_above() {
     );
 }
 
-/// Returns the order of the crate and of each folder right below it.
-fn orders(core: &[&File]) -> Vec<Order> {
-    let mut orders = Vec::new();
-    for file in core {
-        let module = module_path(&file.path);
-        let is_folder = file.path.ends_with("/mod.rs") && !module.contains("::");
-        if module.is_empty() || is_folder {
-            orders.push(Order {
-                folder: module,
-                groups: groups(&file.text),
-            });
+#[test]
+fn files_do_not_import_each_other_in_a_circle() {
+    let mut offenders = Offenders::default();
+    for (_, modules) in crates() {
+        let imports = modules.all_imports();
+        for (path, module) in &modules.0 {
+            let in_circle = |(_, other): &(usize, String)| {
+                let is_replaced = |path: &str| {
+                    let file = modules.0[path].file.as_str();
+                    TO_BE_REPLACED.contains(&file)
+                };
+                reaches(&imports, other, path, &is_replaced)
+            };
+            let circular = modules.imports(path).into_iter().filter(in_circle);
+            let finding = |(line, other)| {
+                Finding::new(line, format!("Imports `{other}`, which leads back here"))
+            };
+            offenders.add(&module.file, circular.map(finding));
         }
     }
-    orders
+    offenders.expect_none("Move what both need into a file that stands above them");
 }
 
-/// Returns the path of the module that a file of the core is, without `crate`.
+/// Returns the modules of every crate, by its folder.
+fn crates() -> BTreeMap<String, Modules> {
+    let mut crates: BTreeMap<String, Modules> = BTreeMap::new();
+    for file in files().iter().filter(|file| file.is_rust()) {
+        if let Some((folder, path)) = file.path.split_once("/src/")
+            && folder.starts_with("crates/")
+        {
+            let modules = crates.entry(folder.to_owned()).or_default();
+            modules.add(path, file);
+        }
+    }
+    crates
+}
+
+impl Modules {
+    /// Adds a file by its path below `src`.
+    fn add(&mut self, path: &str, file: &File) {
+        self.insert(&module_path(path), &file.path, &product(file));
+    }
+
+    fn insert(&mut self, module: &str, file: &str, shipped: &str) {
+        let declared: Vec<String> = shipped.lines().filter_map(declared).collect();
+        let (code, exported) = split_exports(shipped);
+        let mut exports = BTreeMap::new();
+        for (_, path) in absolute_paths(module, &declared, &exported) {
+            let name = path.rsplit("::").next().unwrap_or(&path).to_owned();
+            exports.insert(name, path);
+        }
+        let module_of_file = Module {
+            file: file.to_owned(),
+            code,
+            declared,
+            exports,
+        };
+        self.0.insert(module.to_owned(), module_of_file);
+    }
+
+    /// Returns the modules that a module imports from, with the line of each import.
+    fn imports(&self, module: &str) -> Vec<(usize, String)> {
+        let Module { code, declared, .. } = &self.0[module];
+        let paths = absolute_paths(module, declared, code);
+        let found = paths
+            .into_iter()
+            .map(|(line, path)| (line, self.resolve(&path)));
+        found.filter(|(_, other)| other != module).collect()
+    }
+
+    fn all_imports(&self) -> BTreeMap<&str, BTreeSet<String>> {
+        let imports = |module: &str| self.imports(module).into_iter().map(|(_, other)| other);
+        let modules = self.0.keys();
+        modules
+            .map(|module| (module.as_str(), imports(module).collect()))
+            .collect()
+    }
+
+    /// Returns the module that has what a path names.
+    fn resolve(&self, path: &str) -> String {
+        let mut path = path.to_owned();
+        // An export may lead to another one.
+        for _ in 0..8 {
+            let (module, rest) = self.split(&path);
+            let (name, below) = rest.split_once("::").unwrap_or((rest, ""));
+            match self
+                .0
+                .get(module)
+                .and_then(|module| module.exports.get(name))
+            {
+                Some(from) if below.is_empty() && *from != path => path = from.clone(),
+                Some(from) if *from != path => path = format!("{from}::{below}"),
+                _ => return module.to_owned(),
+            }
+        }
+        self.split(&path).0.to_owned()
+    }
+
+    /// Splits a path into the innermost module and the rest.
+    fn split<'a>(&self, path: &'a str) -> (&'a str, &'a str) {
+        let ends = path.match_indices("::").map(|(at, _)| at);
+        let ends: Vec<usize> = ends.chain([path.len()]).collect();
+        let innermost = ends
+            .into_iter()
+            .rev()
+            .find(|end| self.0.contains_key(&path[..*end]));
+        innermost.map_or(("", path), |end| {
+            (&path[..end], path[end..].trim_start_matches("::"))
+        })
+    }
+
+    /// Finds imports from modules that stand below.
+    fn arrows_back(&self, module: &str) -> Vec<Finding> {
+        let finding = |(line, other): (usize, String)| {
+            let (folder, own, other_name) = diverge(module, &other)?;
+            let order = &self.0.get(folder)?.declared;
+            let position = |name: &str| order.iter().position(|declared| declared == name);
+            let is_replaced = |path: &str| TO_BE_REPLACED.contains(&self.0[path].file.as_str());
+            let runs_back = position(other_name)? > position(own)?;
+            let is_known = is_replaced(module) || is_replaced(&other);
+            let what = format!("`{own}` uses `{other_name}`, which stands below it");
+            (runs_back && !is_known).then(|| Finding::new(line, what))
+        };
+        self.imports(module)
+            .into_iter()
+            .filter_map(finding)
+            .collect()
+    }
+}
+
+/// Returns whether imports lead from one module to another, past none that is left out.
+fn reaches(
+    imports: &BTreeMap<&str, BTreeSet<String>>,
+    from: &str,
+    to: &str,
+    is_left_out: &dyn Fn(&str) -> bool,
+) -> bool {
+    if is_left_out(to) {
+        return false;
+    }
+    let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = open.pop() {
+        if is_left_out(module) || !seen.insert(module) {
+            continue;
+        }
+        if module == to {
+            return true;
+        }
+        open.extend(
+            imports
+                .get(module)
+                .into_iter()
+                .flatten()
+                .map(String::as_str),
+        );
+    }
+    false
+}
+
+/// Returns the folder in which two paths diverge, and the module of it that each leads into.
+fn diverge<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str, &'a str)> {
+    let (mut start, mut folder_end) = (0, 0);
+    loop {
+        let name = |path: &'a str| path[start..].split("::").next().unwrap_or_default();
+        let (own, other_name) = (name(one), name(other));
+        if own.is_empty() || other_name.is_empty() {
+            return None;
+        }
+        if own != other_name {
+            return Some((&one[..folder_end], own, other_name));
+        }
+        folder_end = start + own.len();
+        start = folder_end + 2;
+        if start > one.len() || start > other.len() {
+            return None;
+        }
+    }
+}
+
+/// Returns the path of the module that a file below `src` is.
 fn module_path(path: &str) -> String {
-    let path = path.strip_prefix(CORE).unwrap_or(path);
     let path = path.strip_suffix(".rs").unwrap_or(path);
     let path = path.strip_suffix("/mod").unwrap_or(path);
-    if path == "lib" {
+    if path == "lib" || path == "main" {
         return String::new();
     }
     path.replace('/', "::")
 }
 
-/// Returns the names on `mod` lines, in groups that blank lines part.
-fn groups(text: &str) -> Vec<Vec<String>> {
-    let mut groups = vec![Vec::new()];
-    for line in text.lines() {
-        if line.trim().is_empty() {
-            groups.push(Vec::new());
-        } else if let (Some(name), Some(group)) = (declared(line), groups.last_mut()) {
-            group.push(name.to_owned());
+/// Returns the module that a line such as `pub(crate) mod name;` declares.
+fn declared(line: &str) -> Option<String> {
+    let (visibility, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
+    (visibility.is_empty() || visibility.starts_with("pub")).then(|| name.to_owned())
+}
+
+/// Splits code into that without `pub use`, and the `pub use` alone. Lines stay where they are.
+fn split_exports(code: &str) -> (String, String) {
+    let (mut kept, mut exported) = (code.to_owned(), String::new());
+    for start in words(code, "use").collect::<Vec<_>>() {
+        let before = code[..start].trim_end();
+        let is_export = before.ends_with("pub")
+            || before.ends_with(')')
+                && before
+                    .rsplit_once("pub(")
+                    .is_some_and(|(_, scope)| !scope.contains('\n'));
+        let end = code[start..]
+            .find(';')
+            .map_or(code.len(), |end| start + end);
+        if is_export {
+            exported.push_str(&code[start..end]);
+            exported.push_str(";\n");
+            let blank: String = code[start..end]
+                .chars()
+                .map(|c| if c == '\n' { c } else { ' ' })
+                .collect();
+            if blank.len() == end - start {
+                kept.replace_range(start..end, &blank);
+            }
         }
     }
-    groups.retain(|group| !group.is_empty());
-    groups
+    (kept, exported)
 }
 
-/// Returns the module that a line such as `pub(crate) mod name;` declares.
-fn declared(line: &str) -> Option<&str> {
-    let (visibility, name) = line.strip_suffix(';')?.rsplit_once("mod ")?;
-    (visibility.is_empty() || visibility.starts_with("pub")).then_some(name)
-}
-
-/// Finds paths of a module that lead below its own group.
-fn uses_of_what_stands_below(order: &Order, module: &str, code: &str) -> Vec<Finding> {
-    let own = order.module_of(module).unwrap_or_default();
-    if own.is_empty() || code.is_empty() {
-        return Vec::new();
-    }
-    let Some(place) = order.place(own) else {
-        let what = format!("Module is declared in no group: `{own}`");
-        return vec![Finding::new(1, what)];
+/// Returns the paths that code names, from the crate.
+fn absolute_paths(module: &str, declared: &[String], code: &str) -> Vec<(usize, String)> {
+    let below = |base: &str, path: String| match base {
+        "" => path,
+        base => format!("{base}::{path}"),
     };
     let mut paths = paths_from("crate", code);
-    paths.extend(paths_from_parent(order, module, code));
-    let finding = |(line, path): (usize, String)| {
-        let objection = objection(order, place, &path)?;
-        Some(Finding::new(line, format!("`{own}` {objection}")))
-    };
-    paths.into_iter().filter_map(finding).collect()
-}
-
-/// Says why a module at a place may not name a path, if it may not.
-fn objection(order: &Order, place: usize, path: &str) -> Option<String> {
-    let other = order.module_of(path)?;
-    match order.place(other) {
-        Some(other_place) if other_place <= place => None,
-        Some(_) => Some(format!("uses `{other}`, which stands below it")),
-        None => Some(format!(
-            "names what no module above it has: `crate::{path}`"
-        )),
+    for (line, path) in paths_from("super", code) {
+        paths.push((line, from_parent(module, &path)));
     }
-}
-
-/// Returns the paths that start with `super` and lead to a module of the order, as paths from the crate.
-///
-/// Inside a module that is written in place, `super` is the file itself: names that are no modules mean nothing here.
-fn paths_from_parent(order: &Order, module: &str, code: &str) -> Vec<(usize, String)> {
-    let leads_to_module = |path: &str| {
-        order
-            .module_of(path)
-            .is_some_and(|other| order.place(other).is_some())
-    };
-    paths_from("super", code)
-        .into_iter()
-        .map(|(line, path)| (line, from_parent(module, &path)))
-        .filter(|(_, path)| leads_to_module(path))
-        .collect()
+    for (line, path) in paths_from("self", code) {
+        paths.push((line, below(module, path)));
+    }
+    for name in declared {
+        for (line, path) in paths_from(name, code) {
+            paths.push((line, below(module, format!("{name}::{path}"))));
+        }
+    }
+    paths
 }
 
 /// Returns a path that starts at the parent of a module as a path from the crate.
@@ -158,108 +302,97 @@ fn from_parent(module: &str, path: &str) -> String {
     }
 }
 
-fn check(module: &str, code: &str) -> Vec<(usize, String)> {
-    let crate_order = Order {
-        folder: String::new(),
-        groups: groups(
-            "mod name;\n\nmod codes;\nmod diagnostic;\n\nmod read;\n\npub use read::Skill;\n",
-        ),
-    };
-    let read_order = Order {
-        folder: "read".to_owned(),
-        groups: groups(
-            "//! Lesson\n\npub(crate) mod yaml;\n\n#[cfg(unix)]\npub(crate) mod lint;\npub(in crate::read) mod rules;\n",
-        ),
-    };
-    [crate_order, read_order]
-        .iter()
-        .flat_map(|order| uses_of_what_stands_below(order, module, code))
-        .map(|finding| (finding.line, finding.what))
+/// A crate made of texts, each with its path below `src`.
+fn crate_of(texts: &[(&str, &str)]) -> Modules {
+    let mut modules = Modules::default();
+    for (path, text) in texts {
+        modules.insert(&module_path(path), path, &product_of(text));
+    }
+    modules
+}
+
+fn arrows_back(texts: &[(&str, &str)]) -> Vec<String> {
+    let modules = crate_of(texts);
+    let found = modules
+        .0
+        .keys()
+        .flat_map(|module| modules.arrows_back(module));
+    found
+        .map(|finding| format!("{}: {}", finding.line, finding.what))
         .collect()
 }
 
 #[test]
 fn a_use_of_a_module_below_is_found() {
-    let found = check(
-        "name",
-        "use std::fmt;\nlet x = crate::diagnostic::is_odd(c);\n",
+    let root = (
+        "lib.rs",
+        "mod name;\n\nmod read;\n\npub use read::yaml::Node;\n",
     );
+    let read = (
+        "read/mod.rs",
+        "pub(crate) mod yaml;\n\n#[cfg(unix)]\npub(crate) mod lint;\n",
+    );
+    for (code, expected) in [
+        (
+            "use std::fmt;\nlet x = crate::read::yaml::a(c);\n",
+            "2: `name` uses `read`, which stands below it",
+        ),
+        (
+            "use super::read::lint;\n",
+            "1: `name` uses `read`, which stands below it",
+        ),
+        (
+            "use crate::Node;\n",
+            "1: `name` uses `read`, which stands below it",
+        ),
+    ] {
+        let texts = [
+            root,
+            read,
+            ("name.rs", code),
+            ("read/yaml.rs", ""),
+            ("read/lint.rs", ""),
+        ];
+        assert_eq!(arrows_back(&texts), [expected]);
+    }
+    let yaml = (
+        "read/yaml.rs",
+        "use crate::read::{\n    lint::{lint, Lint},\n};\n",
+    );
+    let texts = [root, read, ("name.rs", ""), yaml, ("read/lint.rs", "")];
     assert_eq!(
-        found,
-        [(
-            2,
-            "`name` uses `diagnostic`, which stands below it".to_owned()
-        )]
+        arrows_back(&texts),
+        ["1: `yaml` uses `lint`, which stands below it"]
     );
-    let found = check(
-        "read::yaml",
-        "use crate::codes::Code;\nuse crate::read::{\n    lint::{lint, Lint},\n};\n",
+    let lint = (
+        "read/lint.rs",
+        "use super::yaml::Node;\nuse crate::name;\n#[cfg(test)]\nmod tests {}\n",
     );
-    assert_eq!(
-        found[0],
-        (2, "`yaml` uses `lint`, which stands below it".to_owned())
-    );
-    let found = check("read::yaml", "use super::rules;\n");
-    assert_eq!(
-        found,
-        [(1, "`yaml` uses `rules`, which stands below it".to_owned())]
-    );
-    let found = check(
-        "read::yaml::scan",
-        "use super::super::super::read::rules;\n",
-    );
-    assert_eq!(
-        found,
-        [(1, "`yaml` uses `rules`, which stands below it".to_owned())]
-    );
+    assert!(arrows_back(&[root, read, ("name.rs", ""), ("read/yaml.rs", ""), lint]).is_empty());
 }
 
 #[test]
-fn a_use_through_the_root_is_found() {
-    let found = check("codes", "use crate::Skill;\n");
+fn a_circle_is_found_through_parents_and_not_through_exports() {
+    let in_circle = |texts: &[(&str, &str)]| {
+        let modules = crate_of(texts);
+        let imports = modules.all_imports();
+        let leads_back = |module: &&String| {
+            imports[module.as_str()]
+                .iter()
+                .any(|other| reaches(&imports, other, module, &|_| false))
+        };
+        let found: Vec<String> = modules.0.keys().filter(leads_back).cloned().collect();
+        found
+    };
+    let child = ("a/b.rs", "use crate::a::Shared;\n");
+    let both = ("a/mod.rs", "mod b;\nuse b::run;\nstruct Shared;\n");
     assert_eq!(
-        found,
-        [(
-            1,
-            "`codes` names what no module above it has: `crate::Skill`".to_owned()
-        )]
+        in_circle(&[("lib.rs", "mod a;\n"), both, child]),
+        ["a", "a::b"]
     );
-}
-
-#[test]
-fn a_module_outside_the_order_is_found() {
-    assert_eq!(
-        check("orphan", "fn a() {}\n"),
-        [(1, "Module is declared in no group: `orphan`".to_owned())]
+    let above = (
+        "a/mod.rs",
+        "mod b;\npub(crate) use b::run;\nstruct Shared;\n",
     );
-}
-
-#[test]
-fn modules_of_one_group_and_groups_above_are_free() {
-    assert_eq!(
-        check(
-            "codes",
-            "use crate::diagnostic::Severity;\nuse crate::name;\n"
-        ),
-        []
-    );
-    assert_eq!(
-        check(
-            "read::lint",
-            "use crate::read::{rules, yaml};\nuse super::rules::X;\n"
-        ),
-        []
-    );
-    assert_eq!(
-        check("read", "use crate::codes;\npub(in crate::read) fn a() {}\n"),
-        []
-    );
-    assert_eq!(
-        check(
-            "read::lint::links",
-            "use super::Lint;\nuse crate::read::lint::Links;\n"
-        ),
-        []
-    );
-    assert_eq!(check("", "pub use read::Skill;\n"), []);
+    assert!(in_circle(&[("lib.rs", "mod a;\n"), above, child]).is_empty());
 }
