@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     ARGUMENTS.update(corpus=arguments.corpus, data=arguments.data)
     table = {}
     for name in arguments.names or BENCHES:
