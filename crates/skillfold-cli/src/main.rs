@@ -14,15 +14,12 @@ mod trace;
 
 mod check;
 mod config;
-mod doctor;
 mod evaluate;
 mod files;
 mod list;
 mod load;
 mod new;
-mod prompt;
 mod read;
-mod search;
 mod serve;
 mod setup;
 mod shell;
@@ -30,6 +27,10 @@ mod show;
 mod stats;
 mod trust;
 mod why;
+
+mod doctor;
+mod prompt;
+mod search;
 
 use std::io::Write as _;
 use std::process::ExitCode;

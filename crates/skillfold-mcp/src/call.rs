@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::admission::single_header;
+use crate::request_head::single_header;
 
 const METHOD: &str = "tools/call";
 /// The versions of the protocol with sessions in which a call of a tool is the same.

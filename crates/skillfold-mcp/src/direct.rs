@@ -17,9 +17,9 @@ use crate::answer::Answer;
 use crate::call::{Call, Within};
 use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
-use crate::http::MCP_PATH;
 use crate::metrics::{Outcome, add};
 use crate::remembered::Remembered;
+use crate::request_head::MCP_PATH;
 use crate::run_tool::run_tool;
 use crate::tools::Tool;
 

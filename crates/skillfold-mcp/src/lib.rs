@@ -6,50 +6,37 @@
 //! streams, [`http`] serves many.
 #![forbid(unsafe_code)]
 
-mod host_name;
-mod limits;
-mod media;
 mod metrics;
+mod notices;
 mod options;
-mod page;
+mod read_permit;
+mod request_head;
 mod stdio_lines;
-mod token;
-mod uri;
 
-mod answer;
 mod remembered;
 
-mod definition;
-
+mod answer;
 mod conversation;
+
 mod conversations;
-mod notices;
+mod definition;
 
 mod client_view;
 
-mod prompts;
-mod resources;
+mod protocol;
+
 mod tools;
 
+mod call;
 mod run_tool;
-mod sep2640;
 
+mod direct;
 mod server;
 
-mod admission;
-mod call;
-mod connections;
-mod direct;
 mod http;
-mod listen;
-mod origin;
-mod send_budget;
-mod sessions;
 mod stdio;
 
-pub use http::{Access, HttpOptions, http};
-pub use limits::HttpLimits;
+pub use http::{Access, HttpLimits, HttpOptions, Token, http};
 pub use options::{InvalidTools, Options};
 pub use server::Server;
 pub use stdio::stdio;
-pub use token::Token;

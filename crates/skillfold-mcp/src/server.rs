@@ -22,12 +22,12 @@ use crate::conversation::Conversation;
 use crate::metrics::{Method, Outcome};
 use crate::notices::accepted_filter;
 use crate::options::Options;
-use crate::page::{TTL_MS, is_cursor};
+use crate::protocol::page::{TTL_MS, is_cursor};
+use crate::protocol::{prompts, resources, sep2640};
+use crate::read_permit::ReadPermit;
 use crate::run_tool::run_tool;
-use crate::send_budget::ReadPermit;
 use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
 use crate::tools::Tool;
-use crate::{prompts, resources, sep2640};
 
 /// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot that is
 /// current at that time.

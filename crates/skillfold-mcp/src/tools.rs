@@ -14,9 +14,9 @@ use crate::answer::{Answer, SkillLine, SkillLines, Structured};
 use crate::client_view::{ClientView, ServerState};
 use crate::conversation::Conversation;
 use crate::definition::LOAD_ALIAS;
-use crate::media;
 use crate::metrics::{Method, add};
-use crate::page::{PAGE_ITEMS, page};
+use crate::protocol::media;
+use crate::protocol::page::{PAGE_ITEMS, page};
 use crate::remembered::Loaded;
 
 /// Skills that a search finds at most.

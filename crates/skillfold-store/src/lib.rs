@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod fault;
+mod temporary_name;
 
 mod dir;
 

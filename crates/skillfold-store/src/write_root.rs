@@ -15,7 +15,8 @@ use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};
 use crate::flock::try_lock_folder;
 use crate::restore::{has_content, remove_aside};
-use crate::staged::{FileMode, Staged, is_temporary, temporary_name};
+use crate::staged::{FileMode, Staged};
+use crate::temporary_name::{is_temporary, temporary_name};
 
 const READ_ONLY: &str = "The file may not be written; make it writable first";
 const LINK_TARGET: &str = "Skillfold does not write through links; name the link's target instead";

@@ -41,6 +41,17 @@ impl Skills {
             lineage: vec![agent],
         }
     }
+
+    /// Returns the text that an agent from the settings starts with: the prompt, the skills that it uses, then its own
+    /// instructions; see [`AgentSkills::compose`].
+    pub fn compose(
+        &self,
+        agent: &str,
+        prompt: &str,
+        inline: &str,
+    ) -> Result<ComposedInstructions, Error> {
+        self.bind(self.agent(agent)?).compose(prompt, inline)
+    }
 }
 
 impl AgentSkills {

@@ -1,16 +1,16 @@
-//! Builder for discovering a host's skills.
+//! What a host adds before discovery, and the roots that it finds.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source, Trust};
 
-use crate::environment::{Environment, capture_fault, now_ns};
+use crate::discovery_report::DiscoveryReport;
+use crate::environment::{Environment, capture_fault};
 #[cfg(feature = "index")]
 use crate::root_cache;
 use crate::roots;
 use crate::settings::{Origin, SettingFinding, Settings};
-use crate::skills::{DiscoveryReport, Skills};
 use crate::snapshot_index::SearchResources;
 use crate::trust::{TrustRule, TrustedFolders};
 
@@ -98,28 +98,6 @@ impl Host {
         self.root(Root::new(Scope::Bundled, label, source))
     }
 
-    /// Discovers all skills.
-    ///
-    /// An invalid setting is an error: a typo must not turn on what the user turned off.
-    pub fn discover(self) -> Result<Skills, Error> {
-        let now_ns = now_ns();
-        let DiscoveredRoots { roots, report, .. } = self.find_roots(&[])?;
-        Ok(self.into_skills(roots, report, now_ns))
-    }
-
-    /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
-    pub fn discover_lenient(self) -> Skills {
-        let now_ns = now_ns();
-        let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
-        self.into_skills(roots, report, now_ns)
-    }
-
-    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
-        let catalog = self.build_catalog(roots, &mut report, now_ns);
-        report.settings.check_patterns(&catalog);
-        Skills::from_catalog(self, catalog, report)
-    }
-
     /// Returns the cache folder and embedder that searches may use.
     pub(crate) fn search_resources(&self, report: &DiscoveryReport) -> Arc<SearchResources> {
         Arc::new(SearchResources {
@@ -140,7 +118,7 @@ impl Host {
         clippy::needless_pass_by_ref_mut,
         reason = "both are used with the feature `index`"
     )]
-    fn build_catalog(
+    pub(crate) fn build_catalog(
         &self,
         roots: Vec<Root>,
         report: &mut DiscoveryReport,
@@ -151,7 +129,7 @@ impl Host {
 
     /// Discovers all skills, using the cache if the host has one.
     #[cfg(feature = "index")]
-    fn build_catalog(
+    pub(crate) fn build_catalog(
         &self,
         roots: Vec<Root>,
         report: &mut DiscoveryReport,
@@ -184,7 +162,8 @@ impl Host {
         }
     }
 
-    fn find_roots_anyway(&self, before: &[Root]) -> DiscoveredRoots {
+    /// Reads the settings and finds the roots, whatever is wrong with the settings.
+    pub(crate) fn find_roots_anyway(&self, before: &[Root]) -> DiscoveredRoots {
         let (settings, fault) = capture_fault(|| {
             Settings::load_with(&self.environment, &self.entries, &self.arguments)
         });

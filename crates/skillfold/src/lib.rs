@@ -36,10 +36,16 @@ mod counters;
 mod root_cache;
 mod snapshot_index;
 
+mod discovery_report;
+
 mod host;
+#[cfg(feature = "watch")]
+mod watched_paths;
+
+mod skills;
+
 mod search;
 mod session;
-mod skills;
 
 mod agent;
 
@@ -52,16 +58,17 @@ mod evaluate;
 mod scaffold;
 #[cfg(feature = "setup")]
 mod setup;
-
 mod stats;
-#[cfg(feature = "trace")]
-mod trace;
 
 pub mod view;
+
+#[cfg(feature = "trace")]
+mod trace;
 
 pub use agent::AgentSkills;
 pub use check::{CheckTarget, CheckedSkill};
 pub use counters::Counters;
+pub use discovery_report::DiscoveryReport;
 pub use environment::Environment;
 #[cfg(feature = "setup")]
 pub use environment::program;
@@ -87,7 +94,7 @@ pub use settings::{SettingsFile, write_setting};
 #[cfg(feature = "setup")]
 pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
-pub use skills::{DiscoveryReport, Skills};
+pub use skills::Skills;
 pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPeriod, Tally};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use skillfold_core::{
-    Budget, Catalog, Envelope, Error, Explanation, Feedback, Instructions, Listing, LoadedText,
-    Loader, Memory as _, Policy, Session as SessionState, Turn,
+    Budget, Catalog, ContextLifetime, Envelope, Error, Explanation, Feedback, Instructions,
+    Listing, LoadedText, Loader, Memory as _, Policy, Session as SessionState, Turn,
 };
 
 use crate::skills::Skills;
@@ -17,15 +17,36 @@ pub struct Session {
     state: SessionState,
 }
 
-impl Session {
-    pub(crate) fn new(skills: Skills, policy: Policy, state: SessionState) -> Self {
-        Self {
-            skills,
+impl Skills {
+    /// Starts a conversation.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::{Budget, ContextLifetime, MemorySource, Policy}};
+    /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), ContextLifetime::History);
+    /// let listing = session.listing().text;
+    /// assert!(listing.contains("<id>greet</id>"));
+    /// let turn = session.turn("Say bonjour to Alice");
+    /// assert!(turn.text.unwrap().contains("Say hello."));
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
+        self.resume(policy, SessionState::new(lifetime))
+    }
+
+    /// Resumes a conversation from its saved state.
+    pub fn resume(&self, policy: Policy, state: SessionState) -> Session {
+        Session {
+            skills: self.clone(),
             policy,
             state,
         }
     }
+}
 
+impl Session {
     /// Starts a child conversation that sees only the skills in `ids`, at most those that this one sees. An id that
     /// this conversation cannot resolve is an error.
     pub fn child<'i>(&self, ids: impl IntoIterator<Item = &'i str>) -> Result<Self, Error> {

@@ -6,22 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, ComposedInstructions, ContextLifetime, Cursor, Entry,
-    Envelope, Error, Feedback, FileContent, FileList, Instructions, LoadedText, Loader, Matcher,
-    Policy, Publication, Root, Session as SessionState, SkillFile, Turn,
+    Agent, CacheStats, Catalog, Changes, Cursor, Entry, Envelope, Error, Feedback, FileContent,
+    FileList, Instructions, LoadedText, Loader, Matcher, Publication, Root, SkillFile, Turn,
 };
 
 use crate::counters::{AtomicCounters, Counters};
+use crate::discovery_report::DiscoveryReport;
 use crate::environment::{Environment, now_ns};
-use crate::host::Host;
-#[cfg(feature = "index")]
-use crate::root_cache::RootCache;
+use crate::host::{DiscoveredRoots, Host};
 use crate::roots::{RootStatus, SearchedRoot};
-use crate::session::Session;
-use crate::settings::Settings;
 use crate::snapshot_index::SnapshotIndex;
-use crate::trust::{TrustRule, TrustedFolders};
 use crate::trust_check::TrustCheck;
+#[cfg(feature = "watch")]
+use crate::watched_paths::WatchedPaths;
 
 /// A live handle to all skills of a host. Clones share the same state and may be used from any thread.
 ///
@@ -104,21 +101,28 @@ impl Snapshot {
     }
 }
 
-/// How a catalog was discovered: the settings, roots and trust that were used.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct DiscoveryReport {
-    /// The settings with their origins and problems.
-    pub settings: Settings,
-    /// The folders that were looked for, in order of name precedence.
-    pub roots: Vec<SearchedRoot>,
-    /// The user's list of trusted folders, with its problems.
-    pub trusted: TrustedFolders,
-    /// Why the project is trusted, if it is.
-    pub trusted_by: Option<TrustRule>,
-    /// How each root's cache file was used when the host started.
-    #[cfg(feature = "index")]
-    pub root_caches: Vec<RootCache>,
+impl Host {
+    /// Discovers all skills.
+    ///
+    /// An invalid setting is an error: a typo must not turn on what the user turned off.
+    pub fn discover(self) -> Result<Skills, Error> {
+        let now_ns = now_ns();
+        let DiscoveredRoots { roots, report, .. } = self.find_roots(&[])?;
+        Ok(self.into_skills(roots, report, now_ns))
+    }
+
+    /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
+    pub fn discover_lenient(self) -> Skills {
+        let now_ns = now_ns();
+        let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
+        self.into_skills(roots, report, now_ns)
+    }
+
+    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
+        let catalog = self.build_catalog(roots, &mut report, now_ns);
+        report.settings.check_patterns(&catalog);
+        Skills::from_catalog(self, catalog, report)
+    }
 }
 
 impl Skills {
@@ -129,7 +133,7 @@ impl Skills {
         Host::new(Environment::from_process(directory)?).discover()
     }
 
-    pub(crate) fn from_catalog(host: Host, catalog: Catalog, report: DiscoveryReport) -> Self {
+    fn from_catalog(host: Host, catalog: Catalog, report: DiscoveryReport) -> Self {
         let catalog = Arc::new(catalog);
         let snapshot = Snapshot {
             index: Arc::new(SnapshotIndex::new(&catalog, host.search_resources(&report))),
@@ -261,17 +265,6 @@ impl Skills {
         self.report().settings.agent(id)
     }
 
-    /// Returns the text that an agent from the settings starts with: the prompt, the skills that it uses, then its own
-    /// instructions; see [`AgentSkills::compose`](crate::AgentSkills::compose).
-    pub fn compose(
-        &self,
-        agent: &str,
-        prompt: &str,
-        inline: &str,
-    ) -> Result<ComposedInstructions, Error> {
-        self.bind(self.agent(agent)?).compose(prompt, inline)
-    }
-
     /// Calls `f` with a skill, if the audience may have it, and the loader.
     fn with_skill<T>(
         &self,
@@ -287,29 +280,6 @@ impl Skills {
     pub(crate) fn with_snapshot<T>(&self, f: impl FnOnce(&Catalog, &Loader) -> T) -> T {
         let current = self.current();
         f(&current.catalog, &current.loader)
-    }
-
-    /// Starts a conversation.
-    ///
-    /// ```
-    /// # use skillfold::{Environment, Host, core::{Budget, ContextLifetime, MemorySource, Policy}};
-    /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
-    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
-    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
-    /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), ContextLifetime::History);
-    /// let listing = session.listing().text;
-    /// assert!(listing.contains("<id>greet</id>"));
-    /// let turn = session.turn("Say bonjour to Alice");
-    /// assert!(turn.text.unwrap().contains("Say hello."));
-    /// # Ok::<(), skillfold::core::Error>(())
-    /// ```
-    pub fn session(&self, policy: Policy, lifetime: ContextLifetime) -> Session {
-        self.resume(policy, SessionState::new(lifetime))
-    }
-
-    /// Resumes a conversation from its saved state.
-    pub fn resume(&self, policy: Policy, state: SessionState) -> Session {
-        Session::new(self.clone(), policy, state)
     }
 
     /// Calls `f` with the current matcher and loader.
@@ -425,7 +395,7 @@ impl Skills {
 
     /// Returns the paths that settings and skills come from.
     #[cfg(feature = "watch")]
-    pub(crate) fn watched_paths(&self) -> crate::watch::WatchedPaths {
+    pub(crate) fn watched_paths(&self) -> WatchedPaths {
         let current = self.inner.current.load();
         let environment = &self.inner.host.environment;
         // Untrusted roots are not watched: they could contain anything, and models are told nothing about them.
@@ -438,7 +408,7 @@ impl Skills {
         let mut others: Vec<_> = searched.filter(|path| !roots.contains(path)).collect();
         others.extend(environment.user_settings());
         others.push(environment.project_settings());
-        crate::watch::WatchedPaths { roots, others }
+        WatchedPaths { roots, others }
     }
 
     /// Rescans the roots, reads only what changed, and swaps in a new snapshot. The settings are read again too.

@@ -1,7 +1,8 @@
 //! `skillfold check`
 
-mod human;
 mod place;
+
+mod human;
 mod sarif;
 
 use std::collections::HashSet;

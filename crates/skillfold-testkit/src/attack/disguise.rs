@@ -1,7 +1,6 @@
 //! Paths that turn into `..` only when some layer decodes, folds or cleans them.
 
-use crate::attack::paths::attacks_of;
-use crate::attack::{AttackClass, AttackPath, ExpectedOutcome};
+use crate::attack::attack_path::{AttackClass, AttackPath, ExpectedOutcome, attacks_of};
 
 /// `..` and `/` percent-encoded once and twice, in overlong UTF-8, and in other notations.
 pub(super) fn encoded() -> Vec<AttackPath> {

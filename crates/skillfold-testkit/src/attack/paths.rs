@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::attack::{AttackClass, AttackPath, ExpectedOutcome, disguise};
+use crate::attack::attack_path::{AttackClass, AttackPath, ExpectedOutcome, attacks_of};
+use crate::attack::disguise;
 
 /// The links in `links/` of the attacked skill and their targets; `OUTSIDE` is the folder beside the root.
 pub(super) const LINKS: [(&str, &str); 24] = [
@@ -39,22 +40,6 @@ const TARGETS: [&str; 4] = [
     "secret.txt",
     "../outside/secret.txt",
 ];
-
-/// Builds attacks of one class.
-pub(super) fn attacks_of(
-    class: AttackClass,
-    verdict: ExpectedOutcome,
-    texts: impl IntoIterator<Item = impl Into<String>>,
-) -> Vec<AttackPath> {
-    let texts = texts.into_iter().map(Into::into);
-    texts
-        .map(|text| AttackPath {
-            text,
-            class,
-            verdict,
-        })
-        .collect()
-}
 
 /// Returns several hundred different attacks.
 ///

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::attack::paths::{LINKS, attacks_of};
-use crate::attack::{
-    ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SECRET, SHARED, attack_paths,
+use crate::attack::attack_path::{
+    ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SECRET, SHARED, attacks_of,
 };
+use crate::attack::paths::{LINKS, attack_paths};
 
 /// A root with a skill full of traps, a sibling, and secrets around it. Removed on drop.
 #[derive(Debug)]

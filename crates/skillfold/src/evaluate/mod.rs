@@ -1,7 +1,6 @@
 //! Runs the trigger queries that skills ship.
 
 mod query_file;
-
 mod report;
 
 use std::collections::BTreeSet;
@@ -23,8 +22,6 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_QUERIES: usize = 1_000;
 /// Maximum query files to read per skill.
 const MAX_FILES: usize = 10;
-/// Maximum size of a query. Real requests are far shorter.
-const MAX_QUERY_BYTES: usize = 8 * 1024;
 
 impl Skills {
     /// Runs the trigger queries of some skills, or of all skills if `ids` is empty. Each query is the first message of

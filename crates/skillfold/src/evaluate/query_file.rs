@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 use skillfold_core::text::first_chars;
 use skillfold_core::{Code, Diagnostic, Position, Span};
 
-use super::MAX_QUERY_BYTES;
-
+/// Maximum size of a query. Real requests are far shorter.
+const MAX_QUERY_BYTES: usize = 8 * 1024;
 /// Maximum findings to list per file; the rest are only counted.
 const MAX_FINDINGS: usize = 20;
 /// File names without the extension, in lower case and with `_` for `-`.

@@ -1,13 +1,12 @@
 //! Agents defined in the settings.
 
-use skillfold_core::{Agent, Code, Visibility, nearest, visible};
+use skillfold_core::{Agent, Code, Visibility, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::settings::key::Row;
-use crate::settings::layer::{Layer, one_of};
-use crate::settings::value::{RawValue, ValueContext, expected, ordered_entries};
-use crate::settings::{Setting, SettingFinding, finding};
+use crate::settings::findings::LayerFindings;
+use crate::settings::setting::{Setting, SettingFinding, finding};
+use crate::settings::value::{RawValue, ValueContext, expected, one_of, ordered_entries};
 
 /// The fields of an agent.
 const FIELDS: [&str; 2] = ["uses_skills", "sees"];
@@ -40,41 +39,24 @@ impl ConfiguredAgent {
             .with_skills(skills.map(String::as_str))
             .with_visibility(self.sees.value)
     }
-
-    /// Returns its settings as text, each with its key and origin. A list has a row for each entry, or one row without
-    /// a value if it is empty.
-    pub(super) fn rows(&self) -> Vec<Row> {
-        let key = |field: &str| format!("agents.{}.{field}", visible(&self.id));
-        let row = |value: Option<&str>| {
-            let origin = self.uses_skills.origin.clone();
-            (key("uses_skills"), value.map(str::to_owned), origin)
-        };
-        let skills = self.uses_skills.value.iter();
-        let mut rows: Vec<_> = skills.map(|id| row(Some(id))).collect();
-        if rows.is_empty() {
-            rows.push(row(None));
-        }
-        let sees = self.sees.value.to_string();
-        rows.push((key("sees"), Some(sees), self.sees.origin.clone()));
-        rows
-    }
 }
 
 /// Reads the agent tables. Problems are reported at their lines. An agent with an invalid field is left out, so that it
 /// does not see more than intended.
 pub(super) fn read(
-    layer: &mut Layer,
+    findings: &mut LayerFindings,
     value: RawValue<'_>,
     context: &ValueContext<'_>,
-) -> Result<(), String> {
+) -> Result<Vec<ConfiguredAgent>, String> {
     let RawValue::Toml(value) = value else {
         return Err("agents are tables, and are set in the user's file only".to_owned());
     };
+    let mut agents = Vec::new();
     for (id, value) in ordered_entries(as_table(value)?) {
         let context = context.at_span(id.span());
         let mut agent = ConfiguredAgent::new(id.get_ref());
         let errors = match as_table(value.get_ref()) {
-            Ok(fields) => read_fields(layer, &mut agent, fields, &context),
+            Ok(fields) => read_fields(findings, &mut agent, fields, &context),
             Err(why) => vec![unusable_field(
                 &format!("agents.{}", agent.id),
                 &why,
@@ -82,13 +64,13 @@ pub(super) fn read(
             )],
         };
         if errors.is_empty() {
-            layer.agents.push(agent);
+            agents.push(agent);
         }
         for error in errors {
-            layer.report(error);
+            findings.push(error);
         }
     }
-    Ok(())
+    Ok(agents)
 }
 
 fn as_table<'a>(value: &'a DeValue<'a>) -> Result<&'a DeTable<'a>, String> {
@@ -97,7 +79,7 @@ fn as_table<'a>(value: &'a DeValue<'a>) -> Result<&'a DeTable<'a>, String> {
 
 /// Reads the fields of an agent, reports unknown ones, and returns the errors of invalid ones.
 fn read_fields(
-    layer: &mut Layer,
+    findings: &mut LayerFindings,
     agent: &mut ConfiguredAgent,
     fields: &DeTable<'_>,
     context: &ValueContext<'_>,
@@ -107,7 +89,7 @@ fn read_fields(
         let context = context.at_span(name.span());
         let name = &**name.get_ref();
         if !FIELDS.contains(&name) {
-            layer.report(unknown_field(&agent.id, name, &context));
+            findings.push(unknown_field(&agent.id, name, &context));
         } else if let Err(why) = set_field(agent, name, value, &context) {
             let key = format!("agents.{}.{name}", agent.id);
             errors.push(unusable_field(&key, &why, &context));

@@ -8,8 +8,8 @@ use toml::de::DeTable;
 use crate::environment::{Environment, SETTINGS_VARIABLE, exists, other_writer, read_settings};
 use crate::settings::layer::Layer;
 use crate::settings::line_starts::LineStarts;
+use crate::settings::setting::{Origin, finding};
 use crate::settings::value::{RawValue, ValueContext, ordered_entries};
-use crate::settings::{Origin, finding};
 
 /// Reads the user's file. Relative paths in it start at its folder.
 pub(super) fn read_user(environment: &Environment) -> Layer {

@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use skillfold_core::{
-    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LimitedFindings, LinkPolicy,
-    Mode, Precedence, Profile, Scope, Severity, Style, Toggle, nearest,
+    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence,
+    Profile, Scope, Severity, Style, Toggle, nearest,
 };
 
 use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
+use crate::settings::agent::{self, ConfiguredAgent};
+use crate::settings::findings::LayerFindings;
 use crate::settings::key::{KEYS, Key, KeyId, SetBy};
-use crate::settings::value::{RawValue, ValueContext};
-use crate::settings::{
-    ConfiguredAgent, ConfiguredRoot, Matching, Origin, Setting, SettingFinding, agent, finding,
-    root,
-};
+use crate::settings::matching::Matching;
+use crate::settings::root::{self, ConfiguredRoot};
+use crate::settings::setting::{Origin, Setting, SettingFinding, finding};
+use crate::settings::value::{RawValue, ValueContext, one_of};
 
 /// The settings of one layer.
 #[derive(Debug, Default)]
@@ -48,31 +49,6 @@ pub(crate) struct Layer {
     pub(super) findings: LayerFindings,
 }
 
-/// The findings of a layer.
-#[derive(Debug)]
-pub(super) struct LayerFindings(LimitedFindings<SettingFinding>);
-
-impl Default for LayerFindings {
-    fn default() -> Self {
-        Self(LimitedFindings::new(MAX_FINDINGS))
-    }
-}
-
-impl LayerFindings {
-    pub(super) fn iter(&self) -> impl Iterator<Item = &SettingFinding> {
-        self.0.listed().iter()
-    }
-
-    /// Returns the findings. Those left out are reported where the last one is.
-    pub(super) fn finish(self) -> Vec<SettingFinding> {
-        let last = self.iter().last().map(|finding| finding.origin.clone());
-        self.0.finish(|diagnostic| SettingFinding {
-            origin: last.unwrap_or(Origin::Default),
-            diagnostic,
-        })
-    }
-}
-
 const HIDDEN: [(&str, HiddenPolicy); 2] = [
     ("skip", HiddenPolicy::Skip),
     ("search", HiddenPolicy::Search),
@@ -93,9 +69,6 @@ const FALLBACKS: [(&str, Fallback); 3] = [
     ("show_all", Fallback::ShowAll),
     ("ask_user", Fallback::AskUser),
 ];
-
-/// Maximum findings to list per layer; the rest are only counted.
-const MAX_FINDINGS: usize = 50;
 
 /// Maximum roots that a project may configure. Each is a folder that is kept open.
 const MAX_PROJECT_ROOTS: usize = 32;
@@ -194,7 +167,7 @@ impl Layer {
     }
 
     pub(super) fn report(&mut self, finding: SettingFinding) {
-        self.findings.0.push(|| finding);
+        self.findings.push(finding);
     }
 
     fn apply(
@@ -256,7 +229,10 @@ impl Layer {
             }
             KeyId::Fallback => self.fallback = Some(context.setting(one_of(value, &FALLBACKS)?)),
             KeyId::MaxDepth => self.max_depth = Some(context.setting(value.number()?)),
-            KeyId::Agents => agent::read(self, value, context)?,
+            KeyId::Agents => {
+                let agents = agent::read(&mut self.findings, value, context)?;
+                self.agents.extend(agents);
+            }
             KeyId::Enable => self.add_patterns(value, Toggle::On, context)?,
             KeyId::Disable => self.add_patterns(value, Toggle::Off, context)?,
             KeyId::Trusted => {
@@ -355,16 +331,4 @@ fn read_precedence(value: RawValue<'_>) -> Result<Precedence, String> {
     };
     let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
     Ok(Precedence::new(&scopes))
-}
-
-pub(super) fn one_of<T: Copy>(value: RawValue<'_>, choices: &[(&str, T)]) -> Result<T, String> {
-    let text = value.text()?;
-    let choice = choices.iter().find(|(word, _)| *word == text);
-    choice.map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<_> = choices
-            .iter()
-            .map(|(word, _)| format!("`{word}`"))
-            .collect();
-        format!("`{text}` is not one of {}", words.join(", "))
-    })
 }

@@ -1,65 +1,44 @@
 //! Settings in layers: defaults, the user's file, the project's file, variables, arguments.
 
-mod agent;
-mod file;
 mod key;
 mod line_starts;
-mod root;
+mod matching;
+mod setting;
+
+mod findings;
 mod value;
 
-pub(crate) mod layer;
+mod agent;
+mod root;
 
+mod layer;
+
+mod file;
 #[cfg(feature = "store")]
 mod write;
 
-use std::fmt;
+mod explain;
+
 use std::path::PathBuf;
 
 use skillfold_core::{
     Agent, Breadcrumb, Catalog, CatalogOptions, Code, Diagnostic, Dialect, Enablement, Error,
     Fallback, Freshness, HiddenPolicy, Limits, LinkPolicy, LoadOptions, LogDetail, Mode, Policy,
-    Precedence, Profile, ReadOptions, Scope, Severity, Strictness, Style, SuggestionThresholds,
-    Toggle, WalkOptions, canonical, nearest, visible,
+    Precedence, Profile, ReadOptions, Severity, Strictness, Style, SuggestionThresholds, Toggle,
+    WalkOptions, canonical, nearest, visible,
 };
 
 use crate::environment::Environment;
 use crate::settings::layer::Layer;
+use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
 pub use key::{KEYS, Key};
+pub use matching::Matching;
+pub use root::ConfiguredRoot;
+pub use setting::{Origin, Setting, SettingFinding};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, write_setting};
-
-/// Where a setting comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Origin {
-    /// The default value.
-    Default,
-    /// A line of the user's file.
-    User(PathBuf, u32),
-    /// A line of the project's file.
-    Project(PathBuf, u32),
-    /// An environment variable.
-    Variable(String),
-    /// An argument, or the host.
-    Argument,
-    /// A line of the user's list of trusted folders.
-    TrustList(PathBuf, u32),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => formatter.write_str("default"),
-            Self::User(path, line) | Self::Project(path, line) | Self::TrustList(path, line) => {
-                write!(formatter, "{}:{line}", visible(&path.to_string_lossy()))
-            }
-            Self::Variable(name) => formatter.write_str(name),
-            Self::Argument => formatter.write_str("argument"),
-        }
-    }
-}
 
 /// Maximum agents to suggest for an unknown one.
 const MAX_AGENT_SUGGESTIONS: usize = 3;
@@ -70,88 +49,6 @@ const MAX_PATTERN_FINDINGS: usize = 20;
 const MORE_PATTERNS_SUFFIX: &str = " more patterns match nothing";
 /// The default seconds between two rescans.
 const DEFAULT_POLL_SECONDS: usize = 5;
-
-/// A value with its origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a setting is a value and an origin"
-)]
-pub struct Setting<T> {
-    /// The value.
-    pub value: T,
-    /// Where it was set.
-    pub origin: Origin,
-}
-
-impl<T> Setting<T> {
-    fn default(value: T) -> Self {
-        Self {
-            value,
-            origin: Origin::Default,
-        }
-    }
-}
-
-/// How a message is matched against skills.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Matching {
-    /// By triggers alone: skills are neither searched nor matched by name.
-    Keyword,
-    /// By triggers, by name, and by search: by words, and by meaning if there is a model.
-    #[default]
-    Hybrid,
-    /// Like [`Hybrid`](Self::Hybrid), but a missing model is an error.
-    Semantic,
-}
-
-impl Matching {
-    /// All values with their names.
-    pub(crate) const ALL: [(&'static str, Self); 3] = [
-        ("keyword", Self::Keyword),
-        ("hybrid", Self::Hybrid),
-        ("semantic", Self::Semantic),
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        let known = Self::ALL.iter().find(|(_, matching)| *matching == self);
-        known.map_or("hybrid", |(word, _)| word)
-    }
-}
-
-/// A root configured in the settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ConfiguredRoot {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// The scope of its skills.
-    pub scope: Scope,
-    /// The plugin that it belongs to.
-    pub plugin: Option<skillfold_core::PluginName>,
-}
-
-/// A problem with a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SettingFinding {
-    /// Where the setting comes from.
-    pub origin: Origin,
-    /// The problem.
-    pub diagnostic: Diagnostic,
-}
-
-impl SettingFinding {
-    /// Returns whether discovery must stop because of it. Errors in the user's settings are fatal; those in a project's
-    /// are ignored.
-    pub fn is_fatal(&self) -> bool {
-        let is_from_project = matches!(self.origin, Origin::Project(..));
-        // A file that cannot be read just now must not be taken for an empty one.
-        let is_unavailable = self.diagnostic.code == Code::Unavailable;
-        self.diagnostic.severity == Severity::Error && (!is_from_project || is_unavailable)
-    }
-}
 
 /// The merged settings of all layers, each with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -411,12 +308,6 @@ impl Settings {
         self.findings.extend(findings);
     }
 
-    /// Returns each setting as text with its key and origin, in key order. A list has a row for each entry, or one row
-    /// without a value if it is empty.
-    pub fn explain(&self) -> Vec<(String, Option<String>, Origin)> {
-        KEYS.iter().flat_map(|key| key.rows(self)).collect()
-    }
-
     /// Returns an agent by its id; the error suggests the nearest ids.
     pub(crate) fn agent(&self, id: &str) -> Result<Agent, Error> {
         let agent = self.agents.iter().find(|agent| agent.id == id);
@@ -460,18 +351,5 @@ impl Default for Settings {
             agents: Vec::new(),
             findings: Vec::new(),
         }
-    }
-}
-
-/// Creates a finding about a setting.
-fn finding(
-    code: Code,
-    origin: &Origin,
-    span: impl Into<Option<skillfold_core::Span>>,
-    message: String,
-) -> SettingFinding {
-    SettingFinding {
-        origin: origin.clone(),
-        diagnostic: Diagnostic::new(code, span, message),
     }
 }

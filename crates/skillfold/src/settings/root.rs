@@ -1,14 +1,26 @@
-//! Parses roots in the settings.
+//! Roots configured in the settings.
 
 use std::io;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use skillfold_core::{PluginName, Scope};
 use toml::de::DeValue;
 
 use crate::environment::try_real_path;
+use crate::settings::setting::Origin;
 use crate::settings::value::{RawValue, ValueContext};
-use crate::settings::{ConfiguredRoot, Origin};
+
+/// A root configured in the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfiguredRoot {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// The scope of its skills.
+    pub scope: Scope,
+    /// The plugin that it belongs to.
+    pub plugin: Option<PluginName>,
+}
 
 /// The parts of a root as written.
 struct RootParts<'a> {

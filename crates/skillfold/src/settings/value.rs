@@ -9,7 +9,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::environment::Environment;
 use crate::settings::line_starts::LineStarts;
-use crate::settings::{Origin, Setting};
+use crate::settings::setting::{Origin, Setting};
 
 /// A value as it was written.
 #[derive(Clone, Copy)]
@@ -84,6 +84,19 @@ pub(super) fn ordered_entries<'a, 'b>(
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
+}
+
+/// Returns the choice that a value names.
+pub(super) fn one_of<T: Copy>(value: RawValue<'_>, choices: &[(&str, T)]) -> Result<T, String> {
+    let text = value.text()?;
+    let choice = choices.iter().find(|(word, _)| *word == text);
+    choice.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = choices
+            .iter()
+            .map(|(word, _)| format!("`{word}`"))
+            .collect();
+        format!("`{text}` is not one of {}", words.join(", "))
+    })
 }
 
 pub(super) fn expected(what: &str, value: &DeValue<'_>) -> String {

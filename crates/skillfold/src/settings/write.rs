@@ -9,8 +9,9 @@ use toml_edit::{Array, DocumentMut, Item, Value};
 use crate::environment::{Environment, MAX_SETTINGS_BYTES};
 use crate::settings::key::{Key, ValueForm};
 use crate::settings::layer::{Layer, PATH_SEPARATOR, unknown_key};
+use crate::settings::root;
+use crate::settings::setting::{Origin, SettingFinding};
 use crate::settings::value::{RawValue, ValueContext};
-use crate::settings::{Origin, SettingFinding, root};
 use crate::write_target::{WriteTarget, lock_state};
 
 /// A settings file.

@@ -11,7 +11,7 @@ use skillfold_core::{
 };
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
 
-use crate::snapshot_index::RankedIds;
+use crate::snapshot_index::hits::RankedIds;
 use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
 
 /// The subfolder of the cache folder for search indexes.

@@ -1,10 +1,12 @@
 //! The search index of one snapshot: in memory, or on disk if there are many skills and a cache folder.
 
-#[cfg(feature = "index")]
-mod disk;
+mod hits;
 #[cfg(feature = "index")]
 mod rebuild;
 mod resources;
+
+#[cfg(feature = "index")]
+mod disk;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -19,6 +21,7 @@ use skillfold_index::VectorCache;
 
 #[cfg(feature = "index")]
 use crate::snapshot_index::disk::DiskSnapshotIndex;
+use crate::snapshot_index::hits::Hits;
 #[cfg(feature = "index")]
 use crate::snapshot_index::rebuild::WriteTurn;
 use crate::snapshot_index::resources::CachedEmbedder;
@@ -62,18 +65,6 @@ enum Index {
     Memory(Box<SearchIndex>),
     #[cfg(feature = "index")]
     Disk(Arc<DiskSnapshotIndex>),
-}
-
-/// Ids with score and confidence, best first.
-type RankedIds = Vec<(Box<str>, f32, f32)>;
-
-/// The results of a search.
-pub(crate) struct Hits {
-    pub(crate) ranked: RankedIds,
-    pub(crate) coverage: SearchCoverage,
-    pub(crate) problem: Option<Arc<str>>,
-    /// Whether only the metadata was searched, because the index is damaged and is being rebuilt.
-    pub(crate) is_fallback: bool,
 }
 
 impl SnapshotIndex {

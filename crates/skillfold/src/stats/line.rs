@@ -5,8 +5,6 @@ use std::io::{self, BufRead, Read as _};
 use serde_json::Value;
 use skillfold_core::Feedback;
 
-use crate::stats::LogCounts;
-
 /// Maximum bytes of a line.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 /// Maximum bytes of a log to read.
@@ -20,6 +18,28 @@ const MAX_TIME_MS: u64 = 253_402_300_799_999;
 
 /// The signal's name if it is missing or invalid.
 pub(super) const UNKNOWN_SIGNAL: &str = "unknown";
+
+/// Counts of the lines of a log. Everything that was skipped is in one of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogCounts {
+    /// Lines that are not blank.
+    pub read: u64,
+    /// Lines of other events, or of other programs.
+    pub other: u64,
+    /// Lines that are not a JSON object, or events with missing or invalid fields.
+    pub broken: u64,
+    /// The line number of the first broken line.
+    pub first_broken: Option<u64>,
+    /// Lines above 1 MiB, which are skipped.
+    pub too_long: u64,
+    /// Outcomes counted only in the totals because there are more than 10,000 skills.
+    pub uncounted_skills: u64,
+    /// Requests and outcomes counted only in the totals because there are more than 10,000 periods.
+    pub uncounted_periods: u64,
+    /// Whether the log is longer than the 4 GiB that are read.
+    pub is_cut: bool,
+}
 
 /// A log line that is about a request or a skill.
 pub(super) struct LogEntry {

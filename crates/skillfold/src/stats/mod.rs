@@ -1,6 +1,7 @@
 //! Statistics from logs: how well skills are chosen over time, according to the feedback of hosts.
 
 mod line;
+mod tally;
 
 mod period;
 
@@ -8,10 +9,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
+use skillfold_core::Feedback;
+
 use line::{LogEntry, LogEvent, LogReader};
 use period::Periods;
+
+pub use line::LogCounts;
 pub use period::{PeriodLength, StatsPeriod};
-use skillfold_core::Feedback;
+pub use tally::Tally;
 
 /// Maximum skills to count separately.
 const MAX_SKILLS: usize = 10_000;
@@ -50,22 +55,6 @@ pub struct Stats {
     pub lines: LogCounts,
 }
 
-/// Counts of requests and of skill outcomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Tally {
-    /// Requests.
-    pub turns: u64,
-    /// Requests that matched at least one skill.
-    pub matched_turns: u64,
-    /// Skills that were given and used.
-    pub used: u64,
-    /// Skills that were given but not used.
-    pub unused: u64,
-    /// Skills that were needed but not given.
-    pub missed: u64,
-}
-
 /// The outcomes of one skill.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -86,28 +75,6 @@ pub struct SignalStats {
     pub tally: Tally,
 }
 
-/// Counts of the lines of a log. Everything that was skipped is in one of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LogCounts {
-    /// Lines that are not blank.
-    pub read: u64,
-    /// Lines of other events, or of other programs.
-    pub other: u64,
-    /// Lines that are not a JSON object, or events with missing or invalid fields.
-    pub broken: u64,
-    /// The line number of the first broken line.
-    pub first_broken: Option<u64>,
-    /// Lines above 1 MiB, which are skipped.
-    pub too_long: u64,
-    /// Outcomes counted only in the totals because there are more than 10,000 skills.
-    pub uncounted_skills: u64,
-    /// Requests and outcomes counted only in the totals because there are more than 10,000 periods.
-    pub uncounted_periods: u64,
-    /// Whether the log is longer than the 4 GiB that are read.
-    pub is_cut: bool,
-}
-
 impl Stats {
     /// Reads a log of [JSON lines](https://jsonlines.org) as written by `TraceLines`.
     ///
@@ -124,51 +91,6 @@ impl Stats {
         }
         Ok(builder.build(reader.finish()))
     }
-}
-
-impl Tally {
-    /// Returns the number of outcomes.
-    pub const fn outcomes(&self) -> u64 {
-        self.used
-            .saturating_add(self.unused)
-            .saturating_add(self.missed)
-    }
-
-    /// Returns the number of wrong outcomes: unused or missed.
-    pub const fn wrong(&self) -> u64 {
-        self.unused.saturating_add(self.missed)
-    }
-
-    /// Returns the share of the given skills that were used, from 0 to 1; `None` if none was given.
-    pub fn precision(&self) -> Option<f64> {
-        ratio(self.used, self.unused)
-    }
-
-    /// Returns the share of the needed skills that were given, from 0 to 1; `None` if none was needed.
-    pub fn recall(&self) -> Option<f64> {
-        ratio(self.used, self.missed)
-    }
-
-    fn count_turn(&mut self, is_matched: bool) {
-        self.turns += 1;
-        self.matched_turns += u64::from(is_matched);
-    }
-
-    fn count_feedback(&mut self, feedback: Feedback) {
-        match feedback {
-            Feedback::Used => self.used += 1,
-            Feedback::Unused => self.unused += 1,
-            Feedback::Missed => self.missed += 1,
-            _ => {}
-        }
-    }
-}
-
-fn ratio(part: u64, rest: u64) -> Option<f64> {
-    let all = part.saturating_add(rest);
-    #[expect(clippy::cast_precision_loss, reason = "a share may be rounded")]
-    let share = part as f64 / all as f64;
-    (all > 0).then_some(share)
 }
 
 /// Accumulates the statistics while a log is read.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use crate::stats::Tally;
+use crate::stats::tally::Tally;
 
 /// Maximum periods to count separately.
 const MAX_PERIODS: usize = 10_000;

@@ -3,8 +3,9 @@
 use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
 use skillfold_core::{Catalog, Entry, Root, Status, Trust, check_triggers};
 
+use crate::discovery_report::DiscoveryReport;
 use crate::roots::{RootStatus, SearchedRoot};
-use crate::skills::{DiscoveryReport, Skills};
+use crate::skills::Skills;
 use crate::view::settings::SettingProblem;
 
 /// The roots and skills that were found, with their status and problems.

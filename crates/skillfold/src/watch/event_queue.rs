@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use skillfold_core::SKILL_FILE;
 
-use crate::watch::watch_set::{WatchedPaths, with_real_paths};
+use crate::watched_paths::{WatchedPaths, with_real_paths};
 
 /// A path is due once it had no events for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(40);

@@ -1,6 +1,7 @@
 //! Keeps skills up to date: a thread that refreshes on the system's change notifications, and at intervals.
 
 mod event_queue;
+
 mod watch_set;
 
 use std::fmt;
@@ -12,11 +13,10 @@ use std::time::{Duration, Instant};
 use skillfold_core::{Catalog, Changes, Error};
 
 use crate::skills::Skills;
+use crate::watched_paths::WatchedPaths;
 
 use event_queue::{Due, EventQueue};
 use watch_set::{NotifyWatcher, PathWatcher, WatchSet};
-
-pub(crate) use watch_set::WatchedPaths;
 
 /// When to check a file again that changed so recently that another change could leave the same timestamp.
 const SETTLE_DELAY: Duration = Duration::from_millis(2_050);

@@ -1,6 +1,8 @@
 //! The `io.modelcontextprotocol/skills` extension (SEP-2640): skills with their frontmatter verbatim and a digest of
 //! every file, and folders as resources.
 
+mod not_served;
+
 mod directory;
 mod entry;
 
@@ -10,8 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::object;
 use crate::client_view::ServerState;
-use crate::page::{TTL_MS, is_cursor};
-use crate::resources::not_found;
+use crate::protocol::page::{TTL_MS, is_cursor};
 
 const EXTENSION_ID: &str = "io.modelcontextprotocol/skills";
 
@@ -49,13 +50,6 @@ pub(crate) fn answer(
         result.remove("cacheScope");
     }
     Ok(CustomResult::new(Value::Object(result)))
-}
-
-/// Returns the error for a URI that leads to nothing published. It does not say why: the client may not be allowed to
-/// know.
-fn not_served(uri: &str) -> ErrorData {
-    let unknown = not_found(uri);
-    ErrorData::invalid_params(unknown.message, unknown.data)
 }
 
 fn with_cache_fields(mut result: Map<String, Value>) -> Map<String, Value> {

@@ -9,7 +9,8 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
-use crate::host_name::HostName;
+use crate::http::host_name::HostName;
+use crate::request_head::single_header;
 
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
@@ -68,7 +69,7 @@ impl Origins {
 
     /// Returns the origin of a page if it is allowed.
     pub(crate) fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
-        let value = crate::admission::single_header(headers, &ORIGIN)?;
+        let value = single_header(headers, &ORIGIN)?;
         let origin = Origin::parse(value.to_str().ok()?)?;
         let allows = |allowed: &Origin| {
             allowed.scheme == origin.scheme

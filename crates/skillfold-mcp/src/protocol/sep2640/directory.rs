@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::object;
 use crate::client_view::ServerState;
-use crate::media;
-use crate::page::page;
-use crate::resources::published_entry;
-use crate::sep2640::not_served;
-use crate::uri;
+use crate::protocol::media;
+use crate::protocol::page::page;
+use crate::protocol::resources::published_entry;
+use crate::protocol::sep2640::not_served::not_served;
+use crate::protocol::uri;
 
 /// Returns a page of the files and folders directly inside a skill's folder.
 pub(super) fn read(

@@ -1,5 +1,19 @@
 //! Serves many clients over streamable HTTP.
 
+mod host_name;
+mod limits;
+mod send_budget;
+mod token;
+
+mod access;
+mod connections;
+mod origin;
+mod sessions;
+
+mod listen;
+
+mod admission;
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,33 +31,25 @@ use skillfold::core::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::admission::{Admission, MAX_WHOLE_FILE_REQUESTS, admit};
 use crate::client_view::ServerState;
-use crate::host_name::HostName;
-use crate::limits::HttpLimits;
-use crate::listen::{listen, raise_descriptor_limit};
 use crate::metrics::Gauges;
-use crate::origin::Origins;
-use crate::send_budget::SendBudget;
+use crate::read_permit::MAX_WHOLE_FILE_REQUESTS;
+use crate::request_head::MCP_PATH;
 use crate::server::Server;
-use crate::sessions::Sessions;
-use crate::token::Token;
 
-/// The path of the MCP endpoint.
-pub(crate) const MCP_PATH: &str = "/mcp";
+use admission::{Admission, admit};
+use host_name::HostName;
+use listen::{listen, raise_descriptor_limit};
+use origin::Origins;
+use send_budget::SendBudget;
+use sessions::Sessions;
+
+pub use access::Access;
+pub use limits::HttpLimits;
+pub use token::Token;
 
 /// How often to check during shutdown whether the last response was sent.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
-
-/// Who may send requests.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "a token is required or not")]
-pub enum Access {
-    /// Clients that send the token.
-    Token(Token),
-    /// Everyone who reaches the address.
-    Open,
-}
 
 /// Where the server listens, and for whom.
 #[derive(Clone, Debug)]

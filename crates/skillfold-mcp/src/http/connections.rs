@@ -13,7 +13,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
 use crate::client_view::ServerState;
-use crate::limits::HttpLimits;
+use crate::http::limits::HttpLimits;
 use crate::metrics::add;
 
 /// How long to count repeated warnings before logging the sum.

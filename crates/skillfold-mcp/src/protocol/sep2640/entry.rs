@@ -7,10 +7,10 @@ use skillfold::view::Any;
 
 use crate::answer::{object, value};
 use crate::client_view::ServerState;
-use crate::page::page;
-use crate::resources::published_entry;
-use crate::sep2640::not_served;
-use crate::uri;
+use crate::protocol::page::page;
+use crate::protocol::resources::published_entry;
+use crate::protocol::sep2640::not_served::not_served;
+use crate::protocol::uri;
 
 /// Returns a page of the published skills. One that cannot be published after all is left out and logged.
 pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {

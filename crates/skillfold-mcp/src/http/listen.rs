@@ -20,8 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
 
 use crate::client_view::ServerState;
-use crate::connections::{ConnectionSlot, Connections};
-use crate::limits::HttpLimits;
+use crate::http::connections::{ConnectionSlot, Connections};
+use crate::http::limits::HttpLimits;
 use crate::metrics::add;
 
 /// Maximum bytes of all headers of a request; more is answered with 431.

@@ -13,7 +13,7 @@ use skillfold::view::Failure;
 
 use crate::answer::{SkillLine, value};
 use crate::client_view::ServerState;
-use crate::page::page;
+use crate::protocol::page::page;
 
 /// The argument of a skill that names none.
 const DEFAULT_ARGUMENT: &str = "arguments";

@@ -13,9 +13,9 @@ use skillfold::view::FilePart;
 
 use crate::answer::SkillLine;
 use crate::client_view::ServerState;
-use crate::media;
-use crate::page::{TTL_MS, page};
-use crate::uri::{self, SkillUri};
+use crate::protocol::media;
+use crate::protocol::page::{TTL_MS, page};
+use crate::protocol::uri::{self, SkillUri};
 
 /// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {

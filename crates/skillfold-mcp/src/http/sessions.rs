@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 use tokio::sync::Mutex;
 
 use crate::client_view::ServerState;
-use crate::limits::HttpLimits;
+use crate::http::limits::HttpLimits;
 
 /// How long a sent response can be requested again. The SDK caches each response for this long. With its default of one
 /// minute, the cache took most of a session's memory.

@@ -1,5 +1,4 @@
-//! Limits on responses being sent: counts them, limits how many whole files are read at the same time, and how many
-//! bytes are held for clients that read slowly.
+//! Limits on responses being sent: counts them, and limits how many bytes are held for clients that read slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -8,13 +7,12 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::http::request::Parts;
 use hyper::body::{Frame, SizeHint};
-use rmcp::model::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::client_view::ServerState;
 use crate::metrics::add;
+use crate::read_permit::ReadPermit;
 
 /// Responses up to this size are not counted: most are smaller, and one per connection fits in memory.
 const UNCOUNTED_BYTES: u64 = 64 * 1024;
@@ -67,24 +65,6 @@ impl SendBudget {
             budget: self.clone(),
             _in_flight: in_flight,
         }))
-    }
-}
-
-/// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadPermit(#[expect(dead_code, reason = "RAII guard")] Arc<OwnedSemaphorePermit>);
-
-impl ReadPermit {
-    /// Waits for a permit.
-    pub(crate) async fn acquire(permits: &Arc<Semaphore>) -> Option<Self> {
-        // The semaphore is never closed.
-        let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-        Some(Self(Arc::new(permit)))
-    }
-
-    /// Returns the permit of an HTTP request.
-    pub(crate) fn from_extensions(request: &Extensions) -> Option<Self> {
-        request.get::<Parts>()?.extensions.get().cloned()
     }
 }
 

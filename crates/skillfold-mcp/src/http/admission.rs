@@ -8,10 +8,10 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN, RETRY_AFTER,
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN, RETRY_AFTER,
     WWW_AUTHENTICATE,
 };
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -20,23 +20,21 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::client_view::ServerState;
-use crate::connections::{ConnectionSlot, ThrottledWarning};
 use crate::direct;
-use crate::host_name::HostName;
-use crate::http::Access;
-use crate::limits::HttpLimits;
-use crate::listen::MAX_HEADER_BYTES;
+use crate::http::access::Access;
+use crate::http::connections::{ConnectionSlot, ThrottledWarning};
+use crate::http::host_name::HostName;
+use crate::http::limits::HttpLimits;
+use crate::http::listen::MAX_HEADER_BYTES;
+use crate::http::origin::{Origins, allow_origin, is_preflight, preflight};
+use crate::http::send_budget::{InFlight, SendBudget};
+use crate::http::sessions::SESSIONS_FULL;
 use crate::metrics::add;
-use crate::origin::{Origins, allow_origin, is_preflight, preflight};
-use crate::send_budget::{InFlight, ReadPermit, SendBudget};
-use crate::sessions::SESSIONS_FULL;
+use crate::read_permit::ReadPermit;
+use crate::request_head::single_header;
 
 /// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
-
-/// Maximum requests for whole files that are answered at the same time. Each takes several times the size of its file
-/// until its response is counted against the budget.
-pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 4;
 
 /// The checks on every request.
 #[derive(Debug)]
@@ -249,15 +247,6 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Response> {
 
 fn is_too_long(error: &(dyn Error + 'static)) -> bool {
     error.is::<LengthLimitError>() || error.source().is_some_and(is_too_long)
-}
-
-/// Returns the value of a header that occurs exactly once.
-pub(crate) fn single_header<'h>(
-    headers: &'h HeaderMap,
-    name: &HeaderName,
-) -> Option<&'h HeaderValue> {
-    let mut values = headers.get_all(name).iter();
-    values.next().filter(|_| values.next().is_none())
 }
 
 fn refuse(status: StatusCode, reason: &str) -> Response {

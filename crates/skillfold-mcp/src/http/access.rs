@@ -1,0 +1,13 @@
+//! Who may send requests over HTTP.
+
+use crate::http::token::Token;
+
+/// Who may send requests.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a token is required or not")]
+pub enum Access {
+    /// Clients that send the token.
+    Token(Token),
+    /// Everyone who reaches the address.
+    Open,
+}

@@ -1,0 +1,10 @@
+//! What the protocol asks for besides tools: prompts, resources, and skills through its extension.
+
+pub(crate) mod media;
+pub(crate) mod page;
+mod uri;
+
+pub(crate) mod prompts;
+pub(crate) mod resources;
+
+pub(crate) mod sep2640;

@@ -1,0 +1,29 @@
+//! Limits how many whole files are read for HTTP requests at the same time.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use rmcp::model::Extensions;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Maximum requests for whole files that are answered at the same time. Each takes several times the size of its file
+/// until its response is counted against the budget.
+pub(crate) const MAX_WHOLE_FILE_REQUESTS: usize = 4;
+
+/// Permission to read a whole file, shared by the reader and the sender. It is released when both drop it.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadPermit(#[expect(dead_code, reason = "RAII guard")] Arc<OwnedSemaphorePermit>);
+
+impl ReadPermit {
+    /// Waits for a permit.
+    pub(crate) async fn acquire(permits: &Arc<Semaphore>) -> Option<Self> {
+        // The semaphore is never closed.
+        let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+        Some(Self(Arc::new(permit)))
+    }
+
+    /// Returns the permit of an HTTP request.
+    pub(crate) fn from_extensions(request: &Extensions) -> Option<Self> {
+        request.get::<Parts>()?.extensions.get().cloned()
+    }
+}

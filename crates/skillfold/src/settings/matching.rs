@@ -1,0 +1,28 @@
+//! The values of the setting `matching`.
+
+/// How a message is matched against skills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Matching {
+    /// By triggers alone: skills are neither searched nor matched by name.
+    Keyword,
+    /// By triggers, by name, and by search: by words, and by meaning if there is a model.
+    #[default]
+    Hybrid,
+    /// Like [`Hybrid`](Self::Hybrid), but a missing model is an error.
+    Semantic,
+}
+
+impl Matching {
+    /// All values with their names.
+    pub(crate) const ALL: [(&'static str, Self); 3] = [
+        ("keyword", Self::Keyword),
+        ("hybrid", Self::Hybrid),
+        ("semantic", Self::Semantic),
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(_, matching)| *matching == self);
+        known.map_or("hybrid", |(word, _)| word)
+    }
+}
