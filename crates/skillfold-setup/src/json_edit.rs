@@ -2,20 +2,20 @@
 
 use serde_json::Value;
 
-use crate::setup::entry::{Entry, SyntaxFault, quoted};
-use crate::setup::json::{JsonKind, JsonNode, Member, parse};
+use crate::entry::{Entry, SyntaxFault, quoted};
+use crate::json::{JsonKind, JsonNode, Member, parse};
 
 /// How far a level is moved in where the file does not show it.
 const UNIT: &str = "  ";
 
 /// Returns what a text holds.
-pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
+pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let node = parse(text)?;
     Ok(node.map_or(Value::Null, |node| node.value()))
 }
 
 /// Puts an entry below a path of keys.
-pub(super) fn insert(
+pub(crate) fn insert(
     text: &str,
     path: &[&str],
     name: &str,
@@ -72,7 +72,7 @@ pub(super) fn insert(
 }
 
 /// Puts an entry in the place of another.
-pub(super) fn replace(
+pub(crate) fn replace(
     text: &str,
     path: &[&str],
     name: &str,
@@ -89,7 +89,7 @@ pub(super) fn replace(
 }
 
 /// Takes an entry out, with the comma that it needed.
-pub(super) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
+pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
     let Some((_, level, member)) = find(text, path, name)? else {
         return Ok(text.to_owned());
     };

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::setup::entry::SyntaxFault;
+use crate::entry::SyntaxFault;
 
 /// How deep values may be nested.
 const DEPTH: usize = 128;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct JsonNode {
-    pub(super) span: Range<usize>,
-    pub(super) kind: JsonKind,
+pub(crate) struct JsonNode {
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: JsonKind,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum JsonKind {
+pub(crate) enum JsonKind {
     Object(Vec<Member>),
     List(Vec<JsonNode>),
     Scalar(Value),
@@ -25,15 +25,15 @@ pub(super) enum JsonKind {
 
 /// A key, its value, and the comma behind them.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub(super) key: String,
-    pub(super) start: usize,
-    pub(super) value: JsonNode,
-    pub(super) comma: Option<usize>,
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) start: usize,
+    pub(crate) value: JsonNode,
+    pub(crate) comma: Option<usize>,
 }
 
 impl JsonNode {
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match &self.kind {
             JsonKind::Object(members) => {
                 let members = members.iter();
@@ -47,7 +47,7 @@ impl JsonNode {
 }
 
 /// Reads a text that holds one value; nothing if it holds none.
-pub(super) fn parse(text: &str) -> Result<Option<JsonNode>, SyntaxFault> {
+pub(crate) fn parse(text: &str) -> Result<Option<JsonNode>, SyntaxFault> {
     let mut reader = JsonReader {
         text,
         at: 0,
