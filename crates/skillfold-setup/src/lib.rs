@@ -25,8 +25,6 @@
 mod entry;
 
 mod json;
-
-mod json_edit;
 mod toml;
 mod yaml;
 

@@ -12,7 +12,7 @@ use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 use crate::client::{Client, ClientFile, Format};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
 use crate::record::{Added, Record};
-use crate::{json_edit, record, toml, yaml};
+use crate::{json, record, toml, yaml};
 
 /// Maximum size of a configuration file. Some clients keep more than settings in it.
 const MAX_CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
@@ -278,9 +278,9 @@ enum Edit<'a> {
 fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<String, SyntaxFault> {
     let key = keys.first().copied().unwrap_or_default();
     match (client.format(), edit) {
-        (Format::Json, Edit::Insert(entry)) => json_edit::insert(text, keys, NAME, entry),
-        (Format::Json, Edit::Replace(entry)) => json_edit::replace(text, keys, NAME, entry),
-        (Format::Json, Edit::Remove) => json_edit::remove(text, keys, NAME),
+        (Format::Json, Edit::Insert(entry)) => json::insert(text, keys, NAME, entry),
+        (Format::Json, Edit::Replace(entry)) => json::replace(text, keys, NAME, entry),
+        (Format::Json, Edit::Remove) => json::remove(text, keys, NAME),
         (Format::Toml, Edit::Insert(entry)) => toml::insert(text, key, NAME, entry),
         (Format::Toml, Edit::Replace(entry)) => toml::replace(text, key, NAME, entry),
         (Format::Toml, Edit::Remove) => toml::remove(text, key, NAME),
@@ -292,7 +292,7 @@ fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
 
 fn parse(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     let value = match client.format() {
-        Format::Json => json_edit::value(text),
+        Format::Json => json::value(text),
         Format::Toml => toml::value(text),
         Format::Yaml => yaml::value(text),
     }?;

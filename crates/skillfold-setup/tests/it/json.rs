@@ -133,6 +133,12 @@ fn vscode_keeps_its_comments_and_inputs() {
         ],
     }
     "#);
+    check(Client::VsCode, "{\n  /*/ none yet */\n}\n");
+    check(Client::VsCode, "{ \"servers\": {} // old\r}\n");
+    check(
+        Client::VsCode,
+        "{\n\n  \"servers\": {\n\n    \"a\": {}\n\n  }\n}\n",
+    );
 }
 
 #[test]
