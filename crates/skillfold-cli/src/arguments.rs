@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use skillfold::Client;
 use skillfold::core::{DESCRIPTION_PLACEHOLDER, Envelope, Scope};
+use skillfold_setup::Client;
 
 const EXIT_CODES: &str = "\
 Exit codes:

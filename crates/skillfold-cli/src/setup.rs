@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use similar::{ChangeTag, TextDiff};
 use skillfold::core::text::first_chars;
 use skillfold::core::{Error, visible};
+use skillfold::program;
 use skillfold::view::{self, Document};
-use skillfold::{ClientFile, SetupChange, SetupPlan, program};
+use skillfold_setup::{ClientFile, SetupChange, SetupPlan};
 
 use crate::arguments::{Global, Setup};
 use crate::ask::{Answer, ask};
@@ -29,7 +30,12 @@ pub(crate) fn run(
     let lines = diff_lines(&plan);
     let text: Vec<&str> = lines.iter().flat_map(|(_, line)| [line, "\n"]).collect();
     let text = text.concat();
-    let setup_view = view::Setup::new(&plan, text);
+    let setup_view = view::Setup::new(
+        plan.client().name(),
+        plan.file(),
+        plan.change().name(),
+        text,
+    );
     if plan.change() == SetupChange::Nothing {
         return report_no_change(&plan, options, setup_view, output);
     }

@@ -47,5 +47,8 @@ mod write_root;
 
 mod lock;
 
+mod write_target;
+
 pub use lock::Lock;
 pub use write_root::{Access, ReadFile, WriteRoot};
+pub use write_target::{WriteTarget, lock_state};

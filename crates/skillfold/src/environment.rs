@@ -40,10 +40,6 @@ pub(crate) const NO_HOME_LOOKUP_VARIABLE: &str = "SKILLFOLD_NO_HOME_LOOKUP";
 /// Maximum size of a settings file.
 pub(crate) const MAX_SETTINGS_BYTES: u64 = 1024 * 1024;
 
-/// Maximum size of another program's configuration file. Some programs keep more than settings in it.
-#[cfg(feature = "setup")]
-pub(crate) const MAX_CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
-
 /// The environment of a host: its working folder, the user's home, and environment variables.
 ///
 /// [`Environment::from_process`] reads it from the process. Servers of many projects, and tests, build their own:
@@ -181,7 +177,7 @@ impl Environment {
     }
 
     /// Returns the folder for the program's own state of this user.
-    pub(crate) fn state_folder(&self) -> Option<PathBuf> {
+    pub fn state_folder(&self) -> Option<PathBuf> {
         let folder = if cfg!(windows) {
             self.folder_variable("LOCALAPPDATA")
         } else {
@@ -272,7 +268,7 @@ impl Environment {
     }
 
     /// Returns the folder that a variable names, if the path is absolute.
-    pub(crate) fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
+    pub fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
         path.is_absolute().then_some(path)
     }
@@ -319,7 +315,6 @@ fn home_variable() -> Option<PathBuf> {
 
 /// Returns the path of the running program as a user would start it: where `PATH` finds it, if that is the same file.
 /// Such a path survives an update that installs a new version next to the old one.
-#[cfg(feature = "setup")]
 #[expect(
     clippy::disallowed_methods,
     reason = "this module reads the environment"

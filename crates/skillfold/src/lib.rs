@@ -19,9 +19,6 @@ mod environment;
 #[cfg(feature = "exact-tokens")]
 mod o200k;
 
-#[cfg(feature = "store")]
-mod write_target;
-
 mod settings;
 
 mod trust;
@@ -56,8 +53,6 @@ mod check;
 mod evaluate;
 #[cfg(feature = "store")]
 mod scaffold;
-#[cfg(feature = "setup")]
-mod setup;
 mod stats;
 
 pub mod view;
@@ -69,9 +64,7 @@ pub use agent::AgentSkills;
 pub use check::{CheckTarget, CheckedSkill};
 pub use counters::Counters;
 pub use discovery_report::DiscoveryReport;
-pub use environment::Environment;
-#[cfg(feature = "setup")]
-pub use environment::program;
+pub use environment::{Environment, program};
 pub use evaluate::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
     QueryMatch, TriggeredBy,
@@ -91,8 +84,6 @@ pub use settings::{
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};
-#[cfg(feature = "setup")]
-pub use setup::{Client, ClientFile, SetupChange, SetupPlan};
 pub use skillfold_core as core;
 pub use skills::Skills;
 pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPeriod, Tally};

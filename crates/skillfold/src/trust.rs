@@ -12,6 +12,8 @@ use std::{fmt, io};
 #[cfg(feature = "store")]
 use skillfold_core::Error;
 use skillfold_core::{Code, Diagnostic, visible};
+#[cfg(feature = "store")]
+use skillfold_store::{WriteTarget, lock_state};
 use toml::Spanned;
 
 #[cfg(feature = "store")]
@@ -20,8 +22,6 @@ use crate::environment::{
     Environment, FolderIdentity, folder_identity, other_writer, read_settings, real_path,
 };
 use crate::settings::{Origin, SettingFinding, Settings};
-#[cfg(feature = "store")]
-use crate::write_target::{WriteTarget, lock_state};
 
 /// Maximum folders in the list. Users add them one by one.
 const MAX_FOLDERS: usize = 10_000;
@@ -387,7 +387,7 @@ fn edit_list(
         return Err(Error::refused_write(file.to_string_lossy(), rule));
     }
     let target = WriteTarget::for_user(&file)?;
-    let _lock = lock_state(environment)?;
+    let _lock = lock_state(environment.state_folder().as_deref())?;
     let old = target.read(MAX_SETTINGS_BYTES)?;
     let text = target.text(old.as_ref())?;
     let mut document: toml_edit::DocumentMut = text

@@ -208,7 +208,7 @@ fn file_that_cannot_be_understood_is_said_with_its_place() {
     let world = world();
     world.write("\n//- person/.gemini/settings.json\n{\n  \"ui\": {\n");
     insta::assert_snapshot!(run(&world, &["setup", "gemini", "--yes"]), @"
-    ! error: Invalid `ROOT/person/.gemini/settings.json`: Ends where `}` is expected at 3:1
+    ! error: Invalid `ROOT/person/.gemini/settings.json`: Unterminated object at 2:9
     ! hint: Correct it and try again
     exit 2
     ");

@@ -8,7 +8,7 @@ use crate::source::line_at;
 use crate::tree::files;
 
 /// What a crate may use of this workspace, from the outside in.
-const INWARD: [(&str, &[&str]); 10] = [
+const INWARD: [(&str, &[&str]); 11] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
     ("skillfold-store", &["skillfold-core"]),
@@ -26,8 +26,17 @@ const INWARD: [(&str, &[&str]); 10] = [
     ),
     ("skillfold-mcp", &["skillfold-core", "skillfold"]),
     (
+        "skillfold-setup",
+        &["skillfold-core", "skillfold", "skillfold-store"],
+    ),
+    (
         "skillfold-cli",
-        &["skillfold-core", "skillfold", "skillfold-mcp"],
+        &[
+            "skillfold-core",
+            "skillfold",
+            "skillfold-mcp",
+            "skillfold-setup",
+        ],
     ),
     (
         "skillfold-hub",

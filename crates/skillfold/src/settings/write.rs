@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use skillfold_core::{Error, Severity};
-use skillfold_store::Access;
+use skillfold_store::{Access, WriteTarget, lock_state};
 use toml_edit::{Array, DocumentMut, Item, Value};
 
 use crate::environment::{Environment, MAX_SETTINGS_BYTES};
@@ -12,7 +12,6 @@ use crate::settings::layer::{Layer, PATH_SEPARATOR, unknown_key};
 use crate::settings::root;
 use crate::settings::setting::{Origin, SettingFinding};
 use crate::settings::value::{RawValue, ValueContext};
-use crate::write_target::{WriteTarget, lock_state};
 
 /// A settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ pub fn write_setting(
         lines: None,
     };
     let item = check_value(key, value, &context)?;
-    let _lock = lock_state(environment)?;
+    let _lock = lock_state(environment.state_folder().as_deref())?;
     let old = target.read(MAX_SETTINGS_BYTES)?;
     let text = target.text(old.as_ref())?.unwrap_or_default();
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {

@@ -1,5 +1,7 @@
 //! The JSON view of a change to a client's configuration.
 
+use std::path::Path;
+
 /// A change to a client's configuration.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -19,28 +21,19 @@ pub struct Setup {
     pub diff: Option<String>,
 }
 
-#[cfg(feature = "setup")]
 impl Setup {
-    /// Creates the view of a plan that is not written yet; `diff` is its unified diff.
-    pub fn new(plan: &crate::setup::SetupPlan, diff: String) -> Self {
-        use crate::setup::SetupChange;
-        let change = match plan.change() {
-            SetupChange::Nothing => "nothing",
-            SetupChange::Added => "added",
-            SetupChange::Replaced => "replaced",
-            SetupChange::Removed => "removed",
-            SetupChange::RemovedOther => "removed_other",
-        };
+    /// Creates the view of a change that is not written yet; `diff` is its unified diff.
+    pub fn new(client: &str, file: &Path, change: &str, diff: String) -> Self {
         Self {
-            client: plan.client().to_string(),
-            file: plan.file().to_string_lossy().into_owned(),
+            client: client.to_owned(),
+            file: file.to_string_lossy().into_owned(),
             change: change.to_owned(),
             written: false,
             diff: (!diff.is_empty()).then_some(diff),
         }
     }
 
-    /// Marks the plan as written.
+    /// Marks the change as written.
     #[must_use]
     pub fn written(mut self) -> Self {
         self.written = true;

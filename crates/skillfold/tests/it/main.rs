@@ -26,8 +26,6 @@ mod roots;
 #[cfg(feature = "index")]
 mod search_disk;
 mod settings;
-#[cfg(all(feature = "setup", target_os = "linux"))]
-mod setup;
 mod snapshots;
 mod stats;
 #[cfg(feature = "store")]

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::codes::Code;
 use crate::read::discover::{Discovery, ReadOptions, discover};
+use crate::source::Stability;
 
 fn hostile() -> TempDir {
     let root = tempfile::tempdir().unwrap();

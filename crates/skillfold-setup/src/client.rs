@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde_json::Value;
-use skillfold_core::Error;
+use skillfold::core::Error;
 
-use crate::environment::Environment;
-use crate::setup::entry::{Entry, Field};
+use crate::entry::{Entry, Field};
+use skillfold::Environment;
 
 /// A program that can use skills over MCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub enum ClientFile {
 
 /// The file format of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(crate) enum Format {
     Json,
     Toml,
     Yaml,
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    pub(super) const fn format(self) -> Format {
+    pub(crate) const fn format(self) -> Format {
         match self {
             Self::Codex => Format::Toml,
             Self::Goose => Format::Yaml,
@@ -87,7 +87,7 @@ impl Client {
     }
 
     /// Returns the path of keys to the servers in the configuration `value`.
-    pub(super) fn server_keys(self, value: &Value) -> &'static [&'static str] {
+    pub(crate) fn server_keys(self, value: &Value) -> &'static [&'static str] {
         match self {
             Self::ClaudeCode | Self::Cursor | Self::Gemini => &["mcpServers"],
             Self::Codex => &["mcp_servers"],
@@ -103,7 +103,7 @@ impl Client {
     }
 
     /// Returns the client's configuration entry for the server.
-    pub(super) fn entry(self, file: ClientFile, command: &str) -> Entry {
+    pub(crate) fn entry(self, file: ClientFile, command: &str) -> Entry {
         let text = |text: &str| Field::text(text);
         let mut serve = vec!["serve".to_owned()];
         if self == Self::Cursor && file == ClientFile::Project {
@@ -135,7 +135,7 @@ impl Client {
     }
 
     /// Returns the path of the client's configuration file.
-    pub(super) fn file(
+    pub(crate) fn file(
         self,
         environment: &Environment,
         file: ClientFile,

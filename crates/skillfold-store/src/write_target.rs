@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use skillfold_core::{Error, ErrorKind};
-use skillfold_store::{Access, Lock, ReadFile, WriteRoot};
 
-use crate::environment::Environment;
+use crate::lock::Lock;
+use crate::write_root::{Access, ReadFile, WriteRoot};
 
 /// The name of the lock file in the user's state folder.
 const LOCK_NAME: &str = "lock";
 
 /// A file to be written, relative to a folder whose path is trusted.
 #[derive(Clone, Debug)]
-pub(crate) struct WriteTarget {
+pub struct WriteTarget {
     base: PathBuf,
     file: PathBuf,
     owner: Owner,
@@ -26,7 +26,7 @@ enum Owner {
 
 impl WriteTarget {
     /// Creates the target for a file of the user. Links on the way to its folder are followed: they are the user's own.
-    pub(crate) fn for_user(path: &Path) -> Result<Self, Error> {
+    pub fn for_user(path: &Path) -> Result<Self, Error> {
         let (Some(base), Some(file)) = (path.parent(), path.file_name()) else {
             let rule = "A path ends in the name of a file";
             return Err(Error::refused_write(path.to_string_lossy(), rule));
@@ -39,7 +39,7 @@ impl WriteTarget {
     }
 
     /// Creates the target for a file inside the folder `base`. Links below that folder are not followed.
-    pub(crate) fn within(base: &Path, path: &Path) -> Result<Self, Error> {
+    pub fn within(base: &Path, path: &Path) -> Result<Self, Error> {
         let Ok(file) = path.strip_prefix(base) else {
             let rule = "It leaves the folder that may be written";
             return Err(Error::refused_write(path.to_string_lossy(), rule));
@@ -52,7 +52,7 @@ impl WriteTarget {
     }
 
     /// Reads the file; `None` if it does not exist.
-    pub(crate) fn read(&self, limit: u64) -> Result<Option<ReadFile>, Error> {
+    pub fn read(&self, limit: u64) -> Result<Option<ReadFile>, Error> {
         match WriteRoot::open(&self.base) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             base => base?.read(&self.file, limit),
@@ -60,7 +60,7 @@ impl WriteTarget {
     }
 
     /// Returns a file that was read as text.
-    pub(crate) fn text<'f>(&self, file: Option<&'f ReadFile>) -> Result<Option<&'f str>, Error> {
+    pub fn text<'f>(&self, file: Option<&'f ReadFile>) -> Result<Option<&'f str>, Error> {
         let text = file.map(|file| str::from_utf8(file.bytes()));
         text.transpose().map_err(|error| {
             let path = self.base.join(&self.file);
@@ -69,12 +69,7 @@ impl WriteTarget {
     }
 
     /// Replaces the file if it is still what was read, or creates it if it did not exist.
-    pub(crate) fn write(
-        &self,
-        old: Option<&ReadFile>,
-        bytes: &[u8],
-        access: Access,
-    ) -> Result<(), Error> {
+    pub fn write(&self, old: Option<&ReadFile>, bytes: &[u8], access: Access) -> Result<(), Error> {
         let base = match self.owner {
             Owner::User => WriteRoot::open_or_create(&self.base, access)?,
             Owner::Project => WriteRoot::open(&self.base)?,
@@ -86,22 +81,21 @@ impl WriteTarget {
     }
 
     /// Removes the file if it is still what was read.
-    #[cfg(feature = "setup")]
-    pub(crate) fn remove(&self, old: &ReadFile) -> Result<(), Error> {
+    pub fn remove(&self, old: &ReadFile) -> Result<(), Error> {
         WriteRoot::open(&self.base)?.remove(&self.file, old)
     }
 }
 
 /// Takes the lock that every read-modify-write of our files holds, so that no change is lost.
 ///
-/// It is in the user's state folder. If that cannot be written there is no lock, and the second of two concurrent
-/// changes is refused because the file has changed.
-pub(crate) fn lock_state(environment: &Environment) -> Result<Option<Lock>, Error> {
-    let Some(state) = environment.state_folder() else {
+/// It is in the user's state folder. If there is none or it cannot be written there is no lock, and the second of two
+/// concurrent changes is refused because the file has changed.
+pub fn lock_state(folder: Option<&Path>) -> Result<Option<Lock>, Error> {
+    let Some(folder) = folder else {
         return Ok(None);
     };
     let locked =
-        WriteRoot::open_or_create(&state, Access::Ordinary).and_then(|base| base.lock(LOCK_NAME));
+        WriteRoot::open_or_create(folder, Access::Ordinary).and_then(|base| base.lock(LOCK_NAME));
     match locked {
         Err(error) if error.kind() == ErrorKind::Unwritable => Ok(None),
         locked => locked.map(Some),

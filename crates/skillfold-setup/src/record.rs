@@ -4,32 +4,34 @@
 
 use std::path::Path;
 
-use skillfold_core::Error;
-use skillfold_store::Access;
+use skillfold::Environment;
+use skillfold::core::Error;
+use skillfold_store::{Access, WriteTarget};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::environment::{Environment, MAX_SETTINGS_BYTES, read_settings};
-use crate::write_target::WriteTarget;
+/// Maximum size of the file of records.
+const MAX_RECORDS_BYTES: u64 = 1024 * 1024;
 
 /// What was added to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// The added text.
-    pub(super) inserted: String,
+    pub(crate) inserted: String,
     /// Whether the file was created for it.
-    pub(super) added: Added,
+    pub(crate) added: Added,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Added {
+pub(crate) enum Added {
     File,
     Entry,
 }
 
 /// Returns the record of a file.
-pub(super) fn find(environment: &Environment, file: &Path) -> Option<Record> {
-    let path = environment.state_folder()?.join(FILE);
-    let document: DocumentMut = read_settings(&path).ok()??.parse().ok()?;
+pub(crate) fn find(environment: &Environment, file: &Path) -> Option<Record> {
+    let target = WriteTarget::for_user(&environment.state_folder()?.join(FILE)).ok()?;
+    let saved = target.read(MAX_RECORDS_BYTES).ok()?;
+    let document: DocumentMut = target.text(saved.as_ref()).ok()??.parse().ok()?;
     let records = document.get(KEY)?.as_array_of_tables()?;
     let record = records.iter().find(|record| is_for(record, file))?;
     Some(Record {
@@ -42,7 +44,7 @@ pub(super) fn find(environment: &Environment, file: &Path) -> Option<Record> {
 }
 
 /// Replaces the record of a file, or deletes it if `record` is `None`. The caller holds the state lock.
-pub(super) fn save(
+pub(crate) fn save(
     environment: &Environment,
     file: &Path,
     record: Option<&Record>,
@@ -51,7 +53,7 @@ pub(super) fn save(
         return Ok(());
     };
     let target = WriteTarget::for_user(&folder.join(FILE))?;
-    let existing = target.read(MAX_SETTINGS_BYTES)?;
+    let existing = target.read(MAX_RECORDS_BYTES)?;
     if existing.is_none() && record.is_none() {
         return Ok(());
     }

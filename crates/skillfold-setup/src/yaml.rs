@@ -5,7 +5,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-use crate::setup::entry::{Entry, Field, SyntaxFault, quoted};
+use crate::entry::{Entry, Field, SyntaxFault, quoted};
 
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 64;
@@ -26,12 +26,12 @@ enum YamlKind {
 }
 
 /// Parses a text.
-pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
+pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     Ok(parse(text)?.map_or(Value::Null, |node| node.value()))
 }
 
 /// Adds an entry to a mapping of mappings, before the others. A missing mapping is added at the end.
-pub(super) fn insert(
+pub(crate) fn insert(
     text: &str,
     key: &str,
     name: &str,
@@ -56,7 +56,7 @@ pub(super) fn insert(
 }
 
 /// Replaces an entry.
-pub(super) fn replace(
+pub(crate) fn replace(
     text: &str,
     key: &str,
     name: &str,
@@ -66,7 +66,7 @@ pub(super) fn replace(
 }
 
 /// Removes an entry with its lines.
-pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, SyntaxFault> {
+pub(crate) fn remove(text: &str, key: &str, name: &str) -> Result<String, SyntaxFault> {
     let Some((_, below)) = parse(text)?.map_or(Ok(None), |root| root.field(key))? else {
         return Ok(text.to_owned());
     };

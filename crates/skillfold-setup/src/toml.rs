@@ -3,10 +3,10 @@
 use serde_json::Value;
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
 
-use crate::setup::entry::{Entry, Field, SyntaxFault};
+use crate::entry::{Entry, Field, SyntaxFault};
 
 /// Parses a text.
-pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
+pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         SyntaxFault::new(at, error.message().trim())
@@ -16,7 +16,7 @@ pub(super) fn value(text: &str) -> Result<Value, SyntaxFault> {
 
 /// Adds an entry to a table of tables. It is appended, so that no byte before it changes, unless the table is an inline
 /// table: then it goes into that.
-pub(super) fn insert(
+pub(crate) fn insert(
     text: &str,
     table: &str,
     name: &str,
@@ -50,7 +50,7 @@ pub(super) fn insert(
 }
 
 /// Replaces an entry.
-pub(super) fn replace(
+pub(crate) fn replace(
     text: &str,
     table: &str,
     name: &str,
@@ -69,7 +69,7 @@ pub(super) fn replace(
 }
 
 /// Removes an entry.
-pub(super) fn remove(text: &str, table: &str, name: &str) -> Result<String, SyntaxFault> {
+pub(crate) fn remove(text: &str, table: &str, name: &str) -> Result<String, SyntaxFault> {
     let mut document = document(text)?;
     if let Some(tables) = document.get_mut(table).and_then(Item::as_table_like_mut) {
         tables.remove(name);

@@ -1,33 +1,21 @@
-//! Adds the server to a client's configuration, and removes it again.
-//!
 //! A plan comes first and changes nothing: it has the text before and after the change. The new text is parsed again
 //! and must contain exactly what the old one contained, plus the entry; otherwise there is no plan.
-
-mod entry;
-
-mod json;
-
-mod json_edit;
-mod toml;
-mod yaml;
-
-mod client;
-mod record;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use skillfold_core::Error;
-use skillfold_core::text::common_prefix;
-use skillfold_store::{Access, ReadFile};
+use skillfold::Environment;
+use skillfold::core::Error;
+use skillfold::core::text::common_prefix;
+use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
-use crate::environment::{Environment, MAX_CONFIGURATION_BYTES, real_path};
-use crate::setup::client::Format;
-use crate::setup::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
-use crate::setup::record::{Added, Record};
-use crate::write_target::{WriteTarget, lock_state};
+use crate::client::{Client, ClientFile, Format};
+use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
+use crate::record::{Added, Record};
+use crate::{json, record, toml, yaml};
 
-pub use client::{Client, ClientFile};
+/// Maximum size of a configuration file. Some clients keep more than settings in it.
+const MAX_CONFIGURATION_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What a plan changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +31,19 @@ pub enum SetupChange {
     Removed,
     /// An entry that starts another program is removed; see [`SetupPlan::needs_force`].
     RemovedOther,
+}
+
+impl SetupChange {
+    /// Returns its name in the JSON view.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Added => "added",
+            Self::Replaced => "replaced",
+            Self::Removed => "removed",
+            Self::RemovedOther => "removed_other",
+        }
+    }
 }
 
 /// A planned change to a client's configuration.
@@ -63,8 +64,8 @@ impl SetupPlan {
     ///
     /// # Errors
     ///
-    /// [`Invalid`](skillfold_core::ErrorKind::Invalid), with line and column, if the configuration cannot be parsed;
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a
+    /// [`Invalid`](skillfold::core::ErrorKind::Invalid), with line and column, if the configuration cannot be parsed;
+    /// [`Refused`](skillfold::core::ErrorKind::Refused) if a project's configuration, or a folder on the way to it, is a
     /// link.
     pub fn add(
         environment: &Environment,
@@ -150,7 +151,7 @@ impl SetupPlan {
         let path = client.file(environment, file)?;
         let (path, target) = match file {
             ClientFile::User => {
-                let path = real_path(&path).unwrap_or(path);
+                let path = follow_links(path);
                 (path.clone(), WriteTarget::for_user(&path)?)
             }
             ClientFile::Project => (
@@ -209,13 +210,13 @@ impl SetupPlan {
     ///
     /// # Errors
     ///
-    /// [`Refused`](skillfold_core::ErrorKind::Refused) if the file changed since the plan was made, may not be written,
+    /// [`Refused`](skillfold::core::ErrorKind::Refused) if the file changed since the plan was made, may not be written,
     /// or is a link in a project.
     pub fn write(&self) -> Result<(), Error> {
         if self.change == SetupChange::Nothing {
             return Ok(());
         }
-        let _lock = lock_state(&self.environment)?;
+        let _lock = lock_state(self.environment.state_folder().as_deref())?;
         let now = self.target.read(MAX_CONFIGURATION_BYTES)?;
         if now.as_ref().map(ReadFile::bytes) != self.before.as_deref().map(str::as_bytes) {
             let rule = "The file changed in the meantime; close the client and try again";
@@ -258,6 +259,15 @@ impl SetupPlan {
     }
 }
 
+/// Resolves the links of a path, if it exists.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "dotfile managers link a user's own files; the store opens the result without following a link"
+)]
+fn follow_links(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
+}
+
 /// An edit of a configuration's text.
 enum Edit<'a> {
     Insert(&'a Entry),
@@ -268,9 +278,9 @@ enum Edit<'a> {
 fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<String, SyntaxFault> {
     let key = keys.first().copied().unwrap_or_default();
     match (client.format(), edit) {
-        (Format::Json, Edit::Insert(entry)) => json_edit::insert(text, keys, NAME, entry),
-        (Format::Json, Edit::Replace(entry)) => json_edit::replace(text, keys, NAME, entry),
-        (Format::Json, Edit::Remove) => json_edit::remove(text, keys, NAME),
+        (Format::Json, Edit::Insert(entry)) => json::insert(text, keys, NAME, entry),
+        (Format::Json, Edit::Replace(entry)) => json::replace(text, keys, NAME, entry),
+        (Format::Json, Edit::Remove) => json::remove(text, keys, NAME),
         (Format::Toml, Edit::Insert(entry)) => toml::insert(text, key, NAME, entry),
         (Format::Toml, Edit::Replace(entry)) => toml::replace(text, key, NAME, entry),
         (Format::Toml, Edit::Remove) => toml::remove(text, key, NAME),
@@ -282,7 +292,7 @@ fn edit(client: Client, edit: Edit<'_>, text: &str, keys: &[&str]) -> Result<Str
 
 fn parse(client: Client, text: &str) -> Result<Value, SyntaxFault> {
     let value = match client.format() {
-        Format::Json => json_edit::value(text),
+        Format::Json => json::value(text),
         Format::Toml => toml::value(text),
         Format::Yaml => yaml::value(text),
     }?;

@@ -3,15 +3,15 @@
 use serde_json::{Map, Value};
 
 /// The server's name in every client.
-pub(super) const NAME: &str = "skillfold";
+pub(crate) const NAME: &str = "skillfold";
 
 /// A client's configuration entry for the server: its fields in file order.
 #[derive(Clone, Debug)]
-pub(super) struct Entry(pub(super) Vec<(&'static str, Field)>);
+pub(crate) struct Entry(pub(crate) Vec<(&'static str, Field)>);
 
 /// The value of a field.
 #[derive(Clone, Debug)]
-pub(super) enum Field {
+pub(crate) enum Field {
     Text(String),
     List(Vec<String>),
     Flag(bool),
@@ -19,11 +19,11 @@ pub(super) enum Field {
 }
 
 impl Field {
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self {
             Self::Text(text) => Value::from(text.as_str()),
             Self::List(list) => Value::from(list.clone()),
@@ -33,7 +33,7 @@ impl Field {
     }
 
     /// Returns the value as JSON on one line, which is valid YAML too.
-    pub(super) fn inline(&self) -> String {
+    pub(crate) fn inline(&self) -> String {
         match self {
             Self::List(list) => {
                 let items: Vec<String> = list.iter().map(|item| quoted(item)).collect();
@@ -46,7 +46,7 @@ impl Field {
 }
 
 impl Entry {
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         let fields = self.0.iter();
         Value::Object(
             fields
@@ -57,25 +57,25 @@ impl Entry {
 }
 
 /// Returns a text as a JSON string.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
 /// Why a text cannot be parsed, and at which byte offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SyntaxFault {
-    pub(super) at: usize,
-    pub(super) why: String,
+pub(crate) struct SyntaxFault {
+    pub(crate) at: usize,
+    pub(crate) why: String,
 }
 
 impl SyntaxFault {
-    pub(super) fn new(at: usize, why: impl Into<String>) -> Self {
+    pub(crate) fn new(at: usize, why: impl Into<String>) -> Self {
         let why = why.into();
         Self { at, why }
     }
 
     /// Returns the message with its line and column in `text`, counted from 1.
-    pub(super) fn with_position(&self, text: &str) -> String {
+    pub(crate) fn with_position(&self, text: &str) -> String {
         let before = text.get(..self.at.min(text.len())).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -85,7 +85,7 @@ impl SyntaxFault {
 }
 
 /// Returns a copy of `value` with an entry inserted under a path of keys. Missing keys are created.
-pub(super) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
+pub(crate) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value) -> Value {
     let mut copy = match value {
         Value::Object(_) => value.clone(),
         _ => Value::Object(Map::new()),
@@ -108,7 +108,7 @@ pub(super) fn with_entry(value: &Value, path: &[&str], name: &str, entry: &Value
 }
 
 /// Returns the entry under a path of keys.
-pub(super) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
+pub(crate) fn entry_at<'a>(value: &'a Value, path: &[&str], name: &str) -> Option<&'a Value> {
     let mut level = value;
     for key in path {
         level = level.get(*key)?;

@@ -1,0 +1,289 @@
+//! Adds an entry to JSON with comments and removes it, and leaves every other byte unchanged.
+//!
+//! The parser only finds the offsets. Its own edits break an object on one line into several lines, drop blank lines
+//! and remove the comments beside an entry.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
+use serde_json::Value;
+
+use crate::entry::{Entry, SyntaxFault, quoted};
+
+/// The indentation of one level, if the file does not show its own.
+const UNIT: &str = "  ";
+
+/// The whitespace of JSON.
+const WHITESPACE: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// Parses a text.
+pub(crate) fn value(text: &str) -> Result<Value, SyntaxFault> {
+    Ok(parse(&without_mark(text))?.map_or(Value::Null, Value::from))
+}
+
+/// Adds an entry to the object under a path of keys, before the others. Missing keys are added.
+pub(crate) fn insert(
+    text: &str,
+    path: &[&str],
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
+    let keys = [path, &[name]].concat();
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let unit = unit(text, root.as_ref());
+    let Some(root) = &root else {
+        let (mark, blank) = text.split_at(if text.starts_with('\u{feff}') { 3 } else { 0 });
+        if !blank.trim_matches(WHITESPACE).is_empty() {
+            return Err(SyntaxFault::new(0, "There is nothing but comments"));
+        }
+        let end = if blank.contains('\n') { "" } else { "\n" };
+        let object = object_text(&keys, entry, "\n", unit);
+        return Ok(format!("{mark}{object}{end}{blank}"));
+    };
+    let (level, found) = descend(root, path)?;
+    let missing = &keys[found..];
+    let open = level.start() + 1;
+    let (offset, added) = match level.properties.first() {
+        Some(first) if !text[open..first.start()].contains('\n') => {
+            (first.start(), members_text(missing, entry, "", "") + ", ")
+        }
+        Some(first) => {
+            let line = line_start(text, first.start());
+            let added = members_text(missing, entry, &line, unit) + ",";
+            (after_comment(text, open), added)
+        }
+        None => {
+            let line = line_start(text, level.start());
+            let added = members_text(missing, entry, &format!("{line}{unit}"), unit);
+            let has_lines = level.text(text).contains('\n');
+            let end = if has_lines { "" } else { &line };
+            (after_comment(text, open), added + end)
+        }
+    };
+    Ok(splice(text, offset..offset, &added))
+}
+
+/// Replaces an entry.
+pub(crate) fn replace(
+    text: &str,
+    path: &[&str],
+    name: &str,
+    entry: &Entry,
+) -> Result<String, SyntaxFault> {
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let Some((_, member)) = find(root.as_ref(), path, name)? else {
+        return insert(text, path, name, entry);
+    };
+    let line = line_start(text, member.start());
+    let object = object_text(&[], entry, &line, unit(text, root.as_ref()));
+    Ok(splice(text, member.value.start()..member.end(), &object))
+}
+
+/// Removes an entry, with the comma that it needed.
+pub(crate) fn remove(text: &str, path: &[&str], name: &str) -> Result<String, SyntaxFault> {
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let Some((level, member)) = find(root.as_ref(), path, name)? else {
+        return Ok(text.to_owned());
+    };
+    let comma = comma_after(text, member.end());
+    let end = comma.map_or(member.end(), |comma| comma + 1);
+    let rest = text[end..].trim_start_matches([' ', '\t']);
+    let own = if comma.is_some() && !rest.starts_with(['\r', '\n']) {
+        // Something follows on the line, and must not move up behind a comment.
+        member.start()..text.len() - rest.len()
+    } else {
+        text[..member.start()].trim_end().len()..end
+    };
+    let left = splice(text, own.clone(), "");
+    let inner = level.start() + 1..level.end() - 1 - own.len();
+    if level.properties.len() == 1 && left[inner.clone()].trim().is_empty() {
+        return Ok(splice(&left, inner, ""));
+    }
+    // The last entry may have no comma; then the one before it goes.
+    let earlier = level
+        .properties
+        .iter()
+        .rfind(|other| other.end() <= own.start);
+    let earlier = earlier.filter(|_| comma.is_none());
+    Ok(
+        match earlier.and_then(|earlier| comma_after(text, earlier.end())) {
+            Some(comma) => splice(&left, comma..comma + 1, ""),
+            None => left,
+        },
+    )
+}
+
+/// Parses a text with at most one value.
+fn parse(text: &str) -> Result<Option<Node<'_>>, SyntaxFault> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
+        .map_err(|error| SyntaxFault::new(error.range().start, error.kind().to_string()))?;
+    check_characters(text)?;
+    Ok(parsed.value)
+}
+
+/// Refuses characters that the parser accepts and JSON does not.
+fn check_characters(text: &str) -> Result<(), SyntaxFault> {
+    let mut scanner = Scanner::new(text, &ScannerOptions::default());
+    let mut end = 0;
+    while let Ok(token) = scanner.scan() {
+        let start = scanner.token_start();
+        if let Some(other) = text[end..start].find(|c| !WHITESPACE.contains(&c)) {
+            return Err(SyntaxFault::new(end + other, "Unexpected whitespace"));
+        }
+        end = scanner.token_end();
+        match token {
+            Some(Token::String(_)) if text[start..end].contains(|c: char| c < ' ') => {
+                return Err(SyntaxFault::new(start, "Control character in a string"));
+            }
+            Some(_) => {}
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Returns a text of the same length without its byte order mark, which the parser refuses.
+fn without_mark(text: &str) -> Cow<'_, str> {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => Cow::Owned(format!("   {rest}")),
+        None => Cow::Borrowed(text),
+    }
+}
+
+fn find<'a, 't>(
+    root: Option<&'a Node<'t>>,
+    path: &[&str],
+    name: &str,
+) -> Result<Option<(&'a Object<'t>, &'a ObjectProp<'t>)>, SyntaxFault> {
+    let Some(root) = root else {
+        return Ok(None);
+    };
+    match descend(root, path)? {
+        (level, found) if found == path.len() => {
+            Ok(only(level, name)?.map(|member| (level, member)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Follows a path of keys. Returns the last object that exists, and how many keys lead to it.
+fn descend<'a, 't>(
+    root: &'a Node<'t>,
+    path: &[&str],
+) -> Result<(&'a Object<'t>, usize), SyntaxFault> {
+    let object = |node: &'a Node<'t>| {
+        let fault = || SyntaxFault::new(node.start(), "Expected an object");
+        node.as_object().ok_or_else(fault)
+    };
+    let mut level = object(root)?;
+    for (found, key) in path.iter().enumerate() {
+        match only(level, key)? {
+            Some(member) => level = object(&member.value)?,
+            None => return Ok((level, found)),
+        }
+    }
+    Ok((level, path.len()))
+}
+
+/// Returns the member with a key. A duplicate key is an error: clients differ in which one they use.
+fn only<'a, 't>(
+    object: &'a Object<'t>,
+    key: &str,
+) -> Result<Option<&'a ObjectProp<'t>>, SyntaxFault> {
+    let members = object.properties.iter();
+    let mut found = members.filter(|member| member.name.as_str() == key);
+    let first = found.next();
+    match found.next() {
+        Some(second) => {
+            let why = format!("Key {} is there twice", quoted(key));
+            Err(SyntaxFault::new(second.start(), why))
+        }
+        None => Ok(first),
+    }
+}
+
+/// Returns the offset of the comma after a value.
+fn comma_after(text: &str, end: usize) -> Option<usize> {
+    let mut scanner = Scanner::new(&text[end..], &ScannerOptions::default());
+    loop {
+        match scanner.scan().ok()?? {
+            Token::CommentLine(_) | Token::CommentBlock(_) => {}
+            Token::Comma => return Some(end + scanner.token_start()),
+            _ => return None,
+        }
+    }
+}
+
+/// Returns the offset after an opening brace and a line comment beside it.
+fn after_comment(text: &str, open: usize) -> usize {
+    let line = text[open..].lines().next().unwrap_or_default();
+    if line.trim_start().starts_with("//") {
+        open + line.len()
+    } else {
+        open
+    }
+}
+
+/// Returns the indentation of the line that contains an offset.
+fn indent(text: &str, offset: usize) -> &str {
+    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let line = &text[start..offset];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// Returns the indentation of one level.
+fn unit<'a>(text: &'a str, root: Option<&Node<'_>>) -> &'a str {
+    let first = root
+        .and_then(Node::as_object)
+        .and_then(|object| object.properties.first());
+    let indent = first.map_or("", |first| indent(text, first.start()));
+    if indent.is_empty() { UNIT } else { indent }
+}
+
+/// Returns a line break, and the indentation of the line that contains an offset.
+fn line_start(text: &str, offset: usize) -> String {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    format!("{newline}{}", indent(text, offset))
+}
+
+/// Returns an object with an entry under a path of keys; if the path is empty, the entry itself. `line` starts each
+/// line, and `unit` indents it further; both are empty to put everything on one line.
+fn object_text(path: &[&str], entry: &Entry, line: &str, unit: &str) -> String {
+    let members = members_text(path, entry, &format!("{line}{unit}"), unit);
+    format!("{{{members}{line}}}")
+}
+
+/// Returns what is between the braces of such an object.
+fn members_text(path: &[&str], entry: &Entry, line: &str, unit: &str) -> String {
+    if let Some((key, below)) = path.split_first() {
+        let below = object_text(below, entry, line, unit);
+        return format!("{line}{}: {below}", quoted(key));
+    }
+    let fields = entry.0.iter();
+    let fields = fields.map(|(key, field)| format!("{line}{}: {}", quoted(key), field.inline()));
+    let fields: Vec<String> = fields.collect();
+    fields.join(if line.is_empty() { ", " } else { "," })
+}
+
+fn splice(text: &str, range: Range<usize>, new: &str) -> String {
+    format!("{}{new}{}", &text[..range.start], &text[range.end..])
+}

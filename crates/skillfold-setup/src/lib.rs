@@ -1,0 +1,37 @@
+//! Adds the Skillfold server to the configuration of MCP clients, and removes it again.
+//!
+//! A [`SetupPlan`] is the change before it is made: show it, then write it.
+//!
+//! ```
+//! use skillfold::Environment;
+//! use skillfold_setup::{Client, ClientFile, SetupPlan};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let home = folder.path();
+//! let environment = Environment::new(home.join("app")).home(home);
+//! let plan = SetupPlan::add(&environment, Client::Gemini, ClientFile::User, "skillfold")?;
+//! assert_eq!(plan.before(), None);
+//! assert!(plan.after().unwrap_or_default().contains(r#""command": "skillfold""#));
+//! plan.write()?;
+//!
+//! SetupPlan::undo(&environment, Client::Gemini, ClientFile::User)?.write()?;
+//! assert!(!plan.file().exists());
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod entry;
+
+mod json;
+mod toml;
+mod yaml;
+
+mod client;
+mod record;
+
+mod plan;
+
+pub use client::{Client, ClientFile};
+pub use plan::{SetupChange, SetupPlan};

@@ -1,0 +1,233 @@
+//! What is put into JSON, and that everything else stays.
+
+use skillfold_setup::Client;
+
+use crate::{CLAUDE, add, check, world, write};
+
+#[test]
+fn claude_code_gets_a_server_beside_the_others() {
+    insta::assert_snapshot!(check(Client::ClaudeCode, CLAUDE), @r#"
+    {
+      "numStartups": 42,
+      "tipsHistory": { "shift-enter": 3 },
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        },
+        "github": {
+          "type": "stdio",
+          "command": "npx",
+          "args": ["-y", "@modelcontextprotocol/server-github"],
+          "env": { "GITHUB_TOKEN": "ghp_secret" }
+        }
+      },
+      "projects": { "/home/user/app": { "mcpServers": {} } }
+    }
+    "#);
+}
+
+#[test]
+fn cursor_gets_a_server_whatever_the_form_of_the_file() {
+    insta::assert_snapshot!(check(Client::Cursor, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"url\": \"https://x\"}\n\t}\n}"), @r#"
+    {
+    	"mcpServers": {
+    		"skillfold": {
+    			"type": "stdio",
+    			"command": "/opt/bin/skillfold",
+    			"args": ["serve"]
+    		},
+    		"a": {"url": "https://x"}
+    	}
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Cursor, "{\"mcpServers\": {\"a\": {\"url\": \"https://x\"}}}"), @r#"{"mcpServers": {"skillfold": {"type": "stdio", "command": "/opt/bin/skillfold", "args": ["serve"]}, "a": {"url": "https://x"}}}"#);
+    insta::assert_snapshot!(check(Client::Cursor, "{\n  \"mcpServers\": {}\n}\n"), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Cursor, "{\n  \"mcpServers\": {\n  }\n}\n"), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Cursor, "{}"), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::Cursor, ""), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    "#);
+    assert_eq!(
+        check(
+            Client::Cursor,
+            "\u{feff}{\r\n  \"mcpServers\": {\r\n    \"a\": {}\r\n  }\r\n}\r\n"
+        )
+        .matches('\n')
+        .count(),
+        10
+    );
+}
+
+#[test]
+fn vscode_keeps_its_comments_and_inputs() {
+    insta::assert_snapshot!(check(Client::VsCode, r#"// Servers for all my projects
+{
+    "servers": { // keep these sorted
+        /* remote */
+        "github": { "type": "http", "url": "https://api.githubcopilot.com/mcp/" }, // fine
+        "zip": {
+            "command": "zip-mcp", // "skillfold": not this one
+        },
+    },
+    "inputs": [
+        { "type": "promptString", "id": "key", "password": true },
+    ],
+}
+"#), @r#"
+    // Servers for all my projects
+    {
+        "servers": { // keep these sorted
+            "skillfold": {
+                "type": "stdio",
+                "command": "/opt/bin/skillfold",
+                "args": ["serve"]
+            },
+            /* remote */
+            "github": { "type": "http", "url": "https://api.githubcopilot.com/mcp/" }, // fine
+            "zip": {
+                "command": "zip-mcp", // "skillfold": not this one
+            },
+        },
+        "inputs": [
+            { "type": "promptString", "id": "key", "password": true },
+        ],
+    }
+    "#);
+    check(Client::VsCode, "{\n  /*/ none yet */\n}\n");
+    check(Client::VsCode, "{ \"servers\": {} // old\r}\n");
+    check(
+        Client::VsCode,
+        "{\n\n  \"servers\": {\n\n    \"a\": {}\n\n  }\n}\n",
+    );
+}
+
+#[test]
+fn opencode_gets_a_local_server_in_either_form() {
+    insta::assert_snapshot!(check(Client::OpenCode, r#"{
+  "$schema": "https://opencode.ai/config.json",
+  // models
+  "model": "anthropic/claude",
+  "mcp": {
+    "jira": { "type": "remote", "url": "https://jira.example.com/mcp", "enabled": false },
+  },
+}
+"#), @r#"
+    {
+      "$schema": "https://opencode.ai/config.json",
+      // models
+      "model": "anthropic/claude",
+      "mcp": {
+        "skillfold": {
+          "type": "local",
+          "command": ["/opt/bin/skillfold", "serve"]
+        },
+        "jira": { "type": "remote", "url": "https://jira.example.com/mcp", "enabled": false },
+      },
+    }
+    "#);
+    insta::assert_snapshot!(check(Client::OpenCode, r#"{
+  "mcp": {
+    "timeout": 5000,
+    "servers": {
+      "a": { "type": "local", "command": ["a"] }
+    }
+  }
+}
+"#), @r#"
+    {
+      "mcp": {
+        "timeout": 5000,
+        "servers": {
+          "skillfold": {
+            "type": "local",
+            "command": ["/opt/bin/skillfold", "serve"]
+          },
+          "a": { "type": "local", "command": ["a"] }
+        }
+      }
+    }
+    "#);
+    // A server that is called `servers` is a server.
+    insta::assert_snapshot!(check(Client::OpenCode, "{\n  \"mcp\": {\n    \"servers\": { \"type\": \"local\", \"command\": [\"x\"] }\n  }\n}\n"), @r#"
+    {
+      "mcp": {
+        "skillfold": {
+          "type": "local",
+          "command": ["/opt/bin/skillfold", "serve"]
+        },
+        "servers": { "type": "local", "command": ["x"] }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn opencode_file_with_comments_is_taken_where_there_is_one() {
+    let world = world(Client::OpenCode, "{}\n");
+    write(
+        &world,
+        "person/.config/opencode/opencode.jsonc",
+        "{ // mine\n}\n",
+    );
+    let plan = add(&world, Client::OpenCode);
+    assert!(plan.file().ends_with("opencode.jsonc"), "{:?}", plan.file());
+}
+
+#[test]
+fn gemini_gets_its_servers_where_it_had_none() {
+    insta::assert_snapshot!(check(Client::Gemini, r#"{
+  "ui": { "theme": "Default" },
+  "security": { "auth": { "selectedType": "oauth-personal" } } // by Google
+}"#), @r#"
+    {
+      "mcpServers": {
+        "skillfold": {
+          "command": "/opt/bin/skillfold",
+          "args": ["serve"]
+        }
+      },
+      "ui": { "theme": "Default" },
+      "security": { "auth": { "selectedType": "oauth-personal" } } // by Google
+    }
+    "#);
+}

@@ -1,0 +1,112 @@
+//! The configuration of a project.
+
+use std::path::PathBuf;
+
+use skillfold::core::{Error, ErrorKind};
+use skillfold_setup::{Client, ClientFile, SetupPlan};
+
+use crate::{World, read};
+
+fn in_project(world: &World, client: Client) -> Result<SetupPlan, Error> {
+    let environment = world.environment("person/app");
+    SetupPlan::add(&environment, client, ClientFile::Project, "skillfold")
+}
+
+#[test]
+fn project_has_a_file_of_its_own_where_the_client_has_one() {
+    let world = World::new("//- person/app/README.md\n");
+    let files: Vec<String> = Client::ALL
+        .into_iter()
+        .map(|client| match in_project(&world, client) {
+            Ok(plan) => {
+                let file: PathBuf = plan
+                    .file()
+                    .strip_prefix(world.path("person/app"))
+                    .unwrap()
+                    .into();
+                format!("{client} {}\n{}", file.display(), plan.after().unwrap())
+            }
+            Err(error) => format!("{client} {error}\n"),
+        })
+        .collect();
+    insta::assert_snapshot!(files.concat(), @r#"
+    claude-code .mcp.json
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    codex .codex/config.toml
+    [mcp_servers.skillfold]
+    command = "skillfold"
+    args = ["serve"]
+    cursor .cursor/mcp.json
+    {
+      "mcpServers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "skillfold",
+          "args": ["serve", "-C", "${workspaceFolder}"]
+        }
+      }
+    }
+    gemini .gemini/settings.json
+    {
+      "mcpServers": {
+        "skillfold": {
+          "command": "skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    goose Invalid `--project`: Goose has no configuration of a project; leave the option out
+    opencode opencode.json
+    {
+      "mcp": {
+        "skillfold": {
+          "type": "local",
+          "command": ["skillfold", "serve"]
+        }
+      }
+    }
+    vscode .vscode/mcp.json
+    {
+      "servers": {
+        "skillfold": {
+          "type": "stdio",
+          "command": "skillfold",
+          "args": ["serve"]
+        }
+      }
+    }
+    "#);
+}
+
+#[cfg(unix)]
+#[test]
+fn link_of_a_project_does_not_turn_a_write_to_somewhere_else() {
+    let world =
+        World::new("//- person/app/README.md\n//- person/.vscode/keep\n//- person/.bashrc\n{}\n");
+    std::os::unix::fs::symlink(
+        world.path("person/.vscode"),
+        world.path("person/app/.vscode"),
+    )
+    .unwrap();
+    std::os::unix::fs::symlink(
+        world.path("person/.bashrc"),
+        world.path("person/app/.mcp.json"),
+    )
+    .unwrap();
+    for client in [Client::VsCode, Client::ClaudeCode] {
+        assert_eq!(
+            in_project(&world, client).unwrap_err().kind(),
+            ErrorKind::Refused,
+            "{client}"
+        );
+    }
+    assert_eq!(read(&world, "person/.bashrc").unwrap(), "{}\n");
+}

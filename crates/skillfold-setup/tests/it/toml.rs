@@ -1,0 +1,70 @@
+//! What is put into TOML, and that everything else stays.
+
+use skillfold_setup::Client;
+
+use crate::check;
+
+#[test]
+fn codex_gets_a_table_at_the_end() {
+    insta::assert_snapshot!(check(Client::Codex, r#"# My model
+model = "gpt-5"   # the good one
+
+[mcp_servers.github]   # tokens are in the keyring
+command = "npx"
+args = [
+  "-y",
+  "@modelcontextprotocol/server-github", # pinned later
+]
+
+[mcp_servers.github.env]
+X = "1"
+
+[tui]
+theme = 'dark'
+"#), @r#"
+    # My model
+    model = "gpt-5"   # the good one
+
+    [mcp_servers.github]   # tokens are in the keyring
+    command = "npx"
+    args = [
+      "-y",
+      "@modelcontextprotocol/server-github", # pinned later
+    ]
+
+    [mcp_servers.github.env]
+    X = "1"
+
+    [tui]
+    theme = 'dark'
+
+    [mcp_servers.skillfold]
+    command = "/opt/bin/skillfold"
+    args = ["serve"]
+    "#);
+    // A table on one line, and none at all, and no line end.
+    insta::assert_snapshot!(check(Client::Codex, "mcp_servers = { github = { command = \"npx\" } } # all of them\nmodel = \"x\"\n"), @r#"
+    mcp_servers = { github = { command = "npx" } , skillfold = { command = "/opt/bin/skillfold", args = ["serve"] } } # all of them
+    model = "x"
+    "#);
+    insta::assert_snapshot!(check(Client::Codex, "model = \"x\""), @r#"
+    model = "x"
+
+    [mcp_servers.skillfold]
+    command = "/opt/bin/skillfold"
+    args = ["serve"]
+    "#);
+    insta::assert_snapshot!(check(Client::Codex, "mcp_servers.github.command = \"npx\"\n"), @r#"
+    mcp_servers.github.command = "npx"
+
+    [mcp_servers.skillfold]
+    command = "/opt/bin/skillfold"
+    args = ["serve"]
+    "#);
+    assert_eq!(
+        check(Client::Codex, "a = 1\r\n[b]\r\nc = 2\r\n")
+            .matches("\r\n")
+            .count(),
+        7
+    );
+}

@@ -1,0 +1,170 @@
+//! What `undo` takes out, and what it gives back.
+
+use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
+
+use crate::{CLAUDE, COMMAND, World, add, check, file, read, undo, world, write};
+
+#[test]
+fn file_that_was_made_is_removed_again_and_one_that_was_there_is_not() {
+    for client in Client::ALL {
+        let world = World::new("//- person/app/README.md\n");
+        let plan = add(&world, client);
+        assert_eq!((plan.change(), plan.before()), (SetupChange::Added, None));
+        plan.write().unwrap();
+        assert_eq!(
+            add(&world, client).change(),
+            SetupChange::Nothing,
+            "{client}"
+        );
+        let plan = undo(&world, client);
+        assert_eq!(plan.after(), None, "{client}");
+        plan.write().unwrap();
+        assert_eq!(read(&world, file(client)), None, "{client}");
+    }
+    for client in [Client::Cursor, Client::ClaudeCode] {
+        for blank in [
+            "",
+            "\n",
+            "\n\n",
+            " ",
+            "\t",
+            "\r\n",
+            "\u{feff}",
+            "\u{feff} \n",
+        ] {
+            check(client, blank);
+        }
+    }
+}
+
+#[test]
+fn what_the_person_wrote_since_stays_when_it_is_undone() {
+    let world = world(Client::Cursor, "{\n  \"mcpServers\": {}\n}\n");
+    add(&world, Client::Cursor).write().unwrap();
+    let text = read(&world, file(Client::Cursor)).unwrap();
+    let text = text.replace(
+        "    }\n  }\n",
+        "    }, // ours\n    \"later\": { \"url\": \"https://x\" }\n  }\n",
+    );
+    write(&world, file(Client::Cursor), &text);
+    undo(&world, Client::Cursor).write().unwrap();
+    insta::assert_snapshot!(read(&world, file(Client::Cursor)).unwrap(), @r#"
+    {
+      "mcpServers": {
+        // ours
+        "later": { "url": "https://x" }
+      }
+    }
+    "#);
+}
+
+#[test]
+fn client_that_writes_its_file_anew_loses_nothing_when_it_is_undone() {
+    let world = world(Client::ClaudeCode, CLAUDE);
+    add(&world, Client::ClaudeCode).write().unwrap();
+    let text = read(&world, file(Client::ClaudeCode)).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    write(&world, file(Client::ClaudeCode), &value.to_string());
+    undo(&world, Client::ClaudeCode).write().unwrap();
+    let left = read(&world, file(Client::ClaudeCode)).unwrap();
+    let left: serde_json::Value = serde_json::from_str(&left).unwrap();
+    assert_eq!(
+        left,
+        serde_json::from_str::<serde_json::Value>(CLAUDE).unwrap()
+    );
+}
+
+#[test]
+fn entry_that_was_made_otherwise_needs_force() {
+    for (client, text) in [
+        (
+            Client::Cursor,
+            "{\n  \"mcpServers\": {\n    \"skillfold\": { \"command\": \"other\" }, // mine\n    \"b\": {}\n  }\n}\n",
+        ),
+        (
+            Client::Codex,
+            "[mcp_servers.skillfold]\ncommand = \"other\" # mine\n[mcp_servers.skillfold.env]\nA = \"1\"\n[x]\ny = 1\n",
+        ),
+        (
+            Client::Codex,
+            "mcp_servers = { skillfold = { command = \"other\" }, b = {} }\n",
+        ),
+        (
+            Client::Goose,
+            "extensions:\n  skillfold:\n    cmd: other\n  b:\n    cmd: b\n",
+        ),
+        (
+            Client::Goose,
+            "extensions: {skillfold: {cmd: other}, b: {cmd: b}}\n",
+        ),
+    ] {
+        let world = world(client, text);
+        let plan = add(&world, client);
+        assert_eq!(
+            (plan.change(), plan.needs_force()),
+            (SetupChange::Replaced, true),
+            "{text}"
+        );
+        let plan = undo(&world, client);
+        assert_eq!(
+            (plan.change(), plan.needs_force()),
+            (SetupChange::RemovedOther, true),
+            "{text}"
+        );
+        add(&world, client).write().unwrap();
+        assert_eq!(add(&world, client).change(), SetupChange::Nothing, "{text}");
+        let plan = undo(&world, client);
+        assert_eq!(
+            (plan.change(), plan.needs_force()),
+            (SetupChange::Removed, false),
+            "{text}"
+        );
+        plan.write().unwrap();
+        let left = read(&world, file(client)).unwrap();
+        assert!(
+            !left.contains("skillfold") && (left.contains('b') || left.contains('x')),
+            "{left}"
+        );
+    }
+}
+
+#[test]
+fn nothing_of_the_configuration_is_remembered_but_what_was_added() {
+    let world = world(Client::ClaudeCode, CLAUDE);
+    add(&world, Client::ClaudeCode).write().unwrap();
+    let memory = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
+    assert!(
+        memory.contains(COMMAND) && !memory.contains("ghp_secret"),
+        "{memory}"
+    );
+    undo(&world, Client::ClaudeCode).write().unwrap();
+    let memory = read(&world, "person/.local/state/skillfold/setup.toml").unwrap();
+    assert!(!memory.contains(COMMAND), "{memory}");
+}
+
+#[test]
+fn file_that_is_cut_off_anywhere_is_refused_or_comes_back_byte_for_byte() {
+    let goose = "a: größe\nextensions:\n  # one\n  b: {c: [1, 2], d: 'x: y'} # two\n  e:\n    f: |\n      g\n\n";
+    let codex = "a = 1 # x\n[mcp_servers.b]\nc = [\n 1, # y\n]\n[[d]]\ne = \"\"\"f\n\"\"\"\n";
+    let jsonc =
+        "// ä\n{ // b\n\t\"servers\": { /* c */ \"d\": [1, { \"e\": \"}\\\"\" }, ], }, // f\n}\n";
+    for (client, text) in [
+        (Client::Goose, goose),
+        (Client::Codex, codex),
+        (Client::VsCode, jsonc),
+    ] {
+        let world = world(client, text);
+        let environment = world.environment("person/app");
+        let mut written = 0;
+        for (end, _) in text.char_indices() {
+            write(&world, file(client), &text[..end]);
+            if let Ok(plan) = SetupPlan::add(&environment, client, ClientFile::User, COMMAND) {
+                plan.write().unwrap();
+                undo(&world, client).write().unwrap();
+                assert_eq!(read(&world, file(client)).unwrap(), text[..end], "{client}");
+                written += 1;
+            }
+        }
+        assert!(written > 0, "{client}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What is put into YAML, and that everything else stays.
+
+use skillfold_setup::Client;
+
+use crate::check;
+
+#[test]
+fn goose_gets_an_extension_among_the_others() {
+    insta::assert_snapshot!(check(Client::Goose, r#"GOOSE_PROVIDER: anthropic   # the provider
+GOOSE_MODEL: "claude-sonnet"
+
+extensions:
+  # built in
+  developer:
+    bundled: true
+    enabled: true
+    name: developer
+    timeout: 300
+    type: builtin
+
+  github:   # mine
+    args:
+    - -y
+    - '@modelcontextprotocol/server-github'
+    cmd: npx
+    enabled: true
+    envs: {}
+    type: stdio
+# the end
+instructions: |
+  Be kind.
+
+  Be short.
+"#), @r#"
+    GOOSE_PROVIDER: anthropic   # the provider
+    GOOSE_MODEL: "claude-sonnet"
+
+    extensions:
+      skillfold:
+        enabled: true
+        type: stdio
+        name: skillfold
+        description: Agent skills
+        cmd: /opt/bin/skillfold
+        args: [serve]
+        timeout: 300
+      # built in
+      developer:
+        bundled: true
+        enabled: true
+        name: developer
+        timeout: 300
+        type: builtin
+
+      github:   # mine
+        args:
+        - -y
+        - '@modelcontextprotocol/server-github'
+        cmd: npx
+        enabled: true
+        envs: {}
+        type: stdio
+    # the end
+    instructions: |
+      Be kind.
+
+      Be short.
+    "#);
+}
+
+#[test]
+fn goose_gets_an_extension_whatever_the_form_of_the_file() {
+    insta::assert_snapshot!(check(Client::Goose, "GOOSE_MODEL: x"), @"
+    GOOSE_MODEL: x
+    extensions:
+      skillfold:
+        enabled: true
+        type: stdio
+        name: skillfold
+        description: Agent skills
+        cmd: /opt/bin/skillfold
+        args: [serve]
+        timeout: 300
+    ");
+    insta::assert_snapshot!(check(Client::Goose, "extensions:\nGOOSE_MODEL: größe\n"), @"
+    extensions:
+      skillfold:
+        enabled: true
+        type: stdio
+        name: skillfold
+        description: Agent skills
+        cmd: /opt/bin/skillfold
+        args: [serve]
+        timeout: 300
+    GOOSE_MODEL: größe
+    ");
+    insta::assert_snapshot!(check(Client::Goose, "größe: x\nextensions: {}\n"), @r#"
+    größe: x
+    extensions: {skillfold: {"enabled": true, "type": "stdio", "name": "skillfold", "description": "Agent skills", "cmd": "/opt/bin/skillfold", "args": ["serve"], "timeout": 300}}
+    "#);
+    insta::assert_snapshot!(check(Client::Goose, "extensions: {developer: {enabled: true}}\n"), @r#"extensions: {skillfold: {"enabled": true, "type": "stdio", "name": "skillfold", "description": "Agent skills", "cmd": "/opt/bin/skillfold", "args": ["serve"], "timeout": 300}, developer: {enabled: true}}"#);
+    insta::assert_snapshot!(check(Client::Goose, "extensions:\n    developer:\n        enabled: true\n"), @"
+    extensions:
+        skillfold:
+          enabled: true
+          type: stdio
+          name: skillfold
+          description: Agent skills
+          cmd: /opt/bin/skillfold
+          args: [serve]
+          timeout: 300
+        developer:
+            enabled: true
+    ");
+    insta::assert_snapshot!(check(Client::Goose, "# nothing yet\n"), @"
+    # nothing yet
+    extensions:
+      skillfold:
+        enabled: true
+        type: stdio
+        name: skillfold
+        description: Agent skills
+        cmd: /opt/bin/skillfold
+        args: [serve]
+        timeout: 300
+    ");
+}
