@@ -270,6 +270,13 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// Returns whether two entries are known to have the same id without comparing any text: they share a skill, and
+    /// both go by its name.
+    pub(super) fn has_same_id(&self, other: &Entry<'_>) -> bool {
+        let (row, other) = (self.row(), other.row());
+        Arc::ptr_eq(&row.skill, &other.skill) && !row.has_own_id() && !other.has_own_id()
+    }
+
     /// Returns the index of the skill's row in its snapshot.
     pub(crate) fn index(&self) -> u32 {
         self.index

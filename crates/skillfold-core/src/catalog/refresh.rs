@@ -162,6 +162,7 @@ fn diff_entries<'o, 'n>(
             (None, None) => break,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) if old.has_same_id(new) => Ordering::Equal,
             (Some(old), Some(new)) => old.id().cmp(new.id()),
         };
         let old = before.next_if(|_| order != Ordering::Greater);

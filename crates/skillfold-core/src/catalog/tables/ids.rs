@@ -1,7 +1,7 @@
 //! Assigns each skill its unique id.
 
 use crate::catalog::root::Root;
-use crate::catalog::tables::{Item, SkillRow, Tables, is_usable, to_index};
+use crate::catalog::tables::{Item, Tables, to_index};
 
 impl Tables {
     /// Assigns an id to each skill that its name does not resolve to.
@@ -9,7 +9,7 @@ impl Tables {
         let mut ids: Vec<(u32, Option<String>)> = Vec::new();
         let are_distinct = have_distinct_location_ids(roots);
         for (index, row) in (0..).zip(&self.rows) {
-            if row.winner == index && !(row.losers.is_empty() && is_plain(roots, row)) {
+            if row.winner == index && !(row.losers.is_empty() && row.is_plain) {
                 self.group_ids(roots, index, are_distinct, &mut ids);
             }
         }
@@ -50,8 +50,7 @@ impl Tables {
                 taken.push(qualifier);
             }
             if index == winner
-                && (is_plain(roots, row)
-                    || self.find(roots, row.name()) == Some(Item::Skill(index)))
+                && (row.is_plain || self.find(roots, row.name()) == Some(Item::Skill(index)))
             {
                 continue;
             }
@@ -96,9 +95,4 @@ fn have_distinct_location_ids(roots: &[Root]) -> bool {
         .iter()
         .flat_map(|root| roots.iter().map(move |other| (root, other)));
     !pairs.any(|(root, other)| extends(root, other))
-}
-
-/// Returns whether the name alone resolves to a skill, provided that it won the name.
-fn is_plain(roots: &[Root], row: &SkillRow) -> bool {
-    is_usable(&roots[row.skill.source], row.toggle) && !row.name().contains(':')
 }

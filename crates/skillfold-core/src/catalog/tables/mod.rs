@@ -51,6 +51,8 @@ pub(crate) struct SkillRow {
     /// The row that won the name.
     pub(crate) winner: u32,
     pub(crate) toggle: Toggle,
+    /// Whether the name alone resolves to the skill, provided that it won the name.
+    is_plain: bool,
     /// The rows that lost the name to this one, by rank.
     pub(crate) losers: Box<[u32]>,
 }
@@ -89,27 +91,45 @@ impl Tables {
             skills, refused, ..
         } = found;
         let by_location = merge_by_location(&skills, &refused);
-        let rows = (0..).zip(skills).map(|(index, skill)| SkillRow {
-            toggle: enablement.toggle(&skill, &roots[skill.source]),
-            skill,
-            id: None,
-            winner: index,
-            losers: Box::default(),
-        });
+        let hasher = DefaultHashBuilder::default();
+        // Everything that is needed of each skill is taken at once: among many, each one is a cache miss.
+        let (mut rows, mut hashes) = (Vec::with_capacity(skills.len()), Vec::new());
+        let mut aliased: Vec<u32> = Vec::new();
+        for (index, skill) in (0..).zip(skills) {
+            let root = &roots[skill.source];
+            let toggle = enablement.toggle(&skill, root);
+            let is_plain = {
+                let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
+                let canonical_name = canonical(name);
+                hashes.push(hasher.hash_one(&*canonical_name));
+                if folder != name && canonical(folder) != canonical_name {
+                    aliased.push(index);
+                }
+                is_usable(root, toggle) && !name.contains(':')
+            };
+            rows.push(SkillRow {
+                skill,
+                id: None,
+                winner: index,
+                toggle,
+                is_plain,
+                losers: Box::default(),
+            });
+        }
         let mut tables = Self {
-            rows: rows.collect(),
+            rows,
             refused,
             by_location,
             by_id: Vec::new(),
             positions: Vec::new(),
             names: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            hasher,
             aliases: HashMap::new(),
             numbered_ids: HashMap::new(),
             precedence,
         };
-        tables.index_names(roots);
-        tables.index_aliases(roots);
+        tables.index_names(roots, &hashes);
+        tables.index_aliases(roots, aliased);
         tables.assign_ids(roots);
         tables.order_by_id();
         tables
@@ -177,10 +197,10 @@ impl Tables {
     }
 
     /// Indexes each name by hash, and sets the winner among the skills of one name.
-    fn index_names(&mut self, roots: &[Root]) {
-        let (rows, hasher) = (&self.rows, &self.hasher);
+    fn index_names(&mut self, roots: &[Root], hashes: &[u64]) {
+        let rows = &self.rows;
         let name = |index: u32| canonical(rows[index as usize].name());
-        let hash = |index: &u32| hasher.hash_one(&*name(*index));
+        let hash = |index: &u32| hashes[*index as usize];
         let mut names = HashTable::with_capacity(rows.len());
         let mut shared: HashMap<u32, Vec<u32>> = HashMap::new();
         for index in 0..to_index(rows.len()) {
@@ -210,17 +230,8 @@ impl Tables {
         }
     }
 
-    /// Indexes folder names that differ from the skill's name.
-    fn index_aliases(&mut self, roots: &[Root]) {
-        let rows = (0..).zip(&self.rows);
-        let is_alias = |row: &SkillRow| {
-            let (name, folder) = (row.name(), row.skill.folder.name());
-            folder != name && canonical(folder) != canonical(name)
-        };
-        let mut skills: Vec<u32> = rows
-            .filter(|(_, row)| is_alias(row))
-            .map(|(index, _)| index)
-            .collect();
+    /// Indexes the folder names of the skills whose name is another one.
+    fn index_aliases(&mut self, roots: &[Root], mut skills: Vec<u32>) {
         skills.sort_by_cached_key(|index| (self.rank(roots, *index), *index));
         let skills = skills.into_iter().map(Item::Skill);
         let refused = (0..to_index(self.refused.len())).map(Item::Refused);
