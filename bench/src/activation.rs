@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use skillfold::Skills;
-use skillfold::core::{ContextLifetime, Mode, Outcome, Policy};
+use skillfold::core::disclose::{Mode, Outcome};
+use skillfold::core::{ContextLifetime, Policy};
 
 use crate::labelled::{Labelled, Request, Triggers, pool_id};
 use crate::measure::rounded;

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use skillfold_core::{Code, Diagnostic, Profile, Severity, lint};
+use skillfold_core::author::lint;
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::read::Profile;
+use skillfold_core::{Code, Diagnostic};
 
 use crate::corpus::{self, Entry};
 

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::json;
-use skillfold::core::{
-    Catalog, CatalogOptions, Cursor, Error as EngineError, FileBytes, FileState, Filter, Folder,
-    FolderPage, Limits, ListedFolder, ResourceKind, ResourcePath, Resources, Revision, Root, Scope,
-    Source, WalkOptions,
+use skillfold::core::catalog::Filter;
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
+    Revision, WalkOptions,
 };
+use skillfold::core::{Catalog, CatalogOptions, Error as EngineError, Limits, Root, Scope, Source};
 use skillfold::{Environment, Host};
 
 use crate::measure::{measure, median, rounded};

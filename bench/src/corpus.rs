@@ -8,7 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skillfold_core::{Code, Parsed, Severity, parse};
+use skillfold_core::Code;
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::read::{Parsed, parse};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use skillfold::core::{Budget, ContextLifetime, Matcher, Mode, Outcome, Policy, Signal, Style};
+use skillfold::core::choose::Signal;
+use skillfold::core::disclose::{Mode, Outcome, Style};
+use skillfold::core::{Budget, ContextLifetime, Matcher, Policy};
 use skillfold::{O200k, Skills};
 
 use crate::labelled::{Labelled, Triggers};

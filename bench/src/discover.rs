@@ -8,7 +8,9 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{CachedScan, Catalog, CatalogOptions, FrontmatterReader, ReadOptions};
+use skillfold_core::catalog::CachedScan;
+use skillfold_core::read::{FrontmatterReader, ReadOptions};
+use skillfold_core::{Catalog, CatalogOptions};
 use skillfold_index::BlobCache;
 use tempfile::TempDir;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{FsSource, Root, Scope, parse};
+use skillfold_core::read::parse;
+use skillfold_core::{FsSource, Root, Scope};
 
 use crate::corpus;
 

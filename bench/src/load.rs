@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::{Catalog, CatalogOptions, Freshness, LoadOptions, Loader};
+use skillfold_core::load::Freshness;
+use skillfold_core::{Catalog, CatalogOptions, LoadOptions, Loader};
 
 use crate::layout::{NOW_NS, lay_out, roots};
 use crate::measure::{Sample, measure, median, ratio_of, rounded};
@@ -299,7 +300,8 @@ mod tests {
     use super::{IN_USE, Skills, loader, loads, replay};
     use crate::layout::{NOW_NS, lay_out, roots};
     use crate::measure::{measure, median};
-    use skillfold_core::{Catalog, CatalogOptions, Freshness};
+    use skillfold_core::load::Freshness;
+    use skillfold_core::{Catalog, CatalogOptions};
 
     fn catalog(folder: &tempfile::TempDir) -> Catalog {
         lay_out(folder.path(), IN_USE, None).unwrap();

@@ -11,11 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use skillfold::core::{
-    Cursor, Error as EngineError, FileBytes, FileState, Finding, Folder, FolderPage, FsSource,
-    Limits, ListedFolder, Matcher, ResourceKind, ResourcePath, Resources, Revision, Root,
-    ScannedFolder, Scope, Source, WalkOptions,
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Finding, Folder, FolderPage, ListedFolder, ResourceKind,
+    Resources, Revision, ScannedFolder, WalkOptions,
 };
+use skillfold::core::{Error as EngineError, FsSource, Limits, Matcher, Root, Scope, Source};
 use skillfold::{Environment, Host, Skills, Watcher};
 
 use crate::measure::{measure, rounded};

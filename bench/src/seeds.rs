@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold_core::parse;
+use skillfold_core::read::parse;
 use skillfold_core::text::truncate_bytes;
 
 use crate::corpus;

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use skillfold::core::disclose::Outcome;
 use skillfold::core::{
-    Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Outcome, Policy, Root, Scope, Turn,
+    Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Policy, Root, Scope, Turn,
 };
 use skillfold::{Environment, Host, Session, Skills};
 
@@ -305,7 +306,7 @@ impl Note {
             .collect();
         there.sort_unstable();
         let text = turn.text.as_deref().unwrap_or_default();
-        let is_one = |decision: &skillfold::core::Decision| match &decision.outcome {
+        let is_one = |decision: &skillfold::core::disclose::Decision| match &decision.outcome {
             Outcome::Given(_, instructions, _) => {
                 let body = body(number_of(&decision.id), generation);
                 instructions.body() == body && text.matches(&*body).count() == 1

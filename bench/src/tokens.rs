@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use skillfold::O200k;
-use skillfold_core::{TokenCounter, TokenEstimate};
+use skillfold_core::disclose::{TokenCounter, TokenEstimate};
 
 use crate::corpus::entries;
 use crate::measure::rounded;

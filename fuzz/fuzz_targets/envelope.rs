@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Envelope, LoadFailure, EnvelopeParts};
+use skillfold_core::Envelope;
+use skillfold_core::load::{EnvelopeParts, LoadFailure};
 use skillfold_testkit::envelope::{ParsedEnvelope, count_open_tags, parse_skill_content, parse_skill_context, count_replaced, tags, unescape};
 
 const CONTEXT: &[&str] = &["skill_context", "instructions", "active_resources", "skill_root", "execution_directive"];

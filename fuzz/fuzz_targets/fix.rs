@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Profile, fix, parse};
+use skillfold_core::author::fix;
+use skillfold_core::read::{Profile, parse};
 
 fuzz_target!(|text: &str| {
     let file = format!("---\nname: a\ndescription: b\n{text}\n---\nDo it.\r\n");

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Profile, lint, parse};
+use skillfold_core::author::lint;
+use skillfold_core::read::{Profile, parse};
 
 fuzz_target!(|bytes: &[u8]| {
     let parsed = parse(bytes, "folder");

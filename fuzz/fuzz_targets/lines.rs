@@ -3,6 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Agreement, readers_agree};
+use skillfold_core::read::{Agreement, readers_agree};
 
 fuzz_target!(|text: &str| assert_ne!(readers_agree(text), Agreement::Different));

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Limits, FrontmatterReader, parse_with};
+use skillfold_core::Limits;
+use skillfold_core::read::{FrontmatterReader, parse_with};
 
 fuzz_target!(|text: &str| {
     let file = format!("---\nname: a\ndescription: b\n{text}\n---\n");

@@ -4,7 +4,8 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{Matcher, canonical};
+use skillfold_core::Matcher;
+use skillfold_core::catalog::canonical;
 use skillfold_fuzz::{Skill, catalog};
 
 #[derive(Arbitrary, Debug)]

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{SearchCoverage, Query, SearchIndex};
+use skillfold_core::search::{Query, SearchCoverage, SearchIndex};
 use skillfold_fuzz::{BETWEEN, of_files};
 
 fuzz_target!(|input: &str| {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use skillfold::{Environment, KEYS, Origin, Settings};
-use skillfold::core::visible;
+use skillfold::core::diagnostic::visible;
 use tempfile::TempDir;
 
 /// A project inside of a home.

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::Query;
+use skillfold_core::search::Query;
 use skillfold_fuzz::BETWEEN;
 
 fuzz_target!(|input: &str| {

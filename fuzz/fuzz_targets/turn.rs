@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use skillfold_core::{
-    Budget, Catalog, SearchCoverage, Entry, Fallback, Finder, ContextLifetime, Loader, LoadOptions, Matcher, Mode, Policy, Query, SearchIndex,
-    Session, Style, SuggestionThresholds, Suggestion,
-};
+use skillfold_core::{Budget, Catalog, ContextLifetime, Entry, LoadOptions, Loader, Matcher, Policy, Session};
+use skillfold_core::choose::{Finder, Suggestion};
+use skillfold_core::disclose::{Fallback, Mode, Style, SuggestionThresholds};
+use skillfold_core::search::{Query, SearchCoverage, SearchIndex};
 use skillfold_fuzz::{Skill, catalog};
 
 #[derive(Arbitrary, Debug)]

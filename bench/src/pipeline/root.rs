@@ -5,9 +5,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use skillfold::core::{
-    Budget, ContextLifetime, Entry, Envelope, Mode, Policy, Profile, SKILL_FILE, Style, fix,
-};
+use skillfold::core::author::fix;
+use skillfold::core::disclose::{Mode, Style};
+use skillfold::core::read::Profile;
+use skillfold::core::source::SKILL_FILE;
+use skillfold::core::{Budget, ContextLifetime, Entry, Envelope, Policy};
 use skillfold::view::{
     Check as CheckView, Doctor, Document, FileListing, FilePart, InstructionsView, Prompt,
     SearchView, SkillList, SkillView, Why,
@@ -215,7 +217,11 @@ impl Root {
     fn listed(&self, worlds: &[World; 2], schema: &Schema, faults: &mut Faults) {
         self.both(worlds, "list", "all", faults, |world| {
             let catalog = world.skills.catalog();
-            let page = catalog.page(&skillfold::core::Filter::default(), None, usize::MAX);
+            let page = catalog.page(
+                &skillfold::core::catalog::Filter::default(),
+                None,
+                usize::MAX,
+            );
             let listing = SkillList::new(&page).with_refused(&catalog);
             Answer::new().view(schema, Document::Skills(listing))
         });
@@ -328,10 +334,12 @@ impl Root {
             .collect();
         install(copy.path(), entries.iter())?;
         let limits = skillfold::core::Limits::default();
-        let reading = skillfold::core::ReadOptions::default();
-        for target in
-            CheckTarget::at_path(copy.path(), &reading, skillfold::core::LinkPolicy::Refuse)?
-        {
+        let reading = skillfold::core::read::ReadOptions::default();
+        for target in CheckTarget::at_path(
+            copy.path(),
+            &reading,
+            skillfold::core::source::LinkPolicy::Refuse,
+        )? {
             let shown = target.file().display().to_string();
             let place = self.place("fix a file", &shown);
             for is_second in [false, true] {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use skillfold::core::visible;
+use skillfold::core::diagnostic::visible;
 
 /// The command, on some root.
 pub(super) struct Terminal {

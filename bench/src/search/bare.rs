@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{Document, MAX_CANDIDATES, Query, Term};
+use skillfold_core::search::{Document, MAX_CANDIDATES, Query, Term};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, TermQuery};
 use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};

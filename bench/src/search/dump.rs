@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skillfold::core::SearchIndex;
+use skillfold::core::search::SearchIndex;
 
 use crate::labelled::Request;
 use crate::search::engine::Indexed;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use skillfold::core::{Catalog, Embedder, Entry, Query, SearchCoverage, SearchIndex};
+use skillfold::core::search::{Embedder, Query, SearchCoverage, SearchIndex};
+use skillfold::core::{Catalog, Entry};
 
 use crate::labelled::{Triggers, installed, pool_id};
 use crate::search::method::{Hit, Method};

@@ -4,7 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use skillfold::core::{self, Embedder, QuantizedVector};
+use skillfold::core;
+use skillfold::core::search::{Embedder, QuantizedVector};
 
 use crate::search::engine::{Indexed, Whole};
 use crate::search::method::{Hit, Made, Method};

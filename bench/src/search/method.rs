@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use skillfold::core::Embedder;
+use skillfold::core::search::Embedder;
 
 use crate::allocator::held_by;
 use crate::measure::{cpu_time, rounded};

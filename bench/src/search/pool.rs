@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::str::FromStr;
 
-use skillfold::core::Digest;
+use skillfold::core::load::Digest;
 
 use crate::labelled::{LabelledSkill, Request, lines};
 

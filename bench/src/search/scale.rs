@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use skillfold_core::{Document, DocumentBuilder, DocumentTexts, Query};
+use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
 use skillfold_index::{DiskIndex, DocumentKey};
 
 use crate::measure::{Sample, cpu_time, measure, median, rounded};

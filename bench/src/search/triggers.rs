@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use skillfold::core::{Matcher, rank};
+use skillfold::core::Matcher;
+use skillfold::core::choose::rank;
 
 use crate::labelled::{Triggers, installed, pool_id};
 use crate::search::method::{Hit, Method};

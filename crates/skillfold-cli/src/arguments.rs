@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use skillfold::core::{DESCRIPTION_PLACEHOLDER, Envelope, Scope};
+use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
+use skillfold::core::{Envelope, Scope};
 use skillfold_setup::Client;
 
 const EXIT_CODES: &str = "\
@@ -170,7 +171,7 @@ pub(crate) struct List {
 
 fn parse_scope(text: &str) -> Result<Scope, String> {
     text.parse()
-        .map_err(|error: skillfold::core::InvalidScope| error.to_string())
+        .map_err(|error: skillfold::core::catalog::InvalidScope| error.to_string())
 }
 
 #[derive(Args, Debug)]

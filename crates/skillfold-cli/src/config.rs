@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::visible;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, SettingsView, WrittenFile};
 use skillfold::{RootStatus, SettingFinding, SettingsFile, write_setting};
 

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, Status, visible};
+use skillfold::core::Entry;
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{Doctor, DoctorSummary, Document, RootCacheState, RootState};
 use skillfold::{DiscoveryReport, SettingFinding, Skills};
 

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::text::ellipsize;
-use skillfold::core::{Severity, visible};
 use skillfold::view::{self, Document};
 use skillfold::{EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, TriggeredBy};
 

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use skillfold::core::{Cursor, visible};
+use skillfold::core::diagnostic::visible;
+use skillfold::core::source::Cursor;
 use skillfold::view::{Document, FileListing};
 
 use crate::arguments::{Files, Global};

@@ -1,8 +1,8 @@
 //! Finds the skills that a command works on.
 
-use skillfold::core::{
-    Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope, Severity, Status, visible,
-};
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::{Catalog, Code, Diagnostic, Error, ErrorKind, FsSource, Scope};
 use skillfold::{Environment, Host, Origin, RootStatus, SearchedRoot, Skills};
 
 use crate::arguments::Global;

@@ -3,7 +3,10 @@
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use skillfold::core::{Catalog, Cursor, Entry, Filter, Severity, Status, visible};
+use skillfold::core::catalog::{Filter, Status};
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::source::Cursor;
+use skillfold::core::{Catalog, Entry};
 use skillfold::view::{Document, SkillList};
 
 use crate::arguments::{Global, List};

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Dialect, Envelope};
+use skillfold::core::Envelope;
+use skillfold::core::load::Dialect;
 use skillfold::view::{Document, InstructionsView};
 
 use crate::arguments::{Global, Load};

@@ -9,7 +9,9 @@ use std::path::Path;
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
-use skillfold::core::{Code, Diagnostic, Severity, hidden_characters, visible};
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::text::hidden_characters;
+use skillfold::core::{Code, Diagnostic};
 use skillfold::view::{Document, printable_json};
 
 use crate::arguments::Arguments;
@@ -254,7 +256,7 @@ pub(crate) fn pluralize(number: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{BAD, BOLD, DIM, GOOD, WARN, paint, printable};
-    use skillfold::core::is_invisible;
+    use skillfold::core::text::is_invisible;
 
     #[test]
     fn nothing_but_our_colours_gets_to_a_terminal() {

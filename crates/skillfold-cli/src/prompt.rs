@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{ContextLifetime, visible};
+use skillfold::core::ContextLifetime;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{DecisionView, Document, Prompt};
 
 use crate::arguments::{self, Global};

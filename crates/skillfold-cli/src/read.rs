@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use skillfold::core::{FileContent, visible};
+use skillfold::core::diagnostic::visible;
+use skillfold::core::load::FileContent;
 use skillfold::view::{Document, FilePart};
 
 use crate::arguments::{Global, Read};

@@ -3,7 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use skillfold::core::{Error, visible};
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{self, Document};
 
 use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure, exit_code};

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use similar::{ChangeTag, TextDiff};
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
 use skillfold::core::text::first_chars;
-use skillfold::core::{Error, visible};
 use skillfold::program;
 use skillfold::view::{self, Document};
 use skillfold_setup::{ClientFile, SetupChange, SetupPlan};

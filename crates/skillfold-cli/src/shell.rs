@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use skillfold::core::nearest;
+use skillfold::core::catalog::nearest;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::{Entry, Status, visible};
+use skillfold::core::Entry;
+use skillfold::core::catalog::Status;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, SkillView};
 
 use crate::arguments::{Global, Show};

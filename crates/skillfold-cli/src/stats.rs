@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
 
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
-use skillfold::core::{Error, visible};
 use skillfold::view::{self, Document};
 use skillfold::{LogCounts, PeriodLength, Tally};
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use skillfold::TraceLines;
-use skillfold::core::{Error, visible};
+use skillfold::core::Error;
+use skillfold::core::diagnostic::visible;
 use tracing::subscriber::set_global_default;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::LevelFilter;

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::{Diagnostic, Entry, Error, Limits, Severity, visible};
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::{Diagnostic, Entry, Error, Limits};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
     CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable,

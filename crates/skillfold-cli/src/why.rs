@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use skillfold::core::ContextLifetime;
+use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
-use skillfold::core::{ContextLifetime, visible};
 use skillfold::view::{Bytes, Document, MatchedSkill, NearTrigger, Unmatched, Why};
 
 use crate::arguments::{self, Global};

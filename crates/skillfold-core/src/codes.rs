@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::Parsed).
+/// Severity of a finding. An error does not mean that the skill was refused: see [`Parsed`](crate::read::Parsed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -45,7 +45,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $number,)* }
             }
 
-            /// Returns the default severity, which a [`Profile`](crate::Profile) may change.
+            /// Returns the default severity, which a [`Profile`](crate::read::Profile) may change.
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)* }
             }

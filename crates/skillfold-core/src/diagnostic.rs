@@ -6,8 +6,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::codes::{Code, Severity};
 use crate::invisible::hidden_characters;
+
+pub use crate::codes::{Code, Severity};
+pub use crate::findings::LimitedFindings;
 
 /// A position in a file: line and column, both 1-based, the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,7 +106,8 @@ impl Span {
 /// One finding: its code, severity, message and position.
 ///
 /// ```
-/// use skillfold_core::{Code, parse};
+/// use skillfold_core::Code;
+/// use skillfold_core::read::parse;
 ///
 /// let parsed = parse(b"---\nname: pdf\n---\n", "pdf");
 /// let finding = &parsed.diagnostics[0];
@@ -117,7 +120,7 @@ impl Span {
 pub struct Diagnostic {
     /// The kind of finding.
     pub code: Code,
-    /// The severity. A [`Profile`](crate::Profile) may change it from the code's default.
+    /// The severity. A [`Profile`](crate::read::Profile) may change it from the code's default.
     pub severity: Severity,
     /// What was found, on one line, including the value in question.
     #[serde(deserialize_with = "deserialize_visible")]
@@ -171,7 +174,7 @@ impl fmt::Display for Diagnostic {
 /// except those that emoji and some scripts need (see [`hidden_characters`]).
 ///
 /// ```
-/// assert_eq!(skillfold_core::visible("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
+/// assert_eq!(skillfold_core::diagnostic::visible("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     if is_printable_ascii(text) {

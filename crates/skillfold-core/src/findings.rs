@@ -6,7 +6,8 @@ use crate::diagnostic::Diagnostic;
 /// Findings up to a limit. The rest are counted, and a last finding says how many there are.
 ///
 /// ```
-/// use skillfold_core::{Code, Diagnostic, LimitedFindings};
+/// use skillfold_core::{Code, Diagnostic};
+/// use skillfold_core::diagnostic::LimitedFindings;
 ///
 /// let mut findings = LimitedFindings::new(1);
 /// for name in ["a", "b", "c"] {

@@ -24,7 +24,7 @@ pub fn is_invisible(c: char) -> bool {
 /// visible character of its own, so no sentence can be hidden in them.
 ///
 /// ```
-/// use skillfold_core::hidden_characters;
+/// use skillfold_core::text::hidden_characters;
 ///
 /// assert_eq!(hidden_characters("a\u{200b}b\u{1b}").collect::<Vec<_>>(), [(1, '\u{200b}'), (5, '\u{1b}')]);
 /// assert_eq!(hidden_characters("\u{26a0}\u{fe0f} careful").next(), None);

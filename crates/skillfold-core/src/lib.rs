@@ -6,7 +6,8 @@
 //! anything, and never drops a skill without saying why.
 //!
 //! ```
-//! use skillfold_core::{MemorySource, ReadOptions, discover};
+//! use skillfold_core::MemorySource;
+//! use skillfold_core::read::{ReadOptions, discover};
 //!
 //! let source = MemorySource::new([
 //!     ("pdf/SKILL.md", "---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n"),
@@ -28,15 +29,17 @@
 //! # Flow
 //!
 //! - A [`Source`] lists folders and reads files.
-//! - [`discover`] reads the head of each `SKILL.md` and returns [`Skill`]s, each with a [`Manifest`]; [`parse`] does the
-//!   same for bytes in memory.
+//! - [`discover`](fn@read::discover) reads the head of each `SKILL.md` and returns [`Skill`]s, each with a [`Manifest`];
+//!   [`parse`](fn@read::parse) does the same for bytes in memory.
 //! - A [`Catalog`] is a snapshot of all skills of some roots.
 //! - A [`Loader`] reads the [`Instructions`] of a skill, with arguments substituted, and its files; an [`Envelope`] wraps
 //!   them for a model.
-//! - An [`Agent`] starts with some skills, and its [`Visibility`] may hide the others.
+//! - An [`Agent`] starts with some skills, and its [`Visibility`](bind::Visibility) may hide the others.
 //! - A [`Matcher`] finds the skills that fit a message, and a [`Session`] announces them to a model according to a
 //!   [`Policy`] and within a [`Budget`].
-//! - [`lint`] checks a file against the specification, and [`fix`] repairs what it can.
+//! - [`lint`](fn@author::lint) checks a file against the specification, and [`fix`](fn@author::fix) repairs what it can.
+//!
+//! The names that most programs need are here; each module has the rest of its stage.
 //!
 //! Every problem with a skill is a [`Diagnostic`] with a [`Code`], a position and a hint; an [`Error`] means that an
 //! operation failed.
@@ -54,116 +57,57 @@ mod codes;
 
 mod invisible;
 
-mod diagnostic;
+pub mod diagnostic;
 
 mod findings;
 
-mod name;
+pub mod name;
 
 mod error;
 
-mod source;
+pub mod source;
 
-mod read;
+pub mod read;
 
-mod author;
+pub mod author;
 
-mod catalog;
+pub mod catalog;
 
-mod search;
+pub mod search;
 
-mod choose;
+pub mod choose;
 
-mod load;
+pub mod load;
 
-mod bind;
+pub mod bind;
 
-mod disclose;
+pub mod disclose;
 
 mod feedback;
 
 mod session;
 
-mod explain;
+pub mod explain;
 
 pub mod view;
 
-pub use author::clients::{ClientField, FieldForm, FieldLevel};
-pub use author::fix::{Fixed, fix};
-pub use author::lint::{BODY_PLACEHOLDER, DESCRIPTION_PLACEHOLDER, lint, lint_skill};
-pub use bind::agent::{Agent, Visibility};
-pub use bind::agent_view::{AgentView, MissingSkill};
-pub use bind::compose::{ComposedInstructions, Section, SectionKind, compose_instructions};
-pub use cache::CacheStats;
-pub use catalog::canonical::canonical;
-pub use catalog::enablement::{Enablement, Toggle};
-pub use catalog::entry::{Entry, Lookup, Status};
-pub use catalog::filter::{Filter, Page};
-pub use catalog::nearest::nearest;
-pub use catalog::refresh::{Changes, Refreshed};
-pub use catalog::root::{PluginName, Root, Trust};
-pub use catalog::scan_cache::{CacheReport, CachedDiscovery, CachedScan};
-pub use catalog::scope::{InvalidScope, Precedence, Scope};
+pub use bind::agent::Agent;
+pub use catalog::entry::Entry;
+pub use catalog::root::Root;
+pub use catalog::scope::Scope;
 pub use catalog::snapshot::{Catalog, CatalogOptions};
-pub use choose::compiled::check_triggers;
-pub use choose::finder::{Finder, Suggestion};
-pub use choose::matcher::{Candidate, Matcher, Matches};
-pub use choose::near_miss::{NearMiss, TriggerKind};
-pub use choose::rank::rank;
-pub use choose::signal::Signal;
-pub use codes::{Code, Severity};
-pub use diagnostic::{Diagnostic, Position, Span, visible};
-pub use disclose::budget::{Budget, Unit, Window};
-pub use disclose::changes::{AnnouncedChanges, ShownListing};
-pub use disclose::fit::{
-    DescriptionFit, FittedLine, FittedListing, Layout, ListingDetail, ListingLine, fit,
-};
-pub use disclose::listing::Listing;
-pub use disclose::memory::{Memory, NoMemory, RepeatedSkill};
-pub use disclose::outcome::Outcome;
-pub use disclose::policy::{
-    Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier,
-};
-pub use disclose::style::{Style, ToolNames};
-pub use disclose::tokens::{TokenCounter, TokenEstimate};
-pub use disclose::turn::{Decision, Turn, turn};
+pub use choose::matcher::Matcher;
+pub use codes::Code;
+pub use diagnostic::Diagnostic;
+pub use disclose::budget::Budget;
+pub use disclose::policy::Policy;
+pub use disclose::turn::Turn;
 pub use error::{Error, ErrorKind};
-pub use explain::{Explanation, MatchDetails, UnmatchedReason, UnmatchedSkill};
-pub use feedback::Feedback;
-pub use findings::LimitedFindings;
-pub use invisible::{hidden_characters, is_invisible};
 pub use limits::Limits;
-pub use load::arguments::{Dialect, argument_names};
-pub use load::body::read_body;
-pub use load::digest::Digest;
-pub use load::envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
-pub use load::file::FileContent;
-pub use load::files::{FileKind, FileList, SkillFile};
-pub use load::instructions::{Instructions, Strictness};
-pub use load::loader::{Freshness, LoadOptions, Loader};
-pub use load::publish::{Publication, PublishedFile};
-pub use load::render::LoadedText;
-pub use load::requires::RequiredSkills;
-pub use name::{InvalidName, InvalidPath, ResourcePath, SkillName};
-pub use read::discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
-pub use read::manifest::{Manifest, ToolCheck, Triggers};
-#[doc(hidden)]
-pub use read::parse::{Agreement, readers_agree};
-pub use read::parse::{FrontmatterReader, Parsed, parse, parse_with};
-pub use read::raw_fields::raw_frontmatter;
-pub use read::rules::Profile;
-pub use read::value::{Fields, Scalar, ScalarValue, Value};
-pub use search::bm25f::CorpusStatistics;
-pub use search::document::{Document, DocumentBuilder, DocumentTexts};
-pub use search::embedding::{Embedder, QuantizedVector};
-pub use search::index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
-pub use search::query::{Query, WeightedQuery};
-pub use search::rank::{MAX_CANDIDATES, Ranked};
-pub use search::snippet::Snippet;
-pub use search::tokenizer::Term;
+pub use load::envelope::Envelope;
+pub use load::instructions::Instructions;
+pub use load::loader::{LoadOptions, Loader};
+pub use read::discover::Skill;
+pub use read::manifest::Manifest;
 pub use session::{ContextLifetime, Session};
-pub use source::{
-    Cursor, FileBytes, FileState, Finding, Folder, FolderIdentity, FolderPage, FsSource,
-    HiddenPolicy, LinkPolicy, ListedFolder, MemorySource, Resource, ResourceKind, Resources,
-    Revision, SKILL_FILE, ScannedFolder, Source, Stability, UntrustedBudget, WalkOptions,
-};
+pub use source::{FsSource, MemorySource, Source};

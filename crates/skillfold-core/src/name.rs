@@ -89,7 +89,7 @@ impl std::error::Error for InvalidName {}
 /// system.
 ///
 /// ```
-/// use skillfold_core::ResourcePath;
+/// use skillfold_core::name::ResourcePath;
 ///
 /// assert!("references/forms.md".parse::<ResourcePath>().is_ok());
 /// assert!("../other/SKILL.md".parse::<ResourcePath>().is_err());

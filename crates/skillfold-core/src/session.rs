@@ -120,7 +120,7 @@ impl Session {
     /// now, and never more.
     ///
     /// The skills that the agent uses are in the text that it starts with, see
-    /// [`compose_instructions`](crate::compose_instructions); they are not given again while their files are unchanged.
+    /// [`compose_instructions`](crate::bind::compose_instructions); they are not given again while their files are unchanged.
     pub fn for_agent(lifetime: ContextLifetime, view: &AgentView<'_>) -> Self {
         let ids = || view.entries().map(|entry| entry.id().into()).collect();
         let used = view.used().iter().map(|entry| {
@@ -262,7 +262,8 @@ impl Session {
     /// conversation may not see is not found.
     ///
     /// ```
-    /// # use skillfold_core::{Catalog, ContextLifetime, MemorySource, Root, CatalogOptions, Scope, Session, Feedback};
+    /// # use skillfold_core::{Catalog, CatalogOptions, ContextLifetime, MemorySource, Root, Scope, Session};
+    /// # use skillfold_core::disclose::Feedback;
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
     /// # let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);

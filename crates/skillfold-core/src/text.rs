@@ -14,6 +14,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use crate::invisible::{hidden_characters, is_invisible};
+
 /// Marks text that was left out.
 pub const ELLIPSIS: char = '…';
 

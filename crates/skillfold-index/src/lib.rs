@@ -3,7 +3,8 @@
 //! [`BlobCache`] stores the scan results of a root, so that a start with many skills reads no unchanged `SKILL.md`.
 //!
 //! ```
-//! use skillfold_core::{Catalog, FsSource, CachedScan, Root, CatalogOptions, Scope};
+//! use skillfold_core::{Catalog, CatalogOptions, FsSource, Root, Scope};
+//! use skillfold_core::catalog::CachedScan;
 //! use skillfold_index::BlobCache;
 //!
 //! # let folder = tempfile::tempdir()?;

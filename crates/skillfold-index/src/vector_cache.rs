@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use skillfold_core::{Digest, Embedder, Error, QuantizedVector};
+use skillfold_core::Error;
+use skillfold_core::load::Digest;
+use skillfold_core::search::{Embedder, QuantizedVector};
 
 use crate::blob_cache::BlobCache;
 

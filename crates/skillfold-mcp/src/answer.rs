@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Value, json};
-use skillfold::core::{Entry, visible};
+use skillfold::core::Entry;
+use skillfold::core::diagnostic::visible;
 use skillfold::view::{Failure, FilePart, InstructionsView, SkillRecord};
 
 use crate::metrics::Outcome;

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::Tool;
 use skillfold::Skills;
-use skillfold::core::{Catalog, Envelope, Policy, Style, ToolNames};
+use skillfold::core::disclose::{Style, ToolNames};
+use skillfold::core::{Catalog, Envelope, Policy};
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 

@@ -6,7 +6,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use skillfold::core::{ContextLifetime, Envelope, Error, LoadedText, Policy};
+use skillfold::core::load::LoadedText;
+use skillfold::core::{ContextLifetime, Envelope, Error, Policy};
 use skillfold::{Session, Skills};
 
 use crate::remembered::Loaded;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use skillfold::Counters;
-use skillfold::core::CacheStats;
+use skillfold::core::load::CacheStats;
 
 /// What a request asks for, as far as it is counted separately. Names that clients choose are not used as labels: there
 /// is no limit to them.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
 use lru::LruCache;
-use skillfold::core::LoadedText;
+use skillfold::core::load::LoadedText;
 
 use crate::tools::Tool;
 

@@ -6,8 +6,10 @@ use rmcp::model::{ContentBlock, JsonObject};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use skillfold::core::catalog::Filter;
+use skillfold::core::search::MAX_CANDIDATES;
 use skillfold::core::text::first_chars;
-use skillfold::core::{Entry, Envelope, Error, Filter, MAX_CANDIDATES};
+use skillfold::core::{Entry, Envelope, Error};
 use skillfold::view::{Failure, FilePart, InstructionsView};
 
 use crate::answer::{Answer, SkillLine, SkillLines, Structured};

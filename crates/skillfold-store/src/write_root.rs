@@ -9,7 +9,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use skillfold_core::{Error, FileBytes};
+use skillfold_core::Error;
+use skillfold_core::source::FileBytes;
 
 use crate::dir::{Dir, Identity, Kind, identity};
 use crate::fault::{CHANGED, WriteFault, WriteResult};

@@ -3,10 +3,12 @@
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
+use skillfold_core::bind::{AgentView, ComposedInstructions, MissingSkill, compose_instructions};
+use skillfold_core::load::{FileContent, FileList, LoadedText};
+use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Agent, AgentView, ComposedInstructions, ContextLifetime, Cursor, Entry, Envelope, Error,
-    FileContent, FileList, Instructions, LoadedText, Loader, MissingSkill, Policy,
-    Session as SessionState, compose_instructions,
+    Agent, ContextLifetime, Entry, Envelope, Error, Instructions, Loader, Policy,
+    Session as SessionState,
 };
 
 use crate::session::Session;
@@ -16,7 +18,8 @@ use crate::skills::Skills;
 ///
 /// ```
 /// # use skillfold::{Environment, Host, core::MemorySource};
-/// use skillfold::core::{Agent, Visibility};
+/// use skillfold::core::Agent;
+/// use skillfold::core::bind::Visibility;
 /// # let file = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
 /// # let source = MemorySource::new([("mail/SKILL.md", file("mail")), ("pdf/SKILL.md", file("pdf"))]);
 /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use skillfold_core::author::lint_skill;
+use skillfold_core::catalog::Lookup;
+use skillfold_core::choose::check_triggers;
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::read::{Profile, ReadOptions, discover, parse};
 #[cfg(feature = "store")]
-use skillfold_core::Stability;
-use skillfold_core::{
-    Catalog, Diagnostic, Error, FileBytes, Folder, FsSource, HiddenPolicy, Limits, LinkPolicy,
-    Lookup, Profile, ReadOptions, Root, SKILL_FILE, Scope, Severity, Source, check_triggers,
-    discover, lint_skill, parse,
-};
+use skillfold_core::source::Stability;
+use skillfold_core::source::{FileBytes, Folder, HiddenPolicy, LinkPolicy, SKILL_FILE};
+use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Root, Scope, Source};
 
 use crate::environment::{Environment, real_path};
 
@@ -170,7 +172,7 @@ impl CheckTarget {
         limits: &Limits,
     ) -> Result<CheckedSkill, Error> {
         let content = self.read(limits)?;
-        let fixed = skillfold_core::fix(&content.bytes, self.folder.name(), profile);
+        let fixed = skillfold_core::author::fix(&content.bytes, self.folder.name(), profile);
         if let Some(bytes) = &fixed.bytes {
             self.write(within, content, bytes)?;
         }

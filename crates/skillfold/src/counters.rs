@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use skillfold_core::{CacheStats, Decision, Error, ErrorKind, Feedback, Outcome, Signal, Turn};
+use skillfold_core::choose::Signal;
+use skillfold_core::disclose::{Decision, Feedback, Outcome};
+use skillfold_core::load::CacheStats;
+use skillfold_core::{Error, ErrorKind, Turn};
 
 /// Defines the counters, the atomics behind them and their descriptions from one table.
 macro_rules! counters {

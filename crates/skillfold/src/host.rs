@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use skillfold_core::{Catalog, Code, Diagnostic, Embedder, Error, Root, Scope, Source, Trust};
+use skillfold_core::catalog::Trust;
+use skillfold_core::search::Embedder;
+use skillfold_core::{Catalog, Code, Diagnostic, Error, Root, Scope, Source};
 
 use crate::discovery_report::DiscoveryReport;
 use crate::environment::{Environment, capture_fault};

@@ -1,6 +1,6 @@
 //! Exact token counts in the `o200k_base` encoding.
 
-use skillfold_core::TokenCounter;
+use skillfold_core::disclose::TokenCounter;
 use skillfold_core::text::truncate_at_line;
 use tiktoken_rs::o200k_base_singleton;
 
@@ -16,7 +16,7 @@ const MAX_CHUNK_BYTES: usize = 64 * 1024;
 /// line begins with a blank, a line end or `/`.
 ///
 /// ```
-/// use skillfold::{O200k, core::TokenCounter};
+/// use skillfold::{O200k, core::disclose::TokenCounter};
 ///
 /// assert_eq!(O200k.count("Fills in PDF forms and reads tables."), 9);
 /// assert_eq!(O200k.name(), "o200k_base");

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{
-    CacheReport, CachedDiscovery, CachedScan, Catalog, CatalogOptions, Error, Root,
-};
+use skillfold_core::catalog::{CacheReport, CachedDiscovery, CachedScan};
+use skillfold_core::{Catalog, CatalogOptions, Error, Root};
 use skillfold_index::{BlobCache, CachedBlob};
 
 /// Minimum folders of a root before it is cached. Fewer are read faster than a user notices.

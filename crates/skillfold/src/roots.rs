@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{
-    Code, Diagnostic, Error, ErrorKind, FsSource, LinkPolicy, PluginName, Root, Scope, Trust,
-    UntrustedBudget,
-};
+use skillfold_core::catalog::{PluginName, Trust};
+use skillfold_core::source::{LinkPolicy, UntrustedBudget};
+use skillfold_core::{Code, Diagnostic, Error, ErrorKind, FsSource, Root, Scope};
 
 use crate::environment::{Environment, real_path};
 use crate::settings::{Origin, Settings};

@@ -2,8 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use skillfold_core::Error;
+use skillfold_core::author::{BODY_PLACEHOLDER, lint};
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::name::ResourcePath;
+use skillfold_core::read::Profile;
+use skillfold_core::source::SKILL_FILE;
 use skillfold_core::text::truncate_bytes;
-use skillfold_core::{BODY_PLACEHOLDER, Error, Profile, ResourcePath, SKILL_FILE, Severity, lint};
 use skillfold_store::{Access, WriteRoot};
 
 use crate::environment::Environment;
@@ -118,7 +123,9 @@ fn yaml_scalar(description: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{find_problem, skill_text, suggest_name, yaml_scalar};
-    use skillfold_core::{Code, Profile, lint};
+    use skillfold_core::Code;
+    use skillfold_core::author::lint;
+    use skillfold_core::read::Profile;
 
     #[test]
     fn new_skill_lacks_only_its_instructions_whatever_its_description() {

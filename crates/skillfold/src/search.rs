@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use skillfold_core::{Catalog, Entry, Query, SearchCoverage, Snippet, read_body};
+use skillfold_core::load::read_body;
+use skillfold_core::search::{Query, SearchCoverage, Snippet};
+use skillfold_core::{Catalog, Entry};
 
 use crate::skills::Skills;
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use skillfold_core::disclose::{Feedback, Listing, Memory as _};
+use skillfold_core::explain::Explanation;
+use skillfold_core::load::LoadedText;
 use skillfold_core::{
-    Budget, Catalog, ContextLifetime, Envelope, Error, Explanation, Feedback, Instructions,
-    Listing, LoadedText, Loader, Memory as _, Policy, Session as SessionState, Turn,
+    Budget, Catalog, ContextLifetime, Envelope, Error, Instructions, Loader, Policy,
+    Session as SessionState, Turn,
 };
 
 use crate::skills::Skills;
@@ -99,7 +102,7 @@ impl Session {
     /// time.
     ///
     /// ```
-    /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy, Feedback}};
+    /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy, disclose::Feedback}};
     /// # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\nSay hello.\n";
     /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
     /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;

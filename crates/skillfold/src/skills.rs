@@ -5,9 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
+use skillfold_core::catalog::Changes;
+use skillfold_core::disclose::Feedback;
+use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
+use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Agent, CacheStats, Catalog, Changes, Cursor, Entry, Envelope, Error, Feedback, FileContent,
-    FileList, Instructions, LoadedText, Loader, Matcher, Publication, Root, SkillFile, Turn,
+    Agent, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root, Turn,
 };
 
 use crate::counters::{AtomicCounters, Counters};
@@ -401,7 +404,7 @@ impl Skills {
         // Untrusted roots are not watched: they could contain anything, and models are told nothing about them.
         // Watching the folders above is enough to notice when one appears, disappears or becomes trusted.
         let roots = current.catalog.roots().iter();
-        let roots = roots.filter(|root| root.trust() != skillfold_core::Trust::Untrusted);
+        let roots = roots.filter(|root| root.trust() != skillfold_core::catalog::Trust::Untrusted);
         let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
         let roots: Vec<_> = roots.collect();
         let searched = current.report.roots.iter().map(|root| root.path.clone());

@@ -11,7 +11,8 @@ use std::{fmt, io};
 
 #[cfg(feature = "store")]
 use skillfold_core::Error;
-use skillfold_core::{Code, Diagnostic, visible};
+use skillfold_core::diagnostic::visible;
+use skillfold_core::{Code, Diagnostic};
 #[cfg(feature = "store")]
 use skillfold_store::{WriteTarget, lock_state};
 use toml::Spanned;

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use skillfold::core::{Changes, Code, Error};
+use skillfold::core::catalog::Changes;
+use skillfold::core::{Code, Error};
 use skillfold::{Environment, Host, RootStatus, SearchedRoot, Skills};
 use skillfold_testkit::folder;
 

@@ -9,9 +9,8 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use skillfold::core::{
-    Budget, ContextLifetime, ErrorKind, Feedback, LogDetail, MemorySource, Policy,
-};
+use skillfold::core::disclose::{Feedback, LogDetail};
+use skillfold::core::{Budget, ContextLifetime, ErrorKind, MemorySource, Policy};
 use skillfold::view::Document;
 use skillfold::{Environment, Host, PeriodLength, Skills, Stats, TraceLines};
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -330,7 +329,7 @@ fn every_path_that_is_refused_is_logged() {
     assert_eq!(logged.len(), refused.len());
     for (line, attack) in logged.iter().zip(&refused) {
         assert_eq!(line["skill"], ATTACKED_SKILL, "{attack:?}");
-        let path = skillfold::core::visible(&attack.text);
+        let path = skillfold::core::diagnostic::visible(&attack.text);
         assert_eq!(line["path"], *path, "{attack:?}");
         assert!(
             line["rule"].as_str().is_some_and(|rule| !rule.is_empty()),

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 use skillfold::CheckedSkill;
-use skillfold::core::{Code, Diagnostic, Position, Severity, Span, visible};
+use skillfold::core::diagnostic::{Position, Severity, Span, visible};
+use skillfold::core::{Code, Diagnostic};
 
 use super::place::SpanLocator;
 use crate::failure::Failure;
@@ -111,7 +112,7 @@ fn ellipsis(is_cut: bool) -> &'static str {
 mod tests {
     use super::Excerpt;
     use crate::check::place::SpanLocator;
-    use skillfold::core::{Position, Span};
+    use skillfold::core::diagnostic::{Position, Span};
 
     fn draw(text: &str, start: (u32, u32), end: (u32, u32)) -> String {
         let at = |(line, column)| Position::new(line, column);

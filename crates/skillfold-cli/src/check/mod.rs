@@ -9,9 +9,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use skillfold::core::{
-    Error, Limits, LinkPolicy, Profile, ReadOptions, SKILL_FILE, Severity, fix, visible,
-};
+use skillfold::core::author::fix;
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::read::{Profile, ReadOptions};
+use skillfold::core::source::{LinkPolicy, SKILL_FILE};
+use skillfold::core::{Error, Limits};
 use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 

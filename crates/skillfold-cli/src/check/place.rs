@@ -1,6 +1,6 @@
 //! Finds positions in a text in one pass, if they are requested in order.
 
-use skillfold::core::{Position, Span};
+use skillfold::core::diagnostic::{Position, Span};
 
 /// The part of a line around a span.
 pub(super) struct LineExcerpt<'a> {

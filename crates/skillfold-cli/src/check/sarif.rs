@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use skillfold::CheckedSkill;
-use skillfold::core::{Code, Diagnostic, Severity};
+use skillfold::core::diagnostic::Severity;
+use skillfold::core::{Code, Diagnostic};
 
 use crate::failure::Failure;
 use crate::output::Output;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use skillfold::core::is_invisible;
+use skillfold::core::text::is_invisible;
 
 use crate::command::{World, skillfold};
 

@@ -34,7 +34,8 @@ const MAX_DESCRIPTION_CHARS: usize = 500;
 /// Findings are sorted by position. With [`Profile::Spec`], the file meets the specification if no finding is an error.
 ///
 /// ```
-/// use skillfold_core::{Profile, lint};
+/// use skillfold_core::author::lint;
+/// use skillfold_core::read::Profile;
 ///
 /// let findings = lint(b"---\nname: PDF\ndescription: Fills in forms\n---\nDo it.\n", "pdf", Profile::Spec);
 /// assert_eq!(findings[0].to_string(), "error[SF303]: Name has upper-case letters: `PDF`");

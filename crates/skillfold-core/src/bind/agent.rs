@@ -7,7 +7,8 @@ use std::fmt;
 /// By default it uses none and sees all, as if there were no agents.
 ///
 /// ```
-/// use skillfold_core::{Agent, Visibility};
+/// use skillfold_core::Agent;
+/// use skillfold_core::bind::Visibility;
 ///
 /// let reviewer = Agent::new("reviewer").with_skills(["code-review", "house-style"]).with_visibility(Visibility::Used);
 /// assert_eq!(reviewer.skills().len(), 2);

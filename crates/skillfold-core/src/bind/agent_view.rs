@@ -22,7 +22,8 @@ const MAX_EXPLAINED: usize = 20;
 /// A view can be narrowed but never widened: [`narrow`](Self::narrow) keeps only what both agents see.
 ///
 /// ```
-/// use skillfold_core::{Agent, Catalog, MemorySource, Root, CatalogOptions, Scope, Visibility};
+/// use skillfold_core::{Agent, Catalog, CatalogOptions, MemorySource, Root, Scope};
+/// use skillfold_core::bind::Visibility;
 ///
 /// let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
 /// let source = MemorySource::new([("mail/SKILL.md", skill("mail")), ("pdf/SKILL.md", skill("pdf"))]);

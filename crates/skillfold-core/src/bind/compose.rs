@@ -65,7 +65,8 @@ impl ComposedInstructions {
 /// after that line. A section that is empty or only white space is left out, along with its heading.
 ///
 /// ```
-/// use skillfold_core::{Agent, Catalog, Loader, LoadOptions, MemorySource, Root, CatalogOptions, Scope, compose_instructions};
+/// use skillfold_core::{Agent, Catalog, CatalogOptions, LoadOptions, Loader, MemorySource, Root, Scope};
+/// use skillfold_core::bind::compose_instructions;
 ///
 /// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in forms.\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));

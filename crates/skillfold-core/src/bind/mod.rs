@@ -5,3 +5,7 @@ pub(crate) mod agent;
 pub(crate) mod agent_view;
 
 pub(crate) mod compose;
+
+pub use agent::{Agent, Visibility};
+pub use agent_view::{AgentView, MissingSkill};
+pub use compose::{ComposedInstructions, Section, SectionKind, compose_instructions};

@@ -7,7 +7,7 @@ use crate::text::fold_case;
 /// Returns the form of a name under which it is looked up: in lower case, with hyphens for underscores.
 ///
 /// ```
-/// assert_eq!(skillfold_core::canonical("PDF_Tools"), "pdf-tools");
+/// assert_eq!(skillfold_core::catalog::canonical("PDF_Tools"), "pdf-tools");
 /// ```
 pub fn canonical(name: &str) -> Cow<'_, str> {
     if name.bytes().all(|byte| CANONICAL[usize::from(byte)]) {

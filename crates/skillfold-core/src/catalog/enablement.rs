@@ -14,7 +14,7 @@ use crate::read::discover::Skill;
 /// specific pattern decides; setting a pattern again replaces its earlier value.
 ///
 /// ```
-/// use skillfold_core::{Toggle, Enablement};
+/// use skillfold_core::catalog::{Enablement, Toggle};
 ///
 /// let mut enablement = Enablement::default();
 /// enablement.set("bundled:*", Toggle::Off);

@@ -16,7 +16,8 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Selects skills by metadata. A skill must meet all conditions.
 ///
 /// ```
-/// use skillfold_core::{Filter, Scope};
+/// use skillfold_core::Scope;
+/// use skillfold_core::catalog::Filter;
 ///
 /// let filter = Filter::default().scope(Scope::User).name("^pdf-")?.words("fill forms").tag("office");
 /// # Ok::<(), skillfold_core::Error>(())

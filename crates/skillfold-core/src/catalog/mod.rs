@@ -1,6 +1,6 @@
 //! Builds a snapshot of all skills: which one wins a name, which are enabled, and how each is looked up.
-//!
-//! Modules are listed in dependency order.
+
+// Modules are listed in dependency order.
 
 pub(crate) mod canonical;
 pub(crate) mod scope;
@@ -40,3 +40,14 @@ pub(crate) mod filter;
 pub(crate) mod nearest;
 
 pub(crate) mod resolve;
+
+pub use canonical::canonical;
+pub use enablement::{Enablement, Toggle};
+pub use entry::{Entry, Lookup, Status};
+pub use filter::{Filter, Page};
+pub use nearest::nearest;
+pub use refresh::{Changes, Refreshed};
+pub use root::{PluginName, Root, Trust};
+pub use scan_cache::{CacheReport, CachedDiscovery, CachedScan};
+pub use scope::{InvalidScope, Precedence, Scope};
+pub use snapshot::{Catalog, CatalogOptions};

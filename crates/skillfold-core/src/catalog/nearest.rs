@@ -20,7 +20,7 @@ const MAX_PAIRS: usize = 8_000_000;
 /// are compared.
 ///
 /// ```
-/// use skillfold_core::nearest;
+/// use skillfold_core::catalog::nearest;
 ///
 /// assert_eq!(nearest("precedense", ["links", "precedence"], 1), ["precedence"]);
 /// assert!(nearest("zebra", ["links", "precedence"], 1).is_empty());

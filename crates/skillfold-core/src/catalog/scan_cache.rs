@@ -26,7 +26,8 @@ const ENTRY_BYTES: usize = 4;
 /// The scan of one root by an earlier process, as serialized by [`Catalog::to_scan_bytes`].
 ///
 /// ```
-/// use skillfold_core::{Catalog, FsSource, CachedScan, Root, CatalogOptions, Scope};
+/// use skillfold_core::{Catalog, CatalogOptions, FsSource, Root, Scope};
+/// use skillfold_core::catalog::CachedScan;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::create_dir(folder.path().join("pdf"))?;

@@ -69,7 +69,8 @@ impl std::error::Error for InvalidScope {}
 /// The order in which scopes win a name that several skills share. Within a scope, the first root wins.
 ///
 /// ```
-/// use skillfold_core::{Precedence, Scope};
+/// use skillfold_core::Scope;
+/// use skillfold_core::catalog::Precedence;
 ///
 /// // Clients disagree, so the order is configurable.
 /// assert_eq!(Precedence::default().scopes()[0], Scope::Project);

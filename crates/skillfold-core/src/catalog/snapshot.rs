@@ -40,7 +40,8 @@ pub struct CatalogOptions {
 /// case and treat `_` as `-`. A folder name resolves to its skill too, unless it is the name of another skill.
 ///
 /// ```
-/// use skillfold_core::{Catalog, MemorySource, Root, CatalogOptions, Scope, Status};
+/// use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+/// use skillfold_core::catalog::Status;
 ///
 /// let pdf = |what: &str| MemorySource::new([("pdf/SKILL.md", format!("---\nname: pdf\ndescription: {what}\n---\n"))]);
 /// let roots = vec![Root::new(Scope::User, "mine", pdf("Mine")), Root::new(Scope::Project, "ours", pdf("Ours"))];

@@ -152,7 +152,8 @@ impl CompiledTriggers {
 /// Returns a diagnostic for each trigger pattern of a skill that cannot be used.
 ///
 /// ```
-/// use skillfold_core::{check_triggers, parse};
+/// use skillfold_core::choose::check_triggers;
+/// use skillfold_core::read::parse;
 ///
 /// let file = b"---\nname: mail\ndescription: d\ntriggers: { patterns: ['order #(\\d+'] }\n---\n";
 /// let manifest = parse(file, "mail").manifest.unwrap();

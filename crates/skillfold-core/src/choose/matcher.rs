@@ -26,7 +26,8 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// message and its matches, whatever the patterns.
 ///
 /// ```
-/// use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope, Signal};
+/// use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
+/// use skillfold_core::choose::Signal;
 ///
 /// let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));

@@ -1,6 +1,6 @@
 //! Skill selection: which skills a message asks for, and with what confidence.
-//!
-//! Modules are listed in dependency order.
+
+// Modules are listed in dependency order.
 
 mod message;
 
@@ -23,3 +23,10 @@ pub(crate) mod matcher;
 pub(crate) mod near_miss;
 
 pub(crate) mod rank;
+
+pub use compiled::check_triggers;
+pub use finder::{Finder, Suggestion};
+pub use matcher::{Candidate, Matcher, Matches};
+pub use near_miss::{NearMiss, TriggerKind};
+pub use rank::rank;
+pub use signal::Signal;

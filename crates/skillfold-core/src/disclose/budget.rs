@@ -35,7 +35,8 @@ pub enum Window {
 /// The maximum amount of text for a model.
 ///
 /// ```
-/// use skillfold_core::{Budget, Window};
+/// use skillfold_core::Budget;
+/// use skillfold_core::disclose::Window;
 ///
 /// assert_eq!(Budget::catalog(Window::Tokens(200_000)), Budget::tokens(4_000));
 /// assert_eq!(Budget::catalog(Window::Unknown), Budget::characters(8_000));

@@ -109,7 +109,8 @@ pub struct FittedListing<'a> {
 /// budget is exceeded, so the time depends more on the budget than on the number of lines.
 ///
 /// ```
-/// use skillfold_core::{Budget, TokenEstimate, Layout, ListingLine, fit};
+/// use skillfold_core::Budget;
+/// use skillfold_core::disclose::{Layout, ListingLine, TokenEstimate, fit};
 ///
 /// struct Plain;
 /// impl Layout for Plain {

@@ -25,3 +25,15 @@ pub(crate) mod outcome;
 pub(crate) mod text;
 
 pub(crate) mod turn;
+
+pub use crate::feedback::Feedback;
+pub use budget::{Budget, Unit, Window};
+pub use changes::{AnnouncedChanges, ShownListing};
+pub use fit::{DescriptionFit, FittedLine, FittedListing, Layout, ListingDetail, ListingLine, fit};
+pub use listing::Listing;
+pub use memory::{Memory, NoMemory, RepeatedSkill};
+pub use outcome::Outcome;
+pub use policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier};
+pub use style::{Style, ToolNames};
+pub use tokens::{TokenCounter, TokenEstimate};
+pub use turn::{Decision, Turn, turn};

@@ -25,7 +25,7 @@ pub trait TokenCounter: fmt::Debug + Send + Sync {
 /// the mean error is 2 %; other encodings differ.
 ///
 /// ```
-/// use skillfold_core::{TokenEstimate, TokenCounter};
+/// use skillfold_core::disclose::{TokenCounter, TokenEstimate};
 ///
 /// assert_eq!(TokenEstimate.count(""), 0);
 /// assert_eq!(TokenEstimate.count("Fills in PDF forms and reads tables."), 9);

@@ -13,7 +13,7 @@ const MAX_DIGESTS: usize = 16_384;
 /// The SHA-256 of a file's bytes.
 ///
 /// ```
-/// let digest = skillfold_core::Digest::sha256(b"");
+/// let digest = skillfold_core::load::Digest::sha256(b"");
 /// assert!(digest.to_string().starts_with("sha256:e3b0c442"));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

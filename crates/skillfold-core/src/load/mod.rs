@@ -24,3 +24,16 @@ pub(crate) mod files;
 pub(crate) mod publish;
 
 pub(crate) mod render;
+
+pub use crate::cache::CacheStats;
+pub use arguments::{Dialect, argument_names};
+pub use body::read_body;
+pub use digest::Digest;
+pub use envelope::{Envelope, EnvelopeParts, InvalidEnvelope, LoadFailure, RenderedEnvelope};
+pub use file::FileContent;
+pub use files::{FileKind, FileList, SkillFile};
+pub use instructions::{Instructions, Strictness};
+pub use loader::{Freshness, LoadOptions, Loader};
+pub use publish::{Publication, PublishedFile};
+pub use render::LoadedText;
+pub use requires::RequiredSkills;

@@ -1,6 +1,6 @@
 //! Reads skills: split, parse, repair, convert, discover.
-//!
-//! Modules are listed in dependency order.
+
+// Modules are listed in dependency order.
 
 pub(crate) mod frontmatter;
 
@@ -27,3 +27,12 @@ pub(crate) mod parse;
 pub(crate) mod raw_fields;
 
 pub(crate) mod discover;
+
+pub use discover::{Discovery, ReadOptions, RefusedFolder, Skill, SourceFinding, discover};
+pub use manifest::{Manifest, ToolCheck, Triggers};
+#[doc(hidden)]
+pub use parse::{Agreement, readers_agree};
+pub use parse::{FrontmatterReader, Parsed, parse, parse_with};
+pub use raw_fields::raw_frontmatter;
+pub use rules::Profile;
+pub use value::{Fields, Scalar, ScalarValue, Value};

@@ -43,7 +43,7 @@ pub struct Parsed {
 ///
 /// ```
 /// // Because of the stray colon, other clients drop this skill.
-/// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n", "pdf");
+/// let parsed = skillfold_core::read::parse(b"---\nname: pdf\ndescription: Use when: filling in forms\n---\n# PDF\n", "pdf");
 /// assert_eq!(parsed.manifest.unwrap().description(), "Use when: filling in forms");
 /// assert!(parsed.repaired);
 /// ```

@@ -11,7 +11,7 @@ use crate::read::value::{Fields, Value};
 /// Nothing is repaired: the error is the first finding that would need a repair, or the reason why there are no fields.
 ///
 /// ```
-/// let fields = skillfold_core::raw_frontmatter(b"---\nname: pdf\nx-own: [1, 2]\n---\n", &Default::default())?;
+/// let fields = skillfold_core::read::raw_frontmatter(b"---\nname: pdf\nx-own: [1, 2]\n---\n", &Default::default())?;
 /// assert_eq!(fields.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["name", "x-own"]);
 /// # Ok::<(), skillfold_core::Diagnostic>(())
 /// ```

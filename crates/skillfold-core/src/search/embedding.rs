@@ -6,7 +6,8 @@ use crate::error::Error;
 /// vectors.
 ///
 /// ```
-/// use skillfold_core::{Embedder, Error};
+/// use skillfold_core::Error;
+/// use skillfold_core::search::Embedder;
 ///
 /// /// Counts letters; a real one knows words.
 /// struct Letters;

@@ -48,7 +48,8 @@ impl SearchCoverage {
 /// An in-memory search index over all skills of a snapshot.
 ///
 /// ```
-/// use skillfold_core::{Catalog, SearchCoverage, MemorySource, Root, CatalogOptions, Scope, SearchIndex};
+/// use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+/// use skillfold_core::search::{SearchCoverage, SearchIndex};
 ///
 /// let skill = |name: &str, what: &str| format!("---\nname: {name}\ndescription: {what}\n---\n");
 /// let source = MemorySource::new([

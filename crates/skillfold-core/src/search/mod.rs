@@ -20,3 +20,12 @@ mod segment;
 pub(crate) mod snippet;
 
 pub(crate) mod index;
+
+pub use bm25f::CorpusStatistics;
+pub use document::{Document, DocumentBuilder, DocumentTexts};
+pub use embedding::{Embedder, QuantizedVector};
+pub use index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
+pub use query::{Query, WeightedQuery};
+pub use rank::{MAX_CANDIDATES, Ranked};
+pub use snippet::Snippet;
+pub use tokenizer::Term;

@@ -16,7 +16,8 @@ use crate::source::{
 /// A source whose files are in memory, for bundled skills and tests.
 ///
 /// ```
-/// use skillfold_core::{MemorySource, ReadOptions, discover};
+/// use skillfold_core::MemorySource;
+/// use skillfold_core::read::{ReadOptions, discover};
 ///
 /// let source = MemorySource::new([("pdf/SKILL.md", "---\nname: pdf\ndescription: Fills in forms\n---\n")]);
 /// let found = discover(&[&source], &ReadOptions::default());

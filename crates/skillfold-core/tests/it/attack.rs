@@ -4,10 +4,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use skillfold_core::{
-    Error, ErrorKind, FileBytes, Folder, FsSource, Limits, LinkPolicy, ResourcePath, Source,
-    WalkOptions,
-};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{FileBytes, Folder, LinkPolicy, WalkOptions};
+use skillfold_core::{Error, ErrorKind, FsSource, Limits, Source};
 use skillfold_testkit::{
     ATTACKED_SKILL, AttackClass, AttackPath, ExpectedOutcome, SHARED, contains_secret, hostile_tree,
 };
@@ -16,14 +15,14 @@ use skillfold_testkit::{
 fn read(source: &FsSource, text: &str) -> Result<FileBytes, Error> {
     let path: ResourcePath = text
         .parse()
-        .map_err(|error: skillfold_core::InvalidPath| Error::refused(text, error.rule()))?;
+        .map_err(|error: skillfold_core::name::InvalidPath| Error::refused(text, error.rule()))?;
     source.read(&Folder::new(ATTACKED_SKILL).unwrap(), &path, 0..1 << 16)
 }
 
 fn kind(source: &FsSource, text: &str) -> Result<(), Error> {
     let path: ResourcePath = text
         .parse()
-        .map_err(|error: skillfold_core::InvalidPath| Error::refused(text, error.rule()))?;
+        .map_err(|error: skillfold_core::name::InvalidPath| Error::refused(text, error.rule()))?;
     source
         .kind(&Folder::new(ATTACKED_SKILL).unwrap(), &path)
         .map(|_| ())

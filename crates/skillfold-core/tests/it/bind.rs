@@ -1,9 +1,11 @@
 //! Agents bound to skills: what they see, what they begin with, and what is refused.
 
+use skillfold_core::bind::{AgentView, SectionKind, Visibility, compose_instructions};
+use skillfold_core::catalog::{Enablement, Toggle, Trust};
+use skillfold_core::load::Strictness;
 use skillfold_core::{
-    Agent, AgentView, Catalog, CatalogOptions, Enablement, Entry, ErrorKind, LoadOptions, Loader,
-    MemorySource, Root, Scope, SectionKind, Strictness, Toggle, Trust, Visibility,
-    compose_instructions,
+    Agent, Catalog, CatalogOptions, Entry, ErrorKind, LoadOptions, Loader, MemorySource, Root,
+    Scope,
 };
 use skillfold_testkit::files;
 

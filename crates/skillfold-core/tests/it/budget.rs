@@ -1,9 +1,10 @@
 //! What a model is told stays within its budget, and what is not told is named.
 
 use proptest::prelude::*;
-use skillfold_core::{
-    Budget, DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, TokenCounter,
-    TokenEstimate, Unit, Window, fit,
+use skillfold_core::Budget;
+use skillfold_core::disclose::{
+    DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, TokenCounter, TokenEstimate,
+    Unit, Window, fit,
 };
 
 /// A layout with all four parts, which writes on one line what may have many.

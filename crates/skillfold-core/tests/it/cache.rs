@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use skillfold_core::load::{Freshness, Strictness};
+use skillfold_core::source::Stability;
 use skillfold_core::{
-    Catalog, CatalogOptions, Envelope, ErrorKind, Freshness, FsSource, LoadOptions, Loader,
-    MemorySource, Root, Scope, Stability, Strictness,
+    Catalog, CatalogOptions, Envelope, ErrorKind, FsSource, LoadOptions, Loader, MemorySource,
+    Root, Scope,
 };
 
 use crate::told::{File, NOW, SECOND, Told};

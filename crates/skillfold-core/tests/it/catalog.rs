@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
+use skillfold_core::catalog::{Enablement, Filter, Lookup, Precedence, Status, Toggle, Trust};
+use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Catalog, CatalogOptions, Code, Cursor, Enablement, Entry, ErrorKind, Filter, FsSource, Limits,
-    Lookup, MemorySource, Precedence, Root, Scope, Status, Toggle, Trust,
+    Catalog, CatalogOptions, Code, Entry, ErrorKind, FsSource, Limits, MemorySource, Root, Scope,
 };
 use skillfold_testkit::{files, folder};
 
@@ -332,7 +333,8 @@ fn entry_says_where_it_came_from() {
     assert!(manifest.disable_model_invocation() && manifest.triggers().is_some());
     // The body is where the file is: the catalog knows its place and its length, and reads it when it is wanted.
     assert_eq!(entry.skill().body_bytes(), "Do it.\n".len() as u64);
-    let body = skillfold_core::read_body(entry.root().source(), entry.skill(), &Limits::default());
+    let body =
+        skillfold_core::load::read_body(entry.root().source(), entry.skill(), &Limits::default());
     assert_eq!(body.unwrap().bytes, b"Do it.\n");
 }
 

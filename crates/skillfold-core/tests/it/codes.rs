@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use skillfold_core::{ClientField, Code, FieldForm, FieldLevel};
+use skillfold_core::Code;
+use skillfold_core::author::{ClientField, FieldForm, FieldLevel};
 
 fn page() -> String {
     let mut text = "# Diagnostics\n\nEvery finding has a code that is stable across releases. A severity may differ by profile: the rules of the \

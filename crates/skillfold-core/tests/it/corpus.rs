@@ -9,11 +9,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use skillfold_core::view::SkillRecord;
-use skillfold_core::{
-    Agreement, Catalog, CatalogOptions, FrontmatterReader, Limits, MemorySource, Parsed, Profile,
-    Root, Scope, fix, parse, parse_with, readers_agree,
+use skillfold_core::author::fix;
+use skillfold_core::read::{
+    Agreement, FrontmatterReader, Parsed, Profile, parse, parse_with, readers_agree,
 };
+use skillfold_core::view::SkillRecord;
+use skillfold_core::{Catalog, CatalogOptions, Limits, MemorySource, Root, Scope};
 
 use crate::remembered::check_remembered;
 use crate::told::{self, Told};

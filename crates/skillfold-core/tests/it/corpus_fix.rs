@@ -1,8 +1,8 @@
 //! No correction of a real file changes what another client reads of it.
 
-use skillfold_core::{
-    ClientField, FieldLevel, Fields, Limits, Profile, Scalar, Value, fix, parse, raw_frontmatter,
-};
+use skillfold_core::Limits;
+use skillfold_core::author::{ClientField, FieldLevel, fix};
+use skillfold_core::read::{Fields, Profile, Scalar, Value, parse, raw_frontmatter};
 
 use crate::corpus::for_each_file;
 

@@ -1,8 +1,9 @@
 //! What skills cost a request that needs none of them.
 
+use skillfold_core::disclose::{Mode, NoMemory, Style, TokenCounter as _, TokenEstimate, turn};
 use skillfold_core::{
-    Budget, Catalog, CatalogOptions, LoadOptions, Loader, Matcher, MemorySource, Mode, NoMemory,
-    Policy, Root, Scope, Style, TokenCounter as _, TokenEstimate, turn,
+    Budget, Catalog, CatalogOptions, LoadOptions, Loader, Matcher, MemorySource, Policy, Root,
+    Scope,
 };
 
 /// About 1,200 tokens, as a usual skill has.

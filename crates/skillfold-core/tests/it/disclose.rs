@@ -5,11 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
+use skillfold_core::disclose::{
+    Breadcrumb, Fallback, Memory, Mode, NoMemory, Outcome, Style, Tier, Unit, turn,
+};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, Revision,
+    WalkOptions,
+};
 use skillfold_core::{
-    Breadcrumb, Budget, Catalog, CatalogOptions, Cursor, Error, Fallback, FileBytes, FileState,
-    Folder, FolderPage, Instructions, Limits, LoadOptions, Loader, Matcher, Memory, MemorySource,
-    Mode, NoMemory, Outcome, Policy, ResourceKind, ResourcePath, Resources, Revision, Root, Scope,
-    Source, Style, Tier, Turn, Unit, WalkOptions, turn,
+    Budget, Catalog, CatalogOptions, Error, Instructions, Limits, LoadOptions, Loader, Matcher,
+    MemorySource, Policy, Root, Scope, Source, Turn,
 };
 
 use crate::log::Log;

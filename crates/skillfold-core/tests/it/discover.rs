@@ -7,11 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use skillfold_core::{
-    Code, Cursor, Discovery, Error, FileBytes, FileState, Folder, FolderPage, FsSource,
-    HiddenPolicy, Limits, LinkPolicy, ListedFolder, MemorySource, ReadOptions, ResourceKind,
-    ResourcePath, Resources, Revision, Source, Stability, WalkOptions, discover,
+use skillfold_core::name::ResourcePath;
+use skillfold_core::read::{Discovery, ReadOptions, discover};
+use skillfold_core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, HiddenPolicy, LinkPolicy, ListedFolder,
+    ResourceKind, Resources, Revision, Stability, WalkOptions,
 };
+use skillfold_core::{Code, Error, FsSource, Limits, MemorySource, Source};
 use skillfold_testkit::{files, folder};
 
 use crate::show;
@@ -282,7 +284,7 @@ fn line_at_the_edge_of_the_head_is_not_cut() {
     for text in [blank, dashes, fence] {
         let source = MemorySource::new([("a/SKILL.md", text.clone())]);
         let found = discover(&[&source], &ReadOptions::default());
-        let whole = skillfold_core::parse(text.as_bytes(), "a");
+        let whole = skillfold_core::read::parse(text.as_bytes(), "a");
         assert_eq!(
             found.skills.first().map(|skill| &skill.manifest),
             whole.manifest.as_ref()

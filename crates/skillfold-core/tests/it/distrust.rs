@@ -1,8 +1,8 @@
 //! What is not trusted, and what only looks like a value, never speaks to a model.
 
+use skillfold_core::catalog::{Toggle, Trust};
 use skillfold_core::{
     Catalog, CatalogOptions, Envelope, ErrorKind, LoadOptions, Loader, MemorySource, Root, Scope,
-    Toggle, Trust,
 };
 use skillfold_testkit::files;
 

@@ -1,8 +1,11 @@
 //! Why skills are chosen for a message, and why others are not.
 
+use skillfold_core::catalog::{Toggle, Trust};
+use skillfold_core::disclose::{Mode, Style};
+use skillfold_core::explain::{Explanation, UnmatchedSkill};
 use skillfold_core::{
-    Catalog, CatalogOptions, ContextLifetime, Explanation, LoadOptions, Loader, Matcher,
-    MemorySource, Mode, Policy, Root, Scope, Session, Style, Toggle, Trust, UnmatchedSkill,
+    Catalog, CatalogOptions, ContextLifetime, LoadOptions, Loader, Matcher, MemorySource, Policy,
+    Root, Scope, Session,
 };
 
 fn skill(name: &str, more: &str) -> (String, String) {

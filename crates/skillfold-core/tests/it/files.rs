@@ -1,8 +1,10 @@
 //! The files of a skill: listed in an order that helps, read whole or in part, and none outside.
 
+use skillfold_core::catalog::Trust;
+use skillfold_core::source::Cursor;
 use skillfold_core::{
-    Catalog, CatalogOptions, Cursor, ErrorKind, FsSource, Limits, LoadOptions, Loader,
-    MemorySource, Root, Scope, Source, Trust,
+    Catalog, CatalogOptions, ErrorKind, FsSource, Limits, LoadOptions, Loader, MemorySource, Root,
+    Scope, Source,
 };
 use skillfold_testkit::{files, folder};
 

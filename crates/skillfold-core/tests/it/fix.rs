@@ -1,7 +1,9 @@
 //! What is corrected, how it is written then, and what stays.
 
 use proptest::prelude::*;
-use skillfold_core::{Diagnostic, Profile, fix, parse};
+use skillfold_core::Diagnostic;
+use skillfold_core::author::fix;
+use skillfold_core::read::{Profile, parse};
 
 /// Returns the frontmatter as it is corrected, and the codes of what is gone and of what is left.
 fn check(text: &str, profile: Profile) -> String {

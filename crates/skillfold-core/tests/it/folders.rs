@@ -7,9 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use skillfold_core::{
-    Catalog, CatalogOptions, Changes, FsSource, Lookup, Matcher, PluginName, Root, Scope, Trust,
-};
+use skillfold_core::catalog::{Changes, Lookup, PluginName, Trust};
+use skillfold_core::{Catalog, CatalogOptions, FsSource, Matcher, Root, Scope};
 use tempfile::TempDir;
 
 /// A time at which all files were left alone long ago.

@@ -1,9 +1,13 @@
 //! The verdicts of the linter.
 
-use skillfold_core::{
-    ClientField, Code, DESCRIPTION_PLACEHOLDER, FieldForm, FieldLevel, Folder, Limits,
-    MemorySource, Profile, Severity, is_invisible, lint, lint_skill,
+use skillfold_core::author::{
+    ClientField, DESCRIPTION_PLACEHOLDER, FieldForm, FieldLevel, lint, lint_skill,
 };
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::read::Profile;
+use skillfold_core::source::Folder;
+use skillfold_core::text::is_invisible;
+use skillfold_core::{Code, Limits, MemorySource};
 use skillfold_testkit::files;
 
 use crate::show::diagnostic;

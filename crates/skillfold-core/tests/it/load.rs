@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use skillfold_core::catalog::{Toggle, Trust};
+use skillfold_core::load::Strictness;
 use skillfold_core::{
     Catalog, CatalogOptions, ErrorKind, FsSource, Instructions, Limits, LoadOptions, Loader,
-    MemorySource, Root, Scope, Strictness, Toggle, Trust,
+    MemorySource, Root, Scope,
 };
 use skillfold_testkit::{files, folder, write};
 

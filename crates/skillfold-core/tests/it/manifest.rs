@@ -1,6 +1,8 @@
 //! Every field of the format, at the top and under `metadata`.
 
-use skillfold_core::{Code, MemorySource, ReadOptions, discover, parse, read_body};
+use skillfold_core::load::read_body;
+use skillfold_core::read::{ReadOptions, discover, parse};
+use skillfold_core::{Code, MemorySource};
 
 use crate::show::{check, findings};
 

@@ -1,9 +1,9 @@
 //! Which skills a message asks for.
 
 use proptest::prelude::*;
-use skillfold_core::{
-    Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope, Signal, Toggle, Trust, rank,
-};
+use skillfold_core::catalog::{Toggle, Trust};
+use skillfold_core::choose::{Signal, rank};
+use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 
 use crate::told::{File, NOW, Told};
 

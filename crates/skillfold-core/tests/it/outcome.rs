@@ -1,8 +1,10 @@
 //! What a host says became of a skill is logged with how the skill was chosen.
 
+use skillfold_core::bind::Visibility;
+use skillfold_core::disclose::{Feedback, Mode};
 use skillfold_core::{
-    Agent, Catalog, CatalogOptions, ContextLifetime, ErrorKind, Feedback, LoadOptions, Loader,
-    Matcher, MemorySource, Mode, Policy, Root, Scope, Session, Visibility,
+    Agent, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader, Matcher,
+    MemorySource, Policy, Root, Scope, Session,
 };
 
 use crate::log::Log;

@@ -1,8 +1,11 @@
 //! Skills that go out to other hosts: what goes out, what does not and why, and what is read again.
 
+use skillfold_core::catalog::Trust;
+use skillfold_core::load::Digest;
+use skillfold_core::read::raw_frontmatter;
 use skillfold_core::{
-    Catalog, CatalogOptions, Digest, Error, FsSource, Limits, LoadOptions, Loader, MemorySource,
-    Root, Scope, Source, Trust, raw_frontmatter,
+    Catalog, CatalogOptions, Error, FsSource, Limits, LoadOptions, Loader, MemorySource, Root,
+    Scope, Source,
 };
 use skillfold_testkit::{files, folder, write};
 

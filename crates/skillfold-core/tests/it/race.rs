@@ -11,7 +11,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use skillfold_core::{Folder, FsSource, Limits, LinkPolicy, ResourcePath, Source, WalkOptions};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{Folder, LinkPolicy, WalkOptions};
+use skillfold_core::{FsSource, Limits, Source};
 use skillfold_testkit::{Arena, RaceOutcome, SECRET, expect_no_leak};
 
 /// Returns the skill as it is found before anything is swapped.

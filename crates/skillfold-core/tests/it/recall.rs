@@ -30,7 +30,7 @@ fn ids(matcher: &Matcher, message: &str) -> Vec<String> {
 }
 
 /// Returns all that is said of a message, with the places in it.
-fn told(message: &str, found: &skillfold_core::Matches<'_>) -> String {
+fn told(message: &str, found: &skillfold_core::choose::Matches<'_>) -> String {
     let places = found.candidates.iter().map(|one| one.range(message));
     format!("{found:?} {:?}", places.collect::<Vec<_>>())
 }

@@ -1,10 +1,9 @@
 //! A refresh reads what changed and nothing else, and never keeps what is stale.
 
 use proptest::prelude::*;
-use skillfold_core::{
-    Catalog, CatalogOptions, Changes, ErrorKind, FsSource, Revision, Root, Scope, Source,
-    Stability, Toggle, Trust,
-};
+use skillfold_core::catalog::{Changes, Toggle, Trust};
+use skillfold_core::source::{Revision, Stability};
+use skillfold_core::{Catalog, CatalogOptions, ErrorKind, FsSource, Root, Scope, Source};
 use skillfold_testkit::{files, folder, write};
 
 use crate::told::{File, NOW, SECOND, Told};

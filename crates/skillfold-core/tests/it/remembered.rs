@@ -1,10 +1,10 @@
 //! A start from what was remembered finds what a start without it does, and reads only what changed.
 
 use proptest::prelude::*;
-use skillfold_core::{
-    CacheReport, CachedDiscovery, CachedScan, Catalog, CatalogOptions, FrontmatterReader, FsSource,
-    MemorySource, ReadOptions, Root, Scope, WalkOptions,
-};
+use skillfold_core::catalog::{CacheReport, CachedDiscovery, CachedScan};
+use skillfold_core::read::{FrontmatterReader, ReadOptions};
+use skillfold_core::source::WalkOptions;
+use skillfold_core::{Catalog, CatalogOptions, FsSource, MemorySource, Root, Scope};
 use skillfold_testkit::{files, folder, write};
 
 use crate::told::{File, NOW, SECOND, Told};

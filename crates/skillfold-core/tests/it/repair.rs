@@ -1,7 +1,7 @@
 //! What is repaired, to what, and with which words.
 
 use proptest::prelude::*;
-use skillfold_core::{FrontmatterReader, parse, parse_with};
+use skillfold_core::read::{FrontmatterReader, parse, parse_with};
 
 use crate::show::check;
 
@@ -423,7 +423,7 @@ proptest! {
     fn parse_never_panics_on_almost_yaml(text in "(---\n)?([a-z]{1,3}:?[ \t]?[>|'\"\\[{&*!@`#-]{0,2}[a-z:,# ]{0,12}[\"'\\]}]?\n){0,8}(---\n)?") {
         let lines = parse_with(text.as_bytes(), "a", FrontmatterReader::Lines, &skillfold_core::Limits::default());
         let yaml = parse_with(text.as_bytes(), "a", FrontmatterReader::Yaml, &skillfold_core::Limits::default());
-        let codes = |parsed: &skillfold_core::Parsed| parsed.diagnostics.iter().map(|finding| finding.code).collect::<Vec<_>>();
+        let codes = |parsed: &skillfold_core::read::Parsed| parsed.diagnostics.iter().map(|finding| finding.code).collect::<Vec<_>>();
         prop_assert_eq!(codes(&lines), codes(&yaml));
         prop_assert_eq!(lines.manifest, yaml.manifest);
     }

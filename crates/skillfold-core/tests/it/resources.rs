@@ -5,9 +5,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use skillfold_core::{
-    Cursor, ErrorKind, Folder, FsSource, Limits, MemorySource, ResourceKind, ResourcePath, Source,
-};
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{Cursor, Folder, ResourceKind};
+use skillfold_core::{ErrorKind, FsSource, Limits, MemorySource, Source};
 use skillfold_testkit::{files, folder};
 
 const TREE: &str = "

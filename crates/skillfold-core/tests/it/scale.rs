@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
-use skillfold_core::{
-    Catalog, CatalogOptions, Cursor, Filter, MemorySource, Root, Scope, nearest, parse,
-};
+use skillfold_core::catalog::{Filter, nearest};
+use skillfold_core::read::parse;
+use skillfold_core::source::Cursor;
+use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
 use skillfold_testkit::min_cpu_time;
 
 const SMALL: usize = 200;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use skillfold_core::{
-    Catalog, CatalogOptions, CorpusStatistics, Digest, Document, DocumentBuilder, DocumentTexts,
-    Embedder, Error, MemorySource, QuantizedVector, Query, Root, Scope, SearchCoverage,
-    SearchIndex,
+use skillfold_core::load::Digest;
+use skillfold_core::search::{
+    CorpusStatistics, Document, DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, Query,
+    SearchCoverage, SearchIndex,
 };
+use skillfold_core::{Catalog, CatalogOptions, Error, MemorySource, Root, Scope};
 
 use crate::told::{File, NOW, SECOND, Told};
 
@@ -400,7 +401,7 @@ fn skills() -> impl Strategy<Value = Vec<(String, String)>> {
 fn scored(skills: &[(String, String)], request: &str) -> Vec<(f32, String)> {
     let index = SearchIndex::new(&catalog(skills), SearchCoverage::Bodies);
     let found = index.search(&Query::new(request), 100, |_| true);
-    let hit = |hit: &skillfold_core::SearchHit<'_>| (hit.score, hit.entry.id().to_owned());
+    let hit = |hit: &skillfold_core::search::SearchHit<'_>| (hit.score, hit.entry.id().to_owned());
     found.hits.iter().map(hit).collect()
 }
 

@@ -1,9 +1,11 @@
 //! One conversation: nothing is given twice that is still there, and nothing is seen that is not allowed.
 
+use skillfold_core::bind::Visibility;
+use skillfold_core::choose::Signal;
+use skillfold_core::disclose::{Mode, Outcome, Style, Tier};
 use skillfold_core::{
     Agent, Budget, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader,
-    Matcher, MemorySource, Mode, Outcome, Policy, Root, Scope, Session, Signal, Style, Tier,
-    Visibility,
+    Matcher, MemorySource, Policy, Root, Scope, Session,
 };
 
 use crate::told::{File, NOW, SECOND, Told};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use skillfold_core::{Diagnostic, Discovery, Fields, Parsed, Triggers, Value, parse};
+use skillfold_core::Diagnostic;
+use skillfold_core::read::{Discovery, Fields, Parsed, Triggers, Value, parse};
 
 /// Reads a `SKILL.md` in a folder named `a` and returns what came of it as text.
 pub(crate) fn check(text: &str) -> String {

@@ -1,7 +1,8 @@
 //! A frontend has all it needs to show the line with the place underlined.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use skillfold_core::{Diagnostic, parse};
+use skillfold_core::Diagnostic;
+use skillfold_core::read::parse;
 
 fn drawn(text: &str, diagnostic: &Diagnostic) -> String {
     let range = diagnostic.span.unwrap().bytes_in(text);

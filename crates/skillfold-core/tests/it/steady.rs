@@ -1,9 +1,10 @@
 //! What is told depends on the skills alone: not on the order of a file system, and not on hashing.
 
 use proptest::prelude::*;
+use skillfold_core::disclose::Style;
 use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, FsSource, LoadOptions, Loader, Matcher, Policy, Root,
-    Scope, Session, Style,
+    Scope, Session,
 };
 use skillfold_testkit::write;
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use skillfold_core::choose::{Finder, Suggestion};
+use skillfold_core::disclose::{Decision, Fallback, Mode, Style, SuggestionThresholds, Tier};
+use skillfold_core::search::{SearchCoverage, SearchIndex};
 use skillfold_core::{
-    Budget, Catalog, CatalogOptions, ContextLifetime, Decision, Entry, Fallback, Finder,
-    LoadOptions, Loader, Matcher, MemorySource, Mode, Policy, Root, Scope, SearchCoverage,
-    SearchIndex, Session, Style, Suggestion, SuggestionThresholds, Tier, Turn,
+    Budget, Catalog, CatalogOptions, ContextLifetime, Entry, LoadOptions, Loader, Matcher,
+    MemorySource, Policy, Root, Scope, Session, Turn,
 };
 
 /// Finds the same skills for each message.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use skillfold_core::{
-    Catalog, CatalogOptions, Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits,
-    ListedFolder, Refreshed, ResourceKind, ResourcePath, Resources, Revision, Root, Scope, Source,
-    Stability, WalkOptions,
+use skillfold_core::catalog::Refreshed;
+use skillfold_core::name::ResourcePath;
+use skillfold_core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
+    Revision, Stability, WalkOptions,
 };
+use skillfold_core::{Catalog, CatalogOptions, Error, Limits, Root, Scope, Source};
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 /// The time of the first look; files are a minute older unless a test says otherwise.

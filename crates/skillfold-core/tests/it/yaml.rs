@@ -1,8 +1,7 @@
 //! What is refused of YAML, and where.
 
-use skillfold_core::{
-    Agreement, Code, FrontmatterReader, Limits, parse, parse_with, readers_agree,
-};
+use skillfold_core::read::{Agreement, FrontmatterReader, parse, parse_with, readers_agree};
+use skillfold_core::{Code, Limits};
 
 use crate::show::{check, findings};
 

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use skillfold_core::{Document, Error, Query};
+use skillfold_core::Error;
+use skillfold_core::search::{Document, Query};
 use tantivy::{DocAddress, TantivyError};
 
 use crate::disk::files::{IndexFiles, writer_lock};
@@ -25,7 +26,7 @@ const MAX_DOCUMENTS: usize = 4_000_000;
 /// that it opened last.
 ///
 /// ```
-/// use skillfold_core::{DocumentBuilder, Query, DocumentTexts};
+/// use skillfold_core::search::{DocumentBuilder, DocumentTexts, Query};
 /// use skillfold_index::{DiskIndex, DocumentKey};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -199,7 +200,7 @@ impl DiskIndex {
     /// counted as missing.
     ///
     /// ```
-    /// # use skillfold_core::{Document, DocumentBuilder, DocumentTexts};
+    /// # use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts};
     /// # use skillfold_index::{DiskIndex, DocumentKey};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let root = tempfile::tempdir()?;

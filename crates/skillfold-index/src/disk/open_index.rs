@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillfold_core::CorpusStatistics;
+use skillfold_core::search::CorpusStatistics;
 use tantivy::columnar::ColumnValues;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::footer::Footer;

@@ -1,6 +1,6 @@
 //! The Tantivy schema.
 
-use skillfold_core::Document;
+use skillfold_core::search::Document;
 use tantivy::index::IndexSettings;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::schema::{
@@ -78,7 +78,7 @@ impl Fields {
     }
 
     /// Returns the engine term for a search term.
-    pub(super) fn search_term(&self, term: skillfold_core::Term) -> Term {
+    pub(super) fn search_term(&self, term: skillfold_core::search::Term) -> Term {
         Term::from_field_text(self.terms, &token::token(term))
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use skillfold_core::{Document, Query, WeightedQuery};
+use skillfold_core::search::{Document, Query, WeightedQuery};
 use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery, Weight};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, Score, TantivyError};

@@ -1,6 +1,6 @@
 //! The stamp in each commit: the version of the documents and the corpus statistics.
 
-use skillfold_core::CorpusStatistics;
+use skillfold_core::search::CorpusStatistics;
 
 /// The format version. Increase it when the schema, the tokens or the stamp change.
 const FORMAT: &str = "skillfold-search-2";
@@ -63,7 +63,7 @@ fn fnv1a(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use skillfold_core::{DocumentBuilder, DocumentTexts};
+    use skillfold_core::search::{DocumentBuilder, DocumentTexts};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Terms as engine tokens, each repeated by its weighted frequency.
 
-use skillfold_core::{Document, Term};
+use skillfold_core::search::{Document, Term};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 /// Characters of a token: enough for the 32 bits of a term, at 6 bits each.
@@ -106,7 +106,7 @@ fn parse_digits(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use skillfold_core::{DocumentBuilder, DocumentTexts};
+    use skillfold_core::search::{DocumentBuilder, DocumentTexts};
 
     use super::*;
 

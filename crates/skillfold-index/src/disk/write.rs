@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use skillfold_core::{CorpusStatistics, Document};
+use skillfold_core::search::{CorpusStatistics, Document};
 use tantivy::directory::error::OpenDirectoryError;
 use tantivy::index::Index;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use skillfold_core::{Embedder, Error};
+use skillfold_core::Error;
+use skillfold_core::search::Embedder;
 
 use crate::model::files::{
     CONFIG, Folder, ModelFiles, TOKENIZER, WEIGHTS, catch_panic, is_valid_vector,
@@ -19,7 +20,8 @@ const COMPUTED: &str = "static-1";
 /// use std::path::Path;
 /// use std::sync::Arc;
 ///
-/// use skillfold_core::{Catalog, SearchCoverage, FsSource, Root, CatalogOptions, Scope, SearchIndex};
+/// use skillfold_core::{Catalog, CatalogOptions, FsSource, Root, Scope};
+/// use skillfold_core::search::{SearchCoverage, SearchIndex};
 /// use skillfold_index::StaticModel;
 ///
 /// let skills = FsSource::open(Path::new("/home/user/.agents/skills"))?;

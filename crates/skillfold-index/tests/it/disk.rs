@@ -10,7 +10,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use skillfold_core::{Document, DocumentBuilder, DocumentTexts, ErrorKind, Query};
+use skillfold_core::ErrorKind;
+use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts, Query};
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, SyncWriter, delete_unused_indexes};
 
 type Skill = (String, String);

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillfold_core::{
-    Catalog, CatalogOptions, Document, DocumentBuilder, DocumentTexts, Embedder, Error, ErrorKind,
-    MemorySource, QuantizedVector, Root, Scope, SearchCoverage, SearchIndex,
+use skillfold_core::search::{
+    Document, DocumentBuilder, DocumentTexts, Embedder, QuantizedVector, SearchCoverage,
+    SearchIndex,
 };
+use skillfold_core::{Catalog, CatalogOptions, Error, ErrorKind, MemorySource, Root, Scope};
 use skillfold_index::StaticModel;
 
 /// A model of nine words, of which each has a direction that it shares with those that mean nearly the same.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use skillfold_core::{Embedder, Error};
+use skillfold_core::Error;
+use skillfold_core::search::Embedder;
 use skillfold_index::VectorCache;
 
 /// Counts letters, and how many texts it was given.
@@ -59,7 +60,7 @@ fn text_that_is_known_is_not_given_to_the_model_again() {
     let recalled = again.embed(&["banana", "cherry", "plum"]).unwrap();
     assert_eq!(model.asked(), 1);
     // The direction is the same: a vector is as long as its largest part takes a byte.
-    let direction = |vector: &[f32]| skillfold_core::QuantizedVector::new(vector).unwrap();
+    let direction = |vector: &[f32]| skillfold_core::search::QuantizedVector::new(vector).unwrap();
     for (before, after) in computed.iter().zip(&recalled) {
         assert_eq!(direction(before), direction(after));
     }

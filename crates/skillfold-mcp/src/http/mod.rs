@@ -27,7 +27,7 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use skillfold::core::visible;
+use skillfold::core::diagnostic::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 

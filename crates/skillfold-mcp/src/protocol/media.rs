@@ -1,6 +1,6 @@
 //! Media types by file name.
 
-use skillfold::core::FileKind;
+use skillfold::core::load::FileKind;
 
 /// The type of files of unknown content.
 pub(crate) const BYTES: &str = "application/octet-stream";

@@ -6,9 +6,10 @@ use rmcp::model::{
     GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::Value;
-use skillfold::core::{
-    Dialect, Entry, Error, Manifest, Scalar, ScalarValue, Status, Value as Field, argument_names,
-};
+use skillfold::core::catalog::Status;
+use skillfold::core::load::{Dialect, argument_names};
+use skillfold::core::read::{Scalar, ScalarValue, Value as Field};
+use skillfold::core::{Entry, Error, Manifest};
 use skillfold::view::Failure;
 
 use crate::answer::{SkillLine, value};

@@ -7,8 +7,9 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
+use skillfold::core::source::SKILL_FILE;
 use skillfold::core::text::first_chars;
-use skillfold::core::{Catalog, Entry, ErrorKind, SKILL_FILE};
+use skillfold::core::{Catalog, Entry, ErrorKind};
 use skillfold::view::FilePart;
 
 use crate::answer::SkillLine;

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skillfold::core::{
-    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
-    ResourcePath, Resources, Source, WalkOptions,
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, WalkOptions,
 };
+use skillfold::core::{Error, Limits, MemorySource, Source};
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 use skillfold_testkit::files;

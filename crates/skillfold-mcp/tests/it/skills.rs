@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use insta::assert_json_snapshot;
 use rmcp::ClientLifecycleMode;
 use serde_json::{Value, json};
-use skillfold::core::Digest;
+use skillfold::core::load::Digest;
 use skillfold_mcp::{Options, Server};
 
 use crate::client::{Client, skills};

@@ -5,9 +5,11 @@ mod report;
 
 use std::collections::BTreeSet;
 
+use skillfold_core::catalog::Status;
+use skillfold_core::disclose::{Mode, Outcome};
+use skillfold_core::load::FileContent;
 use skillfold_core::{
-    Code, ContextLifetime, Diagnostic, Entry, Error, FileContent, Loader, Matcher, Mode, Outcome,
-    Policy, Session, Status,
+    Code, ContextLifetime, Diagnostic, Entry, Error, Loader, Matcher, Policy, Session,
 };
 
 pub use self::report::{

@@ -1,8 +1,9 @@
 //! Parses a skill's trigger query files.
 
 use serde_json::{Map, Value};
+use skillfold_core::diagnostic::{Position, Span};
 use skillfold_core::text::first_chars;
-use skillfold_core::{Code, Diagnostic, Position, Span};
+use skillfold_core::{Code, Diagnostic};
 
 /// Maximum size of a query. Real requests are far shorter.
 const MAX_QUERY_BYTES: usize = 8 * 1024;

@@ -3,7 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use skillfold_core::{Decision, Diagnostic, Entry, Mode, Severity, Signal, Status};
+use skillfold_core::catalog::Status;
+use skillfold_core::choose::Signal;
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::disclose::{Decision, Mode};
+use skillfold_core::{Diagnostic, Entry};
 
 /// The results of the trigger queries that skills ship.
 #[derive(Clone, Debug)]
@@ -99,7 +103,7 @@ pub struct QueryMatch {
     pub signal: Signal,
     /// The part of the skill that matched.
     pub evidence: Box<str>,
-    /// The name of the [`Outcome`](skillfold_core::Outcome).
+    /// The name of the [`Outcome`](skillfold_core::disclose::Outcome).
     pub outcome: &'static str,
 }
 

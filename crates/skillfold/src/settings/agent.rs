@@ -1,6 +1,8 @@
 //! Agents defined in the settings.
 
-use skillfold_core::{Agent, Code, Visibility, nearest};
+use skillfold_core::bind::Visibility;
+use skillfold_core::catalog::nearest;
+use skillfold_core::{Agent, Code};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

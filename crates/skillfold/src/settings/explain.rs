@@ -1,9 +1,11 @@
 //! Explains settings: each value as text, with its key and origin.
 
-use skillfold_core::{
-    Breadcrumb, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence, Profile,
-    Style, Toggle, visible,
-};
+use skillfold_core::catalog::{Precedence, Toggle};
+use skillfold_core::diagnostic::visible;
+use skillfold_core::disclose::{Breadcrumb, Fallback, Mode, Style};
+use skillfold_core::load::{Dialect, Freshness};
+use skillfold_core::read::Profile;
+use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 
 use crate::settings::Settings;
 use crate::settings::agent::ConfiguredAgent;

@@ -1,6 +1,6 @@
 //! The findings of a layer of settings, limited in number.
 
-use skillfold_core::LimitedFindings;
+use skillfold_core::diagnostic::LimitedFindings;
 
 use crate::settings::setting::{Origin, SettingFinding};
 

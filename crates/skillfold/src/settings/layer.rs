@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use skillfold_core::{
-    Breadcrumb, Code, Dialect, Fallback, Freshness, HiddenPolicy, LinkPolicy, Mode, Precedence,
-    Profile, Scope, Severity, Style, Toggle, nearest,
-};
+use skillfold_core::catalog::{Precedence, Toggle, nearest};
+use skillfold_core::diagnostic::Severity;
+use skillfold_core::disclose::{Breadcrumb, Fallback, Mode, Style};
+use skillfold_core::load::{Dialect, Freshness};
+use skillfold_core::read::Profile;
+use skillfold_core::source::{HiddenPolicy, LinkPolicy};
+use skillfold_core::{Code, Scope};
 
 use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
 use crate::settings::agent::{self, ConfiguredAgent};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use skillfold_core::{Position, Span};
+use skillfold_core::diagnostic::{Position, Span};
 
 /// The byte offsets of a text's line starts.
 pub(super) struct LineStarts<'a> {

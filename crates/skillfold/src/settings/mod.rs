@@ -21,11 +21,16 @@ mod explain;
 
 use std::path::PathBuf;
 
+use skillfold_core::catalog::{Enablement, Precedence, Toggle, canonical, nearest};
+use skillfold_core::diagnostic::{Severity, visible};
+use skillfold_core::disclose::{
+    Breadcrumb, Fallback, LogDetail, Mode, Style, SuggestionThresholds,
+};
+use skillfold_core::load::{Dialect, Freshness, Strictness};
+use skillfold_core::read::{Profile, ReadOptions};
+use skillfold_core::source::{HiddenPolicy, LinkPolicy, WalkOptions};
 use skillfold_core::{
-    Agent, Breadcrumb, Catalog, CatalogOptions, Code, Diagnostic, Dialect, Enablement, Error,
-    Fallback, Freshness, HiddenPolicy, Limits, LinkPolicy, LoadOptions, LogDetail, Mode, Policy,
-    Precedence, Profile, ReadOptions, Severity, Strictness, Style, SuggestionThresholds, Toggle,
-    WalkOptions, canonical, nearest, visible,
+    Agent, Catalog, CatalogOptions, Code, Diagnostic, Error, Limits, LoadOptions, Policy,
 };
 
 use crate::environment::Environment;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use skillfold_core::{PluginName, Scope};
+use skillfold_core::Scope;
+use skillfold_core::catalog::PluginName;
 use toml::de::DeValue;
 
 use crate::environment::try_real_path;
@@ -127,7 +128,7 @@ fn scope_and_plugin(
     let scope = parts.scope.map(str::parse).transpose();
     let scope = match (
         &plugin,
-        scope.map_err(|error: skillfold_core::InvalidScope| error.to_string())?,
+        scope.map_err(|error: skillfold_core::catalog::InvalidScope| error.to_string())?,
     ) {
         (Some(_), None | Some(Scope::Plugin)) => Scope::Plugin,
         (Some(_), Some(_)) => return Err("a plugin's root has the scope `plugin`".to_owned()),

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use skillfold_core::{Code, Diagnostic, Severity, Span, visible};
+use skillfold_core::diagnostic::{Severity, Span, visible};
+use skillfold_core::{Code, Diagnostic};
 
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use skillfold_core::Span;
+use skillfold_core::diagnostic::Span;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 

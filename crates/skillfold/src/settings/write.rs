@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use skillfold_core::{Error, Severity};
+use skillfold_core::Error;
+use skillfold_core::diagnostic::Severity;
 use skillfold_store::{Access, WriteTarget, lock_state};
 use toml_edit::{Array, DocumentMut, Item, Value};
 

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skillfold_core::{
-    Catalog, Digest, Document, DocumentBuilder, Entry, Error, Query, SearchCoverage, SearchIndex,
-    Skill, read_body,
-};
+use skillfold_core::load::{Digest, read_body};
+use skillfold_core::search::{Document, DocumentBuilder, Query, SearchCoverage, SearchIndex};
+use skillfold_core::{Catalog, Entry, Error, Skill};
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
 
 use crate::snapshot_index::hits::RankedIds;

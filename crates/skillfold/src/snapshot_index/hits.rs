@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skillfold_core::SearchCoverage;
+use skillfold_core::search::SearchCoverage;
 
 /// Ids with score and confidence, best first.
 pub(super) type RankedIds = Vec<(Box<str>, f32, f32)>;

@@ -12,9 +12,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwapOption;
-use skillfold_core::{
-    Catalog, Embedder, Entry, Error, Finder, Query, SearchCoverage, SearchIndex, Suggestion,
-};
+use skillfold_core::choose::{Finder, Suggestion};
+use skillfold_core::search::{Embedder, Query, SearchCoverage, SearchIndex};
+use skillfold_core::{Catalog, Entry, Error};
 
 #[cfg(feature = "index")]
 use skillfold_index::VectorCache;
@@ -348,7 +348,8 @@ impl fmt::Debug for SnapshotIndex {
 mod tests {
     use std::sync::{Arc, OnceLock};
 
-    use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope, SearchCoverage};
+    use skillfold_core::search::SearchCoverage;
+    use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
 
     use super::{MAX_BODIES, SearchResources, SnapshotIndex};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use skillfold_core::Embedder;
+use skillfold_core::search::Embedder;
 #[cfg(feature = "index")]
 use skillfold_index::VectorCache;
 

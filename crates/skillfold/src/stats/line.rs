@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use serde_json::Value;
-use skillfold_core::Feedback;
+use skillfold_core::disclose::Feedback;
 
 /// Maximum bytes of a line.
 const MAX_LINE_BYTES: u64 = 1 << 20;

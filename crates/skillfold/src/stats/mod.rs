@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use skillfold_core::Feedback;
+use skillfold_core::disclose::Feedback;
 
 use line::{LogEntry, LogEvent, LogReader};
 use period::Periods;

@@ -1,6 +1,6 @@
 //! Counts of requests and outcomes, with precision and recall.
 
-use skillfold_core::Feedback;
+use skillfold_core::disclose::Feedback;
 
 /// Counts of requests and of skill outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

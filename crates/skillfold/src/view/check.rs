@@ -1,6 +1,6 @@
 //! The JSON view of checked files.
 
-use skillfold_core::Severity;
+use skillfold_core::diagnostic::Severity;
 use skillfold_core::view::DiagnosticView;
 
 use crate::check::CheckedSkill;

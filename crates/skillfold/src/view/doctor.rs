@@ -1,7 +1,9 @@
 //! The JSON view of the discovery: settings, roots and skills, with their problems.
 
+use skillfold_core::catalog::{Status, Trust};
+use skillfold_core::choose::check_triggers;
 use skillfold_core::view::{DiagnosticView, RefusedRecord, SkillRecord};
-use skillfold_core::{Catalog, Entry, Root, Status, Trust, check_triggers};
+use skillfold_core::{Catalog, Entry, Root};
 
 use crate::discovery_report::DiscoveryReport;
 use crate::roots::{RootStatus, SearchedRoot};

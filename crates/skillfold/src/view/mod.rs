@@ -16,7 +16,7 @@ mod doctor;
 use std::fmt::Write;
 use std::path::Path;
 
-use skillfold_core::is_invisible;
+use skillfold_core::text::is_invisible;
 
 use crate::counters::Counters;
 
@@ -147,7 +147,7 @@ impl WrittenFile {
 mod tests {
     use super::{View, printable_json};
     use schemars::generate::SchemaSettings;
-    use skillfold_core::is_invisible;
+    use skillfold_core::text::is_invisible;
 
     #[test]
     fn printable_json_has_every_character_and_shows_none_that_is_hidden() {

@@ -1,6 +1,6 @@
 //! The JSON view of search results.
 
-use skillfold_core::Snippet;
+use skillfold_core::search::Snippet;
 use skillfold_core::view::{Bytes, SkillRecord, round_confidence};
 
 use crate::search;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
-use skillfold_core::SKILL_FILE;
+use skillfold_core::source::SKILL_FILE;
 
 use crate::watched_paths::{WatchedPaths, with_real_paths};
 

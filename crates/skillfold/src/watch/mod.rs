@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use skillfold_core::{Catalog, Changes, Error};
+use skillfold_core::catalog::Changes;
+use skillfold_core::{Catalog, Error};
 
 use crate::skills::Skills;
 use crate::watched_paths::WatchedPaths;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use skillfold_core::{HiddenPolicy, LinkPolicy, SKILL_FILE};
+use skillfold_core::source::{HiddenPolicy, LinkPolicy, SKILL_FILE};
 
 use crate::environment::subfolders;
 use crate::settings::Settings;

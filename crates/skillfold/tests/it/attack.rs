@@ -1,7 +1,8 @@
 //! No path that a host passes on leads out of a skill.
 #![cfg(unix)]
 
-use skillfold::core::{ErrorKind, FsSource, LinkPolicy, Root, Scope};
+use skillfold::core::source::LinkPolicy;
+use skillfold::core::{ErrorKind, FsSource, Root, Scope};
 use skillfold::{Environment, Host, Skills};
 use skillfold_testkit::{
     ATTACKED_SKILL, ExpectedOutcome, HostileTree, contains_secret, hostile_tree,

@@ -1,6 +1,7 @@
 //! Agents of the settings, and the skills that they have.
 
-use skillfold::core::{Agent, AgentView, ErrorKind, Visibility};
+use skillfold::core::bind::{AgentView, Visibility};
+use skillfold::core::{Agent, ErrorKind};
 use skillfold::{AgentSkills, Settings};
 
 use crate::world::{World, tree};

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use serde_json::Value;
-use skillfold::core::{ContextLifetime, Cursor, Envelope, Error, Filter, Limits};
+use skillfold::core::catalog::Filter;
+use skillfold::core::source::Cursor;
+use skillfold::core::{ContextLifetime, Envelope, Error, Limits};
 use skillfold::view::{
     Check, Doctor, Document, EvaluationView, Failure, FileListing, FilePart, InstructionsView,
     Prompt, SearchView, SettingsView, SkillList, SkillView, StatsView, Why,

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use skillfold::core::{
-    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
-    ResourcePath, Resources, Source, WalkOptions,
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, WalkOptions,
 };
+use skillfold::core::{Error, Limits, MemorySource, Source};
 use skillfold::{Environment, Host};
 
 /// Files in memory, and how often they were asked for. A clone counts together with it.

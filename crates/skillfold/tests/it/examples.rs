@@ -1,6 +1,8 @@
 //! The worked examples: what they inject, and what they cost.
 
-use skillfold::core::{ContextLifetime, Policy, Profile, Tier, Turn};
+use skillfold::core::disclose::Tier;
+use skillfold::core::read::Profile;
+use skillfold::core::{ContextLifetime, Policy, Turn};
 use skillfold::{CheckTarget, Skills};
 use skillfold_testkit::lay_out;
 
@@ -52,7 +54,7 @@ fn unrelated_requests_cost_at_least_60_percent_less_than_telling_everything() {
     for policy in [Policy::default(), Policy::triggered()] {
         // In this mode there is no listing to pay for.
         let listed = |listing: u64| match policy.mode {
-            skillfold::core::Mode::Triggered => 0,
+            skillfold::core::disclose::Mode::Triggered => 0,
             _ => listing,
         };
         for request in UNRELATED {

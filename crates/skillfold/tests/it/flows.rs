@@ -1,7 +1,9 @@
 //! Agents with the skills of the examples, from the first word to the last.
 
 use skillfold::AgentSkills;
-use skillfold::core::{Agent, ContextLifetime, Mode, Policy, Style, Visibility};
+use skillfold::core::bind::Visibility;
+use skillfold::core::disclose::{Mode, Style};
+use skillfold::core::{Agent, ContextLifetime, Policy};
 use skillfold_testkit::lay_out;
 
 use crate::model::{Step, between, converse, told};

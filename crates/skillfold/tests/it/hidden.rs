@@ -1,8 +1,8 @@
 //! What a model may not get is not there: every call for a model answers as if the skill did not exist.
 
-use skillfold::core::{
-    Agent, Budget, ContextLifetime, Envelope, Error, Feedback, Policy, Visibility,
-};
+use skillfold::core::bind::Visibility;
+use skillfold::core::disclose::Feedback;
+use skillfold::core::{Agent, Budget, ContextLifetime, Envelope, Error, Policy};
 use skillfold::{AgentSkills, Host, Session, Skills};
 use skillfold_testkit::{
     CANARY, HIDDEN_ID, HIDING_SETTINGS, VISIBLE_SKILLS, hidden_skills, queries_for_hidden,

@@ -1,6 +1,7 @@
 //! `matching = "keyword"`: triggers alone bring instructions, as an agent with nothing but triggers would have it.
 
-use skillfold::core::{ContextLifetime, MemorySource, Outcome, Tier, Turn};
+use skillfold::core::disclose::{Outcome, Tier};
+use skillfold::core::{ContextLifetime, MemorySource, Turn};
 use skillfold::{Environment, Host, Session};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");

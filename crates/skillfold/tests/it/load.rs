@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use skillfold::core::{
-    ContextLifetime, Envelope, ErrorKind, MemorySource, Policy, Root, Scope, Style,
-};
+use skillfold::core::disclose::Style;
+use skillfold::core::{ContextLifetime, Envelope, ErrorKind, MemorySource, Policy, Root, Scope};
 use skillfold::{Environment, Host, Skills};
 
 use crate::world::World;

@@ -1,9 +1,8 @@
 //! A listing that is light, and instructions on demand.
 
-use skillfold::core::{
-    Agent, Budget, ContextLifetime, Envelope, MemorySource, Policy, ResourcePath, Style,
-    TokenCounter as _,
-};
+use skillfold::core::disclose::{Style, TokenCounter as _};
+use skillfold::core::name::ResourcePath;
+use skillfold::core::{Agent, Budget, ContextLifetime, Envelope, MemorySource, Policy};
 use skillfold::{Environment, Host, Skills};
 
 use crate::model::{Step, between, converse, load_skill, told};
@@ -245,7 +244,7 @@ fn instructions_come_with_an_estimate_of_their_tokens() {
     let line = format!("Skill loaded: greet (approx. {tokens} tokens)");
     assert!(loaded.text.contains(&line), "{}", loaded.text);
     // By bytes and by kinds of characters: two ways that must not be far from each other.
-    let counted = skillfold::core::TokenEstimate.count(BODY);
+    let counted = skillfold::core::disclose::TokenEstimate.count(BODY);
     assert!(
         tokens.abs_diff(counted) <= counted / 2,
         "{tokens} {counted}"

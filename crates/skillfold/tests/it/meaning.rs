@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use skillfold::core::{ContextLifetime, Embedder, Error, Policy, Signal};
+use skillfold::core::choose::Signal;
+use skillfold::core::search::Embedder;
+use skillfold::core::{ContextLifetime, Error, Policy};
 use skillfold::{Host, Settings};
 
 use crate::world::World;

@@ -1,7 +1,9 @@
 //! A model by script, and the loop of a host around it.
 
 use skillfold::AgentSkills;
-use skillfold::core::{Agent, Cursor, Envelope, Filter};
+use skillfold::core::catalog::Filter;
+use skillfold::core::source::Cursor;
+use skillfold::core::{Agent, Envelope};
 use skillfold::{Session, Skills};
 
 /// What a model does next.

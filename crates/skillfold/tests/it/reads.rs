@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use skillfold::core::{ContextLifetime, Filter, Query, Scope, SearchCoverage, SearchIndex};
+use skillfold::core::catalog::Filter;
+use skillfold::core::search::{Query, SearchCoverage, SearchIndex};
+use skillfold::core::{ContextLifetime, Scope};
 use skillfold::{Session, Skills};
 
 use crate::counting::{Asked, Counting};

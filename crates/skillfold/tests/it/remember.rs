@@ -9,10 +9,11 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use skillfold::core::{
-    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, MemorySource, ResourceKind,
-    ResourcePath, Resources, Root, Scope, Source, WalkOptions,
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, WalkOptions,
 };
+use skillfold::core::{Error, Limits, MemorySource, Root, Scope, Source};
 use skillfold::view::Doctor;
 use skillfold::{Environment, Host, RootCache, Skills};
 

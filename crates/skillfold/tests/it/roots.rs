@@ -1,6 +1,7 @@
 //! Where skills are looked for, and whose they are.
 
-use skillfold::core::{FsSource, MemorySource, Root, Scope, Status, Trust};
+use skillfold::core::catalog::{Status, Trust};
+use skillfold::core::{FsSource, MemorySource, Root, Scope};
 use skillfold::{Environment, Host, RootStatus, Skills};
 
 use crate::world::{World, tree};

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use skillfold::core::{FsSource, Root, Scope, SearchCoverage};
+use skillfold::core::search::SearchCoverage;
+use skillfold::core::{FsSource, Root, Scope};
 use skillfold::{Environment, Host, Skills};
 use tempfile::TempDir;
 

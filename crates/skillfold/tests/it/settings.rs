@@ -1,6 +1,7 @@
 //! What is set where, and what a project may not set.
 
-use skillfold::core::{Breadcrumb, Code, ErrorKind, Fallback, Mode, Style};
+use skillfold::core::disclose::{Breadcrumb, Fallback, Mode, Style};
+use skillfold::core::{Code, ErrorKind};
 use skillfold::{Environment, Host, RootStatus, Settings};
 
 use crate::world::{World, tree};

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use skillfold::core::{
-    Cursor, Error, FileBytes, FileState, Folder, FolderPage, Limits, ListedFolder, MemorySource,
-    ResourceKind, ResourcePath, Resources, Revision, Root, Scope, Source, WalkOptions,
+use skillfold::core::name::ResourcePath;
+use skillfold::core::source::{
+    Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
+    Revision, WalkOptions,
 };
+use skillfold::core::{Error, Limits, MemorySource, Root, Scope, Source};
 use skillfold::{Environment, Host};
 
 const SKILLS: usize = 400;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use skillfold::core::{ContextLifetime, ErrorKind, Policy, Status};
+use skillfold::core::catalog::Status;
+use skillfold::core::{ContextLifetime, ErrorKind, Policy};
 use skillfold::view::{Doctor, Document};
 use skillfold::{
     Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable, distrust_folder,
@@ -366,7 +367,10 @@ fn settings_that_others_may_write_trust_nothing() {
     set(&file, 0o666);
     assert_eq!(status(&world), Status::Untrusted);
     let settings = world.skills().report().settings.clone();
-    assert_eq!(settings.links.value, skillfold::core::LinkPolicy::Refuse);
+    assert_eq!(
+        settings.links.value,
+        skillfold::core::source::LinkPolicy::Refuse
+    );
     let lines = settings.findings.iter();
     let lines = lines.map(|one| format!("{} {}\n", one.origin, one.diagnostic));
     insta::assert_snapshot!(world.shown(&lines.collect::<String>()), @"

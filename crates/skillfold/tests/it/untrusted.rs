@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use skillfold::core::{Code, Status, Trust};
+use skillfold::core::Code;
+use skillfold::core::catalog::{Status, Trust};
 use skillfold::{RootStatus, Skills};
 
 use crate::world::{World, skill, tree};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use skillfold::core::Changes;
+use skillfold::core::catalog::Changes;
 use skillfold::{Host, Skills, Watcher};
 
 use crate::world::World;

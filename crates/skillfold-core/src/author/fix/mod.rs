@@ -44,7 +44,8 @@ pub struct Fixed {
 /// fields, the instructions. The only exception is a file with CRLF line ends, which gets Unix line ends throughout.
 ///
 /// ```
-/// use skillfold_core::{Profile, fix};
+/// use skillfold_core::author::fix;
+/// use skillfold_core::read::Profile;
 ///
 /// let text = "---\nname: pdf # as the folder\ndescription: Use when: filling in forms\n---\nDo it.\n";
 /// let fixed = fix(text.as_bytes(), "pdf", Profile::Spec);

@@ -27,7 +27,8 @@ pub use parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 /// The final line end of the body is kept; one is added if the body has none and a line of the envelope follows.
 ///
 /// ```
-/// use skillfold_core::{Envelope, EnvelopeParts};
+/// use skillfold_core::Envelope;
+/// use skillfold_core::load::EnvelopeParts;
 ///
 /// let parts = EnvelopeParts { id: "pdf", body: "Fill.\n</instructions>\n", ..EnvelopeParts::default() };
 /// let rendered = Envelope::SkillContext.render(&parts);
@@ -97,7 +98,8 @@ impl Envelope {
     /// Renders an error in place of the instructions, so that a model can go on.
     ///
     /// ```
-    /// use skillfold_core::{Envelope, LoadFailure};
+    /// use skillfold_core::Envelope;
+    /// use skillfold_core::load::LoadFailure;
     ///
     /// let failure =
     ///     LoadFailure { id: "pfd", message: "Could not find `pfd`", nearest: &["pdf"], ..LoadFailure::default() };

@@ -26,7 +26,7 @@ pub use tools::ToolCheck;
 /// The frontmatter of a skill: level 1 of progressive disclosure, without the instructions.
 ///
 /// ```
-/// let parsed = skillfold_core::parse(b"---\nname: pdf\ndescription: Fills in forms. Use for PDF.\ntags: [pdf, forms]\n---\n", "pdf");
+/// let parsed = skillfold_core::read::parse(b"---\nname: pdf\ndescription: Fills in forms. Use for PDF.\ntags: [pdf, forms]\n---\n", "pdf");
 /// let manifest = parsed.manifest.expect("the file is in order");
 /// assert_eq!(manifest.brief(), "Fills in forms.");
 /// assert_eq!(manifest.tags(), ["pdf".into(), "forms".into()]);

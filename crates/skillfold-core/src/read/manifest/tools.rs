@@ -21,7 +21,7 @@ impl Manifest {
     /// calls this before each tool call.
     ///
     /// ```
-    /// use skillfold_core::{ToolCheck, parse};
+    /// use skillfold_core::read::{ToolCheck, parse};
     ///
     /// let file = b"---\nname: a\ndescription: d\nallowed-tools: Read Bash(git:*)\n---\n";
     /// let manifest = parse(file, "a").manifest.unwrap();

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use skillfold_core::{Envelope, EnvelopeParts, LoadFailure};
+use skillfold_core::Envelope;
+use skillfold_core::load::{EnvelopeParts, LoadFailure};
 use skillfold_testkit::envelope::{
     ParsedEnvelope, count_open_tags, count_replaced, parse_skill_content, parse_skill_context,
     tags, unescape,

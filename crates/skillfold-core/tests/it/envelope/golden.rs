@@ -1,7 +1,8 @@
 //! Envelopes, byte by byte.
 
 use insta::assert_snapshot;
-use skillfold_core::{Envelope, EnvelopeParts, LoadFailure};
+use skillfold_core::Envelope;
+use skillfold_core::load::{EnvelopeParts, LoadFailure};
 
 const BARE: EnvelopeParts<'_> = EnvelopeParts {
     id: "pdf",

@@ -5,10 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use serde_json::Value;
-use skillfold_core::{
-    Catalog, CatalogOptions, DocumentBuilder, MemorySource, Query, Root, Scope, SearchCoverage,
-    SearchIndex,
-};
+use skillfold_core::search::{DocumentBuilder, Query, SearchCoverage, SearchIndex};
+use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
 use skillfold_index::{DiskIndex, DocumentKey};
 
 use super::{Skill, many};

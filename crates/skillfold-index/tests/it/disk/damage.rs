@@ -5,7 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use skillfold_core::{ErrorKind, Query};
+use skillfold_core::ErrorKind;
+use skillfold_core::search::Query;
 use skillfold_index::{Damage, DiskIndex, SyncWriter};
 
 use super::{files, found, many, office, sync, word};

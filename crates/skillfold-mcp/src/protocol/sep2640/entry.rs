@@ -2,7 +2,9 @@
 
 use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
-use skillfold::core::{Publication, SKILL_FILE, visible};
+use skillfold::core::diagnostic::visible;
+use skillfold::core::load::Publication;
+use skillfold::core::source::SKILL_FILE;
 use skillfold::view::Any;
 
 use crate::answer::{object, value};
