@@ -78,7 +78,7 @@ impl Matcher {
     /// Compiles the triggers of all skills that a model may invoke.
     pub fn new(catalog: &Catalog) -> Self {
         Self {
-            layers: Layers::new(catalog, |entry| entry.is_visible(), compile),
+            layers: Layers::new(catalog, is_visible, compile),
             with_triggers: OnceLock::new(),
             cache: MatchCache::default(),
             finder: None,
@@ -229,6 +229,10 @@ impl std::fmt::Debug for Matcher {
             .field("layers", &self.layers.all().map(Layer::len))
             .finish_non_exhaustive()
     }
+}
+
+fn is_visible(entry: &Entry<'_>) -> bool {
+    entry.is_visible()
 }
 
 /// Compiles the triggers of some skills; an overlay needs nothing of its base.

@@ -54,9 +54,8 @@ impl Tables {
             {
                 continue;
             }
-            let qualified = is_first.then(|| format!("{qualifier}:{}", row.name()));
-            let qualified = qualified.filter(resolves_here);
-            let id = qualified.or_else(|| {
+            let id = is_first.then(|| format!("{qualifier}:{}", row.name()));
+            let id = id.filter(resolves_here).or_else(|| {
                 let id = self.location_id(roots, index);
                 (are_distinct || resolves_here(&id)).then_some(id)
             });

@@ -93,7 +93,7 @@ impl Tables {
         let by_location = merge_by_location(&skills, &refused);
         let hasher = DefaultHashBuilder::default();
         // Everything that is needed of each skill is taken at once: among many, each one is a cache miss.
-        let (mut rows, mut hashes) = (Vec::with_capacity(skills.len()), Vec::new());
+        let (mut rows, mut name_hashes) = (Vec::with_capacity(skills.len()), Vec::new());
         let mut aliased: Vec<u32> = Vec::new();
         for (index, skill) in (0..).zip(skills) {
             let root = &roots[skill.source];
@@ -101,7 +101,7 @@ impl Tables {
             let is_plain = {
                 let (name, folder) = (skill.manifest.name().as_str(), skill.folder.name());
                 let canonical_name = canonical(name);
-                hashes.push(hasher.hash_one(&*canonical_name));
+                name_hashes.push(hasher.hash_one(&*canonical_name));
                 if folder != name && canonical(folder) != canonical_name {
                     aliased.push(index);
                 }
@@ -128,7 +128,7 @@ impl Tables {
             numbered_ids: HashMap::new(),
             precedence,
         };
-        tables.index_names(roots, &hashes);
+        tables.index_names(roots, &name_hashes);
         tables.index_aliases(roots, aliased);
         tables.assign_ids(roots);
         tables.order_by_id();
