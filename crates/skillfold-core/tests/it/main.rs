@@ -44,6 +44,7 @@ mod show;
 mod snippet;
 mod steady;
 mod suggest;
+mod threads;
 mod told;
 mod view;
 mod yaml;

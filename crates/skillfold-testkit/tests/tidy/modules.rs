@@ -109,12 +109,10 @@ impl Modules {
     }
 
     /// Returns the modules that a module imports from, with the line of each import.
-    fn imports(&self, module: &str) -> Vec<(usize, String)> {
+    fn imports(&self, module: &str) -> BTreeSet<(usize, String)> {
         let Module { code, declared, .. } = &self.0[module];
-        let paths = absolute_paths(module, declared, code);
-        let found = paths
-            .into_iter()
-            .map(|(line, path)| (line, self.resolve(&path)));
+        let paths = absolute_paths(module, declared, code).into_iter();
+        let found = paths.map(|(line, path)| (line, self.resolve(&path)));
         found.filter(|(_, other)| other != module).collect()
     }
 

@@ -1,10 +1,10 @@
-//! One name for one thing: no two types of a crate share a name.
+//! One name for one thing: no two types of a crate share a name, and few names stand at the root.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Finding, Offenders};
-use crate::source::{line_at, product, product_of};
-use crate::tree::{File, files};
+use crate::source::{line_at, product, product_of, words};
+use crate::tree::{File, file, files};
 
 const KINDS: [&str; 5] = ["struct", "enum", "trait", "union", "type"];
 
@@ -78,4 +78,42 @@ fn a_type_is_found_wherever_it_is_public_and_an_associated_one_is_not() {
         .map(|(line, name)| format!("{line} {name}"))
         .collect();
     assert_eq!(names, ["1 A", "2 B", "5 D", "9 G"]);
+}
+
+const MAX_ROOT_NAMES: usize = 40;
+
+#[test]
+fn the_root_of_the_core_has_at_most_forty_names() {
+    let root = file("crates/skillfold-core/src/lib.rs").expect("the core has a root");
+    let names = root_names(&product(root));
+    assert!(
+        names.len() <= MAX_ROOT_NAMES,
+        "{} names at the root; export those that few programs need from their module: {names:?}",
+        names.len()
+    );
+}
+
+/// Returns the public modules of a crate's root and the names that it exports.
+fn root_names(code: &str) -> Vec<String> {
+    let modules = code.lines().filter_map(|line| {
+        let name = line.strip_prefix("pub mod ")?.strip_suffix(';')?;
+        Some(name.to_owned())
+    });
+    let exports = words(code, "pub use").flat_map(|start| {
+        let tree = &code[start + "pub use".len()..];
+        let tree = &tree[..tree.find(';').unwrap_or(tree.len())];
+        let (_, names) = tree.rsplit_once("::").unwrap_or(("", tree));
+        let names = names.trim_matches(['{', '}', ' ', '\n']).split(',');
+        names.map(|name| name.trim().to_owned()).collect::<Vec<_>>()
+    });
+    modules
+        .chain(exports)
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[test]
+fn modules_and_exports_are_names_of_the_root() {
+    let code = "mod a;\npub mod b;\npub use a::C;\npub use b::d::{\n    E, F as G,\n};\n";
+    assert_eq!(root_names(code), ["b", "C", "E", "F as G"]);
 }
