@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use skillfold::core::disclose::Outcome;
+use skillfold::core::disclose::Turn;
 use skillfold::core::{
-    Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Policy, Root, Scope, Turn,
+    Budget, Catalog, CatalogOptions, ContextLifetime, FsSource, Policy, Root, Scope,
 };
 use skillfold::{Environment, Host, Session, Skills};
 

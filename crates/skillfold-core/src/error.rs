@@ -31,6 +31,51 @@ pub enum ErrorKind {
     Unwritable,
 }
 
+/// Which kind of rule an [`Error`] of the kind [`Refused`](ErrorKind::Refused) comes from, stable across releases. The rule
+/// itself is the error's [hint](Error::hint).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The skill's folder is not trusted.
+    Untrusted,
+    /// The skill is disabled.
+    Disabled,
+    /// The path is not one inside a skill.
+    Traversal,
+    /// A link is in the way, or the file has several hard links.
+    Link,
+    /// Not a regular file.
+    NotAFile,
+    /// Over a limit.
+    TooLarge,
+    /// The file kept changing while it was read.
+    Changing,
+    /// Other hosts would not accept the skill.
+    NotPublishable,
+    /// The file must not be written.
+    Write,
+    /// The folder must not be trusted.
+    Trust,
+}
+
+impl Refusal {
+    /// Returns the refusal as a word, such as `too_large`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Untrusted => "untrusted",
+            Self::Disabled => "disabled",
+            Self::Traversal => "traversal",
+            Self::Link => "link",
+            Self::NotAFile => "not_a_file",
+            Self::TooLarge => "too_large",
+            Self::Changing => "changing",
+            Self::NotPublishable => "not_publishable",
+            Self::Write => "write",
+            Self::Trust => "trust",
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Repr {
     NotFound {
@@ -50,6 +95,7 @@ enum Repr {
     },
     Refused {
         what: Box<str>,
+        refusal: Refusal,
         rule: &'static str,
     },
     Read {
@@ -102,6 +148,23 @@ impl Error {
             | Repr::Malformed { .. } => ErrorKind::Invalid,
             Repr::Exists { .. } => ErrorKind::Exists,
             Repr::Write { .. } => ErrorKind::Unwritable,
+        }
+    }
+
+    /// Returns which kind of rule refused it, if the error is a refusal.
+    ///
+    /// ```
+    /// use skillfold_core::{Error, Refusal};
+    ///
+    /// let error = Error::refused("../secret", Refusal::Traversal, "Path leads out of the skill");
+    /// assert_eq!(error.refusal(), Some(Refusal::Traversal));
+    /// ```
+    pub fn refusal(&self) -> Option<Refusal> {
+        match *self.repr {
+            Repr::Refused { refusal, .. } => Some(refusal),
+            Repr::RefusedWrite { .. } => Some(Refusal::Write),
+            Repr::RefusedTrust { .. } => Some(Refusal::Trust),
+            _ => None,
         }
     }
 
@@ -187,9 +250,10 @@ impl Error {
     }
 
     /// Creates an error for something that a rule forbids to open; `rule` states the rule as a sentence.
-    pub fn refused(what: impl Into<Box<str>>, rule: &'static str) -> Self {
+    pub fn refused(what: impl Into<Box<str>>, refusal: Refusal, rule: &'static str) -> Self {
         Repr::Refused {
             what: what.into(),
+            refusal,
             rule,
         }
         .into()

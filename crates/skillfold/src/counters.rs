@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillfold_core::choose::Signal;
+use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Decision, Feedback, Outcome};
 use skillfold_core::load::CacheStats;
-use skillfold_core::{Error, ErrorKind, Turn};
+use skillfold_core::{Error, ErrorKind};
 
 /// Defines the counters, the atomics behind them and their descriptions from one table.
 macro_rules! counters {

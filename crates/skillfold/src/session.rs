@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Feedback, Listing, Memory as _};
 use skillfold_core::explain::Explanation;
 use skillfold_core::load::LoadedText;
 use skillfold_core::{
     Budget, Catalog, ContextLifetime, Envelope, Error, Instructions, Loader, Policy,
-    Session as SessionState, Turn,
+    Session as SessionState,
 };
 
 use crate::skills::Skills;

@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use skillfold_core::catalog::Changes;
 use skillfold_core::disclose::Feedback;
+use skillfold_core::disclose::Turn;
 use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
 use skillfold_core::source::Cursor;
-use skillfold_core::{
-    Agent, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root, Turn,
-};
+use skillfold_core::{Agent, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root};
 
 use crate::counters::{AtomicCounters, Counters};
 use crate::discovery_report::DiscoveryReport;

@@ -234,6 +234,7 @@ fn json_has_the_difference_and_whether_it_was_written() {
       "view": 1,
       "kind": "error",
       "error": "refused",
+      "refusal": "write",
       "message": "Refused to write `ROOT/person/.gemini/settings.json`",
       "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
     }

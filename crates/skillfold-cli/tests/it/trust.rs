@@ -36,6 +36,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
       "view": 1,
       "kind": "error",
       "error": "refused",
+      "refusal": "trust",
       "message": "Refused to trust `ROOT/app`",
       "hint": "There is no terminal to ask on; review what is shown, then pass `--yes`"
     }

@@ -12,6 +12,7 @@ use crate::catalog::tables::{Item, SkillRow};
 use crate::catalog::unescape::unescape;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::error::Refusal;
 use crate::read::discover::{RefusedFolder, Skill};
 use crate::read::manifest::Manifest;
 use crate::source::SKILL_FILE;
@@ -187,11 +188,14 @@ impl<'a> Entry<'a> {
     }
 
     /// Returns why the skill is withheld from everyone, including the user; `None` if it is not.
-    pub(crate) fn refusal(&self) -> Option<&'static str> {
+    pub(crate) fn refusal(&self) -> Option<(Refusal, &'static str)> {
         match self.status() {
             Status::Active | Status::Shadowed => None,
-            Status::Disabled => Some("The skill is disabled; add it to `enable` in the settings"),
-            Status::Untrusted => Some(UNTRUSTED_REASON),
+            Status::Disabled => {
+                let rule = "The skill is disabled; add it to `enable` in the settings";
+                Some((Refusal::Disabled, rule))
+            }
+            Status::Untrusted => Some((Refusal::Untrusted, UNTRUSTED_REASON)),
         }
     }
 

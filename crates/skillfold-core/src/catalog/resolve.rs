@@ -5,7 +5,7 @@ use crate::catalog::nearest::nearest;
 use crate::catalog::root::Trust;
 use crate::catalog::snapshot::Catalog;
 use crate::diagnostic::{quoted_path, visible};
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 
 /// Maximum ids to suggest for an unknown one.
 pub(crate) const MAX_SUGGESTIONS: usize = 3;
@@ -69,9 +69,10 @@ impl Catalog {
             return Ok(entry);
         }
         if let Some(entry) = found {
+            let rule = entry.refusal().map(|(_, rule)| rule);
             tracing::warn!(
                 skill = &*visible(entry.id()),
-                rule = entry.refusal().unwrap_or("The skill is not for this model"),
+                rule = rule.unwrap_or("The skill is not for this model"),
                 "refused a skill to a model"
             );
         }
@@ -85,10 +86,10 @@ impl Catalog {
             Lookup::Skill(entry) => match entry.refusal() {
                 None => Ok(entry),
                 // Quote the requested id: the skill's own id is attacker-controlled text.
-                Some(rule) => Err(Error::refused(id, rule)),
+                Some((refusal, rule)) => Err(Error::refused(id, refusal, rule)),
             },
             Lookup::Refused(refused) if self.roots[refused.source].trust() == Trust::Untrusted => {
-                Err(Error::refused(id, UNTRUSTED_REASON))
+                Err(Error::refused(id, Refusal::Untrusted, UNTRUSTED_REASON))
             }
             Lookup::Refused(_) => self.resolve_or_suggest(id),
             Lookup::NotFound => {

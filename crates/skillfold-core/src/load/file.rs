@@ -5,7 +5,7 @@ use std::ops::{Bound, Range, RangeBounds};
 use crate::catalog::entry::Entry;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::load::loader::{Loader, check_refusal, log_refusal};
 use crate::name::{InvalidPath, ResourcePath};
 use crate::source::{FileBytes, Revision, Stability};
@@ -114,9 +114,9 @@ impl Loader {
         let limits = &entry.catalog().options().read.walk.limits;
         let range = clamp_range(&range, limits.read_bytes);
         let read = || {
-            let parsed: ResourcePath = path
-                .parse()
-                .map_err(|invalid: InvalidPath| Error::refused(path, invalid.rule()))?;
+            let parsed: ResourcePath = path.parse().map_err(|invalid: InvalidPath| {
+                Error::refused(path, Refusal::Traversal, invalid.rule())
+            })?;
             let source = entry.root().source();
             let content = source.read(&entry.skill().folder, &parsed, range.clone())?;
             Ok(FileContent::new(parsed, content, range.start))

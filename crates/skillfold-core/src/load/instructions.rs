@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::catalog::entry::Entry;
 use crate::codes::{Code, Severity};
 use crate::diagnostic::{Diagnostic, quoted_path};
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::limits::BYTES_PER_TOKEN;
 use crate::load::arguments::{Arguments, Dialect};
 use crate::load::envelope::{Envelope, EnvelopeParts};
@@ -59,7 +59,7 @@ impl Instructions {
         let state = source.head(&entry.skill().folder, max_bytes, &mut bytes)?;
         if bytes.len() > limit {
             let rule = "The instructions are longer than the limit, and are never cut";
-            return Err(Error::refused(file(), rule));
+            return Err(Error::refused(file(), Refusal::TooLarge, rule));
         }
         let mut notes = Vec::new();
         let skill = current_skill(entry, &bytes, state, &mut notes)?;
@@ -73,7 +73,7 @@ impl Instructions {
             .fill(&raw, limit)
             .ok_or_else(|| {
                 let rule = "The instructions with their arguments are longer than the limit";
-                Error::refused(file(), rule)
+                Error::refused(file(), Refusal::TooLarge, rule)
             })?;
         let parts = EnvelopeParts {
             body: &filled,

@@ -260,7 +260,7 @@ const UNNAMED_SKILL: &str = "a skill";
 pub(super) fn check_refusal(entry: &Entry<'_>) -> Result<(), Error> {
     let result = match entry.refusal() {
         None => Ok(()),
-        Some(rule) => Err(Error::refused(UNNAMED_SKILL, rule)),
+        Some((refusal, rule)) => Err(Error::refused(UNNAMED_SKILL, refusal, rule)),
     };
     log_refusal(entry, SKILL_FILE, result)
 }

@@ -3,7 +3,7 @@
 use crate::catalog::entry::{Entry, Status};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::load::digest::Digest;
 use crate::load::files::{FileKind, FileList, SkillFile, list_all};
 use crate::load::loader::{Loader, log_refusal};
@@ -147,9 +147,9 @@ impl Loader {
 
 /// Returns the files of a skill, if it can be published.
 fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
-    let refused = |rule| Error::refused(entry.id(), rule);
+    let refused = |refusal, rule| Error::refused(entry.id(), refusal, rule);
     if let Some(rule) = entry.unpublishable_reason() {
-        return Err(refused(rule));
+        return Err(refused(Refusal::NotPublishable, rule));
     }
     let FileList {
         files, findings, ..
@@ -163,11 +163,17 @@ fn publishable_files(entry: &Entry<'_>) -> Result<Vec<SkillFile>, Error> {
         return Err(Error::invalid(entry.id(), message));
     }
     if files.len() > MAX_FILES {
-        return Err(refused("The skill has more than 512 files"));
+        return Err(refused(
+            Refusal::TooLarge,
+            "The skill has more than 512 files",
+        ));
     }
     let bytes: u64 = files.iter().map(|file| file.size).sum();
     if bytes > MAX_BYTES {
-        return Err(refused("The files of the skill have more than 16 MiB"));
+        return Err(refused(
+            Refusal::TooLarge,
+            "The files of the skill have more than 16 MiB",
+        ));
     }
     Ok(files)
 }
@@ -180,7 +186,7 @@ fn read_whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error
     let bytes = content.bytes.len() as u64;
     if content.state.stability == Stability::Changing || bytes != content.state.revision.size {
         let rule = "The file kept changing while it was read, or grew over the limit; try again";
-        return Err(Error::refused(path.as_str(), rule));
+        return Err(Error::refused(path.as_str(), Refusal::Changing, rule));
     }
     Ok(content)
 }
@@ -199,11 +205,11 @@ fn publishable_frontmatter(entry: &Entry<'_>, bytes: &[u8]) -> Result<Fields, Er
     };
     if text("name") != Some(entry.manifest().name().as_str()) {
         let rule = "The field `name` is not a text that is the skill's name";
-        return Err(Error::refused(entry.id(), rule));
+        return Err(Error::refused(entry.id(), Refusal::NotPublishable, rule));
     }
     if text("description").is_none_or(str::is_empty) {
         let rule = "The field `description` is not a text";
-        return Err(Error::refused(entry.id(), rule));
+        return Err(Error::refused(entry.id(), Refusal::NotPublishable, rule));
     }
     Ok(fields)
 }

@@ -4,6 +4,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use skillfold_core::Refusal;
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{FileBytes, Folder, LinkPolicy, WalkOptions};
 use skillfold_core::{Error, ErrorKind, FsSource, Limits, Source};
@@ -15,14 +16,18 @@ use skillfold_testkit::{
 fn read(source: &FsSource, text: &str) -> Result<FileBytes, Error> {
     let path: ResourcePath = text
         .parse()
-        .map_err(|error: skillfold_core::name::InvalidPath| Error::refused(text, error.rule()))?;
+        .map_err(|error: skillfold_core::name::InvalidPath| {
+            Error::refused(text, Refusal::Traversal, error.rule())
+        })?;
     source.read(&Folder::new(ATTACKED_SKILL).unwrap(), &path, 0..1 << 16)
 }
 
 fn kind(source: &FsSource, text: &str) -> Result<(), Error> {
     let path: ResourcePath = text
         .parse()
-        .map_err(|error: skillfold_core::name::InvalidPath| Error::refused(text, error.rule()))?;
+        .map_err(|error: skillfold_core::name::InvalidPath| {
+            Error::refused(text, Refusal::Traversal, error.rule())
+        })?;
     source
         .kind(&Folder::new(ATTACKED_SKILL).unwrap(), &path)
         .map(|_| ())

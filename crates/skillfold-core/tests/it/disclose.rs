@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
+use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{
     Breadcrumb, Fallback, Memory, Mode, NoMemory, Outcome, Style, Tier, Unit, turn,
 };
@@ -15,7 +16,7 @@ use skillfold_core::source::{
 };
 use skillfold_core::{
     Budget, Catalog, CatalogOptions, Error, Instructions, Limits, LoadOptions, Loader, Matcher,
-    MemorySource, Policy, Root, Scope, Source, Turn,
+    MemorySource, Policy, Root, Scope, Source,
 };
 
 use crate::log::Log;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use skillfold_core::choose::{Finder, Suggestion};
+use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Decision, Fallback, Mode, Style, SuggestionThresholds, Tier};
 use skillfold_core::search::{SearchCoverage, SearchIndex};
 use skillfold_core::{
     Budget, Catalog, CatalogOptions, ContextLifetime, Entry, LoadOptions, Loader, Matcher,
-    MemorySource, Policy, Root, Scope, Session, Turn,
+    MemorySource, Policy, Root, Scope, Session,
 };
 
 /// Finds the same skills for each message.

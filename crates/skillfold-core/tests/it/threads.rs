@@ -1,10 +1,11 @@
 //! What programs may share between threads; the compiler checks it.
 
+use skillfold_core::disclose::Turn;
 use skillfold_core::load::LoadedText;
 use skillfold_core::search::SearchIndex;
 use skillfold_core::{
     Agent, Catalog, Diagnostic, Entry, Error, FsSource, Instructions, Loader, Manifest, Matcher,
-    MemorySource, Policy, Root, Session, Turn,
+    MemorySource, Policy, Root, Session,
 };
 
 const fn is_shared<T: Send + Sync>() {}

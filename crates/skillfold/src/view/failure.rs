@@ -1,7 +1,7 @@
 //! The JSON view of an error.
 
 use skillfold_core::view::DiagnosticView;
-use skillfold_core::{Error, ErrorKind};
+use skillfold_core::{Error, ErrorKind, Refusal};
 
 /// An error, for a program or a model to act on.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -11,6 +11,10 @@ pub struct Failure {
     /// The kind: `not_found`, `refused`, `unreadable`, `invalid`, `exists`, `unwritable` or `system`; `other` is
     /// reserved for kinds that have no word yet.
     pub error: String,
+    /// Which kind of rule refused it, if it was refused: `untrusted`, `disabled`, `traversal`, `link`, `not_a_file`,
+    /// `too_large`, `changing`, `not_publishable`, `write` or `trust`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<&'static str>,
     /// What could not be done, and its cause.
     pub message: String,
     /// What to do about it.
@@ -28,6 +32,7 @@ impl Failure {
     pub fn new(error: &Error) -> Self {
         Self {
             error: kind_name(error.kind()).to_owned(),
+            refusal: error.refusal().map(Refusal::as_str),
             message: error.with_cause(),
             hint: error.hint().to_owned(),
             nearest: error.nearest().iter().map(ToString::to_string).collect(),
@@ -39,6 +44,7 @@ impl Failure {
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
             error: kind_name(ErrorKind::Invalid).to_owned(),
+            refusal: None,
             message: message.into(),
             hint: "Correct it and try again".to_owned(),
             nearest: Vec::new(),
@@ -50,6 +56,7 @@ impl Failure {
     pub fn system(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             error: "system".to_owned(),
+            refusal: None,
             message: message.into(),
             hint: hint.into(),
             nearest: Vec::new(),

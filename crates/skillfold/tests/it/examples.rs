@@ -1,8 +1,9 @@
 //! The worked examples: what they inject, and what they cost.
 
 use skillfold::core::disclose::Tier;
+use skillfold::core::disclose::Turn;
 use skillfold::core::read::Profile;
-use skillfold::core::{ContextLifetime, Policy, Turn};
+use skillfold::core::{ContextLifetime, Policy};
 use skillfold::{CheckTarget, Skills};
 use skillfold_testkit::lay_out;
 

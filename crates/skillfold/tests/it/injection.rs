@@ -1,8 +1,9 @@
 //! Instructions come with the request that needs them, and with no other.
 
 use skillfold::core::choose::Signal;
+use skillfold::core::disclose::Turn;
 use skillfold::core::disclose::{Breadcrumb, Mode, Outcome, Style, Tier};
-use skillfold::core::{ContextLifetime, MemorySource, Policy, Turn};
+use skillfold::core::{ContextLifetime, MemorySource, Policy};
 use skillfold::{Environment, Host, Matching, Session, Settings, Skills};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");

@@ -1,7 +1,8 @@
 //! `matching = "keyword"`: triggers alone bring instructions, as an agent with nothing but triggers would have it.
 
+use skillfold::core::disclose::Turn;
 use skillfold::core::disclose::{Outcome, Tier};
-use skillfold::core::{ContextLifetime, MemorySource, Turn};
+use skillfold::core::{ContextLifetime, MemorySource};
 use skillfold::{Environment, Host, Session};
 
 const GREET: (&str, &str, &str) = ("greet", "triggers: [bonjour, greet]", "Say it in French.");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::codes::Code;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::limits::Limits;
 use crate::source::{Finding, WalkOptions};
 
@@ -90,6 +90,7 @@ impl UntrustedBudget {
             Ok(_) => Ok(()),
             Err(_) => Err(Error::refused(
                 what,
+                Refusal::TooLarge,
                 "Too much frontmatter for an untrusted project; trust it to read the rest",
             )),
         }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::source::{
@@ -114,7 +114,7 @@ impl fmt::Debug for FsSource {
 /// Converts an I/O error into a refusal, "not found" or a read error.
 fn classify_error(what: String, error: io::Error) -> Error {
     match AccessRule::from_error(&error) {
-        Some(rule) => Error::refused(what, rule.message()),
+        Some(rule) => Error::refused(what, rule.refusal(), rule.message()),
         None if error.kind() == io::ErrorKind::NotADirectory => Error::not_found(what),
         None => Error::read(what, error),
     }
@@ -258,9 +258,13 @@ impl Source for FsSource {
         match stat.kind {
             EntryKind::File => Ok(ResourceKind::File),
             EntryKind::Folder => Ok(ResourceKind::Folder),
-            EntryKind::HardLinked => Err(Error::refused(what(), AccessRule::HardLinked.message())),
+            EntryKind::HardLinked => {
+                let rule = AccessRule::HardLinked;
+                Err(Error::refused(what(), rule.refusal(), rule.message()))
+            }
             EntryKind::Link | EntryKind::Other => Err(Error::refused(
                 what(),
+                Refusal::NotAFile,
                 "Only files and folders are searched",
             )),
         }

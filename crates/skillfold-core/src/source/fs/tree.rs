@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
+use crate::error::Refusal;
 use crate::name::ResourcePath;
 use crate::source::{FileState, Folder, FolderIdentity, LinkPolicy, Revision, Stability};
 
@@ -169,6 +170,16 @@ impl AccessRule {
             }
             Self::LinkToNonSkill => {
                 "Links on the way to a skill are followed only to a folder with a `SKILL.md`"
+            }
+        }
+    }
+
+    /// Returns the kind of the rule.
+    pub(super) fn refusal(self) -> Refusal {
+        match self {
+            Self::NotAFile => Refusal::NotAFile,
+            Self::HardLinked | Self::LinkInside | Self::LinkOnPath | Self::LinkToNonSkill => {
+                Refusal::Link
             }
         }
     }
