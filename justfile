@@ -105,6 +105,10 @@ attack part="0.1" *options:
 archive:
     bash .ci/deep archive
 
+# Lint the scripts, and the workflows, issue forms, formula and container that only other machines run
+packaging:
+    bash .ci/packaging
+
 # Everything that CI runs
 ci:
     bash .ci/run
