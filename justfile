@@ -101,10 +101,18 @@ attack part="0.1" *options:
     cargo build --release -p skillfold-cli
     python3 conformance/attack/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" --part {{part}} {{options}}
 
+# Build and pack the static Linux binary into dist/, and try it; fails if it has 20 MB
+archive:
+    bash .ci/deep archive
+
+# Lint the scripts, and the workflows, issue forms, formula and container that only other machines run
+packaging:
+    bash .ci/packaging
+
 # Everything that CI runs
 ci:
     bash .ci/run
 
-# What takes too long for CI: fuzzing, races, coverage, models, features, oldest compiler, semver, corpus, all benchmarks
+# What takes too long for CI: fuzzing, races, coverage, models, features, oldest compiler, semver, packages, corpus, all benchmarks
 deep *stages:
     bash .ci/deep {{stages}}

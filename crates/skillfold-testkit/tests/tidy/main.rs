@@ -18,6 +18,7 @@ mod decisions;
 mod dependencies;
 mod files;
 mod machine_paths;
+mod manifests;
 mod messages;
 mod modules;
 mod names;

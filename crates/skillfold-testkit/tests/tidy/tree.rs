@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use std::{fs, io};
 
 /// Folders that hold what is made and not kept: by name anywhere, or by their path.
-const NOT_KEPT: [&str; 7] = [
+const NOT_KEPT: [&str; 8] = [
     ".git",
     "target",
+    "dist",
     "node_modules",
     "fuzz/target",
     "fuzz/corpus",
