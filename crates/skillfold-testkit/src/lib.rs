@@ -101,3 +101,21 @@ pub fn folder(text: &str) -> TempDir {
     write(folder.path(), &files(text));
     folder
 }
+
+/// Creates a named pipe.
+///
+/// # Panics
+///
+/// Panics if the pipe cannot be made.
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`rustix` makes no pipes on Apple systems, the standard library none at all"
+)]
+pub fn make_pipe(path: &Path) {
+    let status = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(
+        status.is_ok_and(|status| status.success()),
+        "a pipe can be made"
+    );
+}

@@ -1,5 +1,6 @@
 //! `check`, its formats and `--fix`
 
+#[cfg(target_os = "linux")]
 use std::io::Read;
 
 use serde_json::Value;

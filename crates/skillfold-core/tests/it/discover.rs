@@ -162,15 +162,7 @@ fn skill_file_that_is_no_regular_file_is_refused_and_never_waited_for() {
     let root = folder(
         "//- fifo/.keep\n//- socket/.keep\n//- folder/SKILL.md/.keep\n//- link/.keep\n//- target.md\n---\n",
     );
-    let mode = rustix::fs::Mode::RUSR;
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        root.path().join("fifo/SKILL.md"),
-        rustix::fs::FileType::Fifo,
-        mode,
-        0,
-    )
-    .unwrap();
+    skillfold_testkit::make_pipe(&root.path().join("fifo/SKILL.md"));
     let _socket =
         std::os::unix::net::UnixListener::bind(root.path().join("socket/SKILL.md")).unwrap();
     symlink("../target.md", root.path().join("link/SKILL.md")).unwrap();

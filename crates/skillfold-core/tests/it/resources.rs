@@ -122,15 +122,7 @@ fn links_and_pipes_inside_a_skill_are_refused() {
     symlink("../secret", root.path().join("pdf/link.md")).unwrap();
     symlink("..", root.path().join("pdf/up")).unwrap();
     symlink("references", root.path().join("pdf/inside")).unwrap();
-    let mode = rustix::fs::Mode::RUSR;
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        root.path().join("pdf/pipe"),
-        rustix::fs::FileType::Fifo,
-        mode,
-        0,
-    )
-    .unwrap();
+    skillfold_testkit::make_pipe(&root.path().join("pdf/pipe"));
     let source = FsSource::open(root.path()).unwrap();
     for name in [
         "link.md",

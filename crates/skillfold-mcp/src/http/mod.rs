@@ -223,6 +223,10 @@ async fn render_metrics(
 }
 
 /// Starts listening for a signal to stop, from the user or the system, and returns a future that waits for it.
+#[cfg_attr(
+    not(unix),
+    expect(clippy::unnecessary_wraps, reason = "it can fail on Unix")
+)]
 fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {

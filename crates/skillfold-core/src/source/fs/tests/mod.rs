@@ -45,15 +45,7 @@ fn hostile() -> TempDir {
     symlink("..", at("group/up")).unwrap();
     symlink("../secret", at("a/link")).unwrap();
     symlink("..", at("a/up")).unwrap();
-    let mode = rustix::fs::Mode::RUSR;
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        at("pipe/SKILL.md"),
-        rustix::fs::FileType::Fifo,
-        mode,
-        0,
-    )
-    .unwrap();
+    skillfold_testkit::make_pipe(&at("pipe/SKILL.md"));
     root
 }
 
@@ -274,11 +266,7 @@ fn head_is_read_of_a_regular_file_and_of_nothing_else() {
         |file| fs::create_dir(file).unwrap(),
         |file| symlink("../secret", file).unwrap(),
         |file| drop(std::os::unix::net::UnixListener::bind(file).unwrap()),
-        |file| {
-            let mode = rustix::fs::Mode::RUSR;
-            let fifo = rustix::fs::FileType::Fifo;
-            rustix::fs::mknodat(rustix::fs::CWD, file, fifo, mode, 0).unwrap();
-        },
+        |file| skillfold_testkit::make_pipe(file),
     ];
     for create in creators {
         let root = hostile();
