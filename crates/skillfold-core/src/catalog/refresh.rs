@@ -212,7 +212,7 @@ fn is_unchanged(old: &Entry<'_>, new: &Entry<'_>) -> bool {
         old.folder == new.folder && old.revision == new.revision && old.manifest == new.manifest
     };
     old.status() == new.status()
-        && old.root().is_same_root(new.root())
+        && (std::ptr::eq(old.root(), new.root()) || old.root().is_same_root(new.root()))
         && (Arc::ptr_eq(old.skill(), new.skill()) || is_same_file())
 }
 

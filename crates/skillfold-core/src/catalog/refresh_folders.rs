@@ -227,10 +227,16 @@ impl Catalog {
     }
 
     /// Returns the items of this snapshot without the removed ones and with the added ones, in order.
-    fn without(&self, removed: &[Item], added: Vec<FoundFolder>) -> Discovery {
+    fn without(&self, removed: &[Item], mut added: Vec<FoundFolder>) -> Discovery {
         let mut found = Discovery::default();
         for item in self.tables.by_location() {
             if removed.contains(item) {
+                let location = self.tables.location(*item);
+                let is_here = |new: &mut FoundFolder| (new.source(), new.folder()) == location;
+                // A changed item takes the place of the old one, so that nothing has to be sorted.
+                for new in added.extract_if(.., is_here) {
+                    found.push(new);
+                }
                 continue;
             }
             match item {
@@ -242,13 +248,12 @@ impl Catalog {
                     .push(Arc::clone(self.tables.refused_at(*index))),
             }
         }
-        for folder in added {
-            match folder {
-                FoundFolder::Skill(skill) => found.skills.push(skill),
-                FoundFolder::Refused(refused) => found.refused.push(refused),
+        if !added.is_empty() {
+            for new in added {
+                found.push(new);
             }
+            found.sort();
         }
-        found.sort();
         found
     }
 

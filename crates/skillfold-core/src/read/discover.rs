@@ -142,6 +142,14 @@ pub(crate) fn discover_at(
 }
 
 impl Discovery {
+    /// Adds a folder at the end.
+    pub(crate) fn push(&mut self, folder: FoundFolder) {
+        match folder {
+            FoundFolder::Skill(skill) => self.skills.push(skill),
+            FoundFolder::Refused(refused) => self.refused.push(refused),
+        }
+    }
+
     /// Sorts skills and refused folders by source and folder.
     pub(crate) fn sort(&mut self) {
         // The walk yields a few long sorted runs, which a stable sort only has to merge.
