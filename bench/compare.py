@@ -4,7 +4,7 @@
     python3 bench/compare.py BEFORE AFTER --corpus CORPUS --data REQUESTS [--rounds 3] [NAME...]
 
 BEFORE and AFTER are folders with `skillfold-bench` and `skillfold`. Both builds run every benchmark, one right after the
-other, and each figure is the best of all rounds: the noise of a shared machine only ever adds. The last line is JSON.
+other, and each figure is the lowest of all rounds, of rates (`_rps`) the highest: noise only makes it worse. The last line is JSON.
 """
 
 import argparse
@@ -32,8 +32,8 @@ def numbers(value, name=""):
 
 
 def run(folder, command):
-    words = [word.format(folder=folder, **ARGUMENTS) for word in command.split()]
-    output = subprocess.run([folder / "skillfold-bench", *words], check=True, capture_output=True, text=True).stdout
+    """Returns the figures that one benchmark of a build prints."""
+    output = subprocess.run([folder / "skillfold-bench", *command], check=True, capture_output=True, text=True).stdout
     return dict(numbers(json.loads(output.splitlines()[-1])))
 
 
@@ -46,26 +46,25 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHES))
     arguments = parser.parse_intermixed_args()
-    ARGUMENTS.update(corpus=arguments.corpus, data=arguments.data)
+    unknown = set(arguments.names) - set(BENCHES)
+    if unknown:
+        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
     table = {}
     for name in arguments.names or BENCHES:
-        command = BENCHES[name]
-        rounds = [(run(arguments.before, command), run(arguments.after, command)) for _ in range(arguments.rounds)]
-        for figure in rounds[0][0]:
-            before = [one[figure] for one, _ in rounds if figure in one]
-            after = [other[figure] for _, other in rounds if figure in other]
-            if before and after:
-                table[f"{name} {figure}"] = (min(before), min(after))
-                print_row(f"{name} {figure}", min(before), min(after))
-    print(json.dumps({name: {"before": before, "after": after} for name, (before, after) in table.items()}))
+        rounds = []
+        for folder in [arguments.before, arguments.after] * arguments.rounds:
+            fill = {"corpus": arguments.corpus, "data": arguments.data, "folder": folder}
+            rounds.append(run(folder, [word.format(**fill) for word in BENCHES[name].split()]))
+        for figure in rounds[0].keys() & rounds[1].keys():
+            best = max if figure.endswith("_rps") else min
+            before, after = (best(one[figure] for one in rounds[start::2]) for start in (0, 1))
+            table[f"{name} {figure}"] = {"before": before, "after": after}
+        for figure in sorted(figure for figure in table if figure.startswith(f"{name} ")):
+            before, after = table[figure].values()
+            ratio = f"{after / before:6.2f}" if before else "     -"
+            print(f"{figure:48} {before:12.4g} {after:12.4g} {ratio}", flush=True)
+    print(json.dumps(table))
 
-
-def print_row(name, before, after):
-    ratio = f"{after / before:6.2f}" if before else "     -"
-    print(f"{name:48} {before:12.4g} {after:12.4g} {ratio}", flush=True)
-
-
-ARGUMENTS = {}
 
 if __name__ == "__main__":
     main()

@@ -35,8 +35,8 @@ struct FolderChanges {
 
 impl Catalog {
     /// Rescans some folders and everything below them, each given by the index of its root and its path in it. If
-    /// nothing changed elsewhere, the new snapshot equals that of [`refresh`](Self::refresh). The cost depends on what
-    /// changed, not on the number of skills.
+    /// nothing changed elsewhere, the new snapshot equals that of [`refresh`](Self::refresh). Only these
+    /// folders are read; the lookup tables are built for all skills.
     ///
     /// Returns `None` if only a full refresh can tell what changed: links were followed, a bound ended the search, or
     /// there are findings about the folders.
