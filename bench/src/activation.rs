@@ -101,10 +101,7 @@ impl<'a> Given<'a> {
         Self {
             data,
             installed,
-            policy: Policy {
-                mode,
-                ..Policy::default()
-            },
+            policy: Policy::default().with_mode(mode),
             pool_ids: pairs.collect(),
         }
     }

@@ -18,6 +18,7 @@ use skillfold::core::source::{
 use skillfold::core::{Catalog, CatalogOptions, Error as EngineError, Limits, Root, Scope, Source};
 use skillfold::{Environment, Host};
 
+use crate::layout::far_future;
 use crate::measure::{measure, median, rounded};
 
 #[derive(Debug, clap::Args)]
@@ -81,7 +82,7 @@ impl Costs {
     fn of(skills: usize) -> Self {
         let source = Generations::new(skills);
         let roots = vec![Root::new(Scope::User, "made", source)];
-        let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
         // The same number of different skills from all over each catalog, so that both touch the same amount of memory.
         let ids: Vec<String> = (0..ASKED)
             .map(|number| name(number * skills / ASKED))
@@ -193,13 +194,7 @@ impl Generations {
     }
 
     fn revision(&self, number: usize) -> Revision {
-        Revision {
-            device: 0,
-            inode: self.generation_of(number),
-            size: 0,
-            modified_ns: 0,
-            changed_ns: 0,
-        }
+        Revision::default().with_inode(0, self.generation_of(number))
     }
 }
 

@@ -114,12 +114,10 @@ fn style(word: &str) -> Result<Style, String> {
 }
 
 fn policy(arguments: &Arguments, mode: Mode) -> Policy {
-    let mut policy = Policy {
-        mode,
-        style: arguments.style,
-        catalog: Budget::tokens(arguments.budget),
-        ..Policy::default()
-    };
+    let mut policy = Policy::default()
+        .with_mode(mode)
+        .with_style(arguments.style)
+        .with_catalog(Budget::tokens(arguments.budget));
     if arguments.exact {
         policy.counter = Arc::new(O200k);
     }

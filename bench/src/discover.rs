@@ -15,7 +15,7 @@ use skillfold_index::BlobCache;
 use tempfile::TempDir;
 
 use crate::allocator::held_by;
-use crate::layout::{NOW_NS, lay_out, roots};
+use crate::layout::{far_future, lay_out, roots};
 use crate::measure::{Sample, measure, median, ratio_of, rounded};
 
 #[derive(Debug, clap::Args)]
@@ -51,19 +51,13 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
     } else {
         FrontmatterReader::Lines
     };
-    let rules = CatalogOptions {
-        read: ReadOptions {
-            reader,
-            ..ReadOptions::default()
-        },
-        ..CatalogOptions::default()
-    };
+    let rules = CatalogOptions::default().with_read(ReadOptions::default().with_reader(reader));
     // Opening the root again is part of the work, as it is for a host.
     let snapshot = || {
         Ok::<_, Box<dyn Error>>(Catalog::discover(
             roots(folder.path())?,
             rules.clone(),
-            NOW_NS,
+            far_future(),
         ))
     };
 
@@ -94,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         runs.engine.push(sample);
         let (refreshed, sample) = measure(|| {
             let roots = roots(folder.path())?;
-            Ok::<_, Box<dyn Error>>(catalog.refresh(roots, rules.clone(), NOW_NS))
+            Ok::<_, Box<dyn Error>>(catalog.refresh(roots, rules.clone(), far_future()))
         });
         if !black_box(refreshed?).changes.is_empty() {
             return Err("a refresh with nothing changed found changes".into());
@@ -186,7 +180,7 @@ impl<'a> Start<'a> {
         let cache_folder = tempfile::tempdir()?;
         let cache = BlobCache::new(cache_folder.path().join("metadata"));
         let mark = CachedScan::options_key(&rules.read);
-        let name = catalog.roots()[0].source().persistent_name();
+        let name = catalog.roots()[0].cache_name();
         let name = name.ok_or("the folder has no name")?.to_owned();
         let (bytes, written) = measure(|| {
             let bytes = catalog.to_scan_bytes(0).ok_or("nothing can be kept")?;
@@ -219,7 +213,7 @@ impl<'a> Start<'a> {
             Ok::<_, Box<dyn Error>>(Catalog::discover_cached(
                 roots,
                 rules,
-                NOW_NS,
+                far_future(),
                 &[remembered],
             ))
         });
@@ -272,7 +266,7 @@ fn kept_text(catalog: &Catalog) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::allocator::held_by;
-    use crate::layout::{NOW_NS, made, roots};
+    use crate::layout::{far_future, made, roots};
     use crate::measure::measure;
     use skillfold_core::{Catalog, CatalogOptions};
 
@@ -289,7 +283,7 @@ mod tests {
                 Catalog::discover(
                     roots(folder.path()).unwrap(),
                     CatalogOptions::default(),
-                    NOW_NS,
+                    far_future(),
                 )
             };
             let (catalog, sample) = measure(discover);
@@ -311,7 +305,7 @@ mod tests {
             Catalog::discover(
                 roots(folder.path()).unwrap(),
                 CatalogOptions::default(),
-                NOW_NS,
+                far_future(),
             )
         };
         let ((catalog, held), sample) = measure(|| held_by(discover));

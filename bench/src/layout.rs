@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold_core::read::parse;
 use skillfold_core::{FsSource, Root, Scope};
@@ -10,7 +11,9 @@ use skillfold_core::{FsSource, Root, Scope};
 use crate::corpus;
 
 /// A time after everything was written, so that all revisions are settled.
-pub(crate) const NOW_NS: i64 = i64::MAX;
+pub(crate) fn far_future() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(7_000_000_000)
+}
 
 pub(crate) fn roots(folder: &Path) -> Result<Vec<Root>, skillfold_core::Error> {
     Ok(vec![Root::new(

@@ -9,7 +9,7 @@ use serde_json::json;
 use skillfold_core::load::Freshness;
 use skillfold_core::{Catalog, CatalogOptions, LoadOptions, Loader};
 
-use crate::layout::{NOW_NS, lay_out, roots};
+use crate::layout::{far_future, lay_out, roots};
 use crate::measure::{Sample, measure, median, ratio_of, rounded};
 
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,11 @@ const HIT_RATE: f64 = 0.95;
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     lay_out(folder.path(), arguments.skills, arguments.corpus.as_deref())?;
-    let catalog = Catalog::discover(roots(folder.path())?, CatalogOptions::default(), NOW_NS);
+    let catalog = Catalog::discover(
+        roots(folder.path())?,
+        CatalogOptions::default(),
+        far_future(),
+    );
     let skills = Skills::of(&catalog)?;
 
     let mut first = Pairs::default();
@@ -138,11 +142,8 @@ fn measured(run: impl FnOnce() -> Result<usize, Box<dyn Error>>) -> Result<Sampl
 }
 
 fn loader(freshness: Freshness) -> Loader {
-    let loading = LoadOptions {
-        freshness,
-        ..LoadOptions::default()
-    };
-    Loader::new(loading, || NOW_NS)
+    let loading = LoadOptions::default().with_freshness(freshness);
+    Loader::new(loading, far_future)
 }
 
 /// Reads every file directly.
@@ -298,7 +299,7 @@ fn each(samples: &[Sample], number: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{IN_USE, Skills, loader, loads, replay};
-    use crate::layout::{NOW_NS, lay_out, roots};
+    use crate::layout::{far_future, lay_out, roots};
     use crate::measure::{measure, median};
     use skillfold_core::load::Freshness;
     use skillfold_core::{Catalog, CatalogOptions};
@@ -308,7 +309,7 @@ mod tests {
         Catalog::discover(
             roots(folder.path()).unwrap(),
             CatalogOptions::default(),
-            NOW_NS,
+            far_future(),
         )
     }
 
@@ -332,7 +333,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = lay_out(folder.path(), IN_USE, None).unwrap();
         let roots = roots(folder.path()).unwrap();
-        let catalog = Catalog::discover(roots, CatalogOptions::default(), NOW_NS);
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
         let skills = Skills::of(&catalog).unwrap();
         crate::layout::forget(&files);
         let loader = loader(Freshness::Checked);

@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde_json::json;
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 
+use crate::layout::far_future;
 use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
@@ -115,7 +116,7 @@ fn built(skills: &[Vec<String>]) -> (Matcher, f64) {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "made", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let start = Instant::now();
     let matcher = Matcher::new(&catalog);
     (matcher, start.elapsed().as_secs_f64() * 1_000.0)

@@ -8,7 +8,7 @@ use serde_json::json;
 use skillfold_core::{Catalog, CatalogOptions, LoadOptions, Loader};
 
 use crate::allocator::held_by;
-use crate::layout::{NOW_NS, lay_out, roots};
+use crate::layout::{far_future, lay_out, roots};
 use crate::measure::rounded;
 
 #[derive(Debug, clap::Args)]
@@ -72,7 +72,7 @@ impl Held {
             Ok::<_, Box<dyn Error>>(Catalog::discover(
                 roots(folder)?,
                 CatalogOptions::default(),
-                NOW_NS,
+                far_future(),
             ))
         };
         let (catalog, metadata) = held_by(discover);
@@ -107,7 +107,7 @@ fn bytes_in_use(
     in_use: usize,
 ) -> Result<isize, Box<dyn Error>> {
     let (loader, texts) = held_by(|| {
-        let loader = Loader::new(LoadOptions::default(), || NOW_NS);
+        let loader = Loader::new(LoadOptions::default(), far_future);
         for entry in catalog.entries().skip(first).step_by(every).take(in_use) {
             loader.load(&entry, "")?;
         }

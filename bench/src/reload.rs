@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use skillfold::core::name::ResourcePath;
 use skillfold::core::source::{
-    Cursor, FileBytes, FileState, Finding, Folder, FolderPage, ListedFolder, ResourceKind,
-    Resources, Revision, ScannedFolder, WalkOptions,
+    Cursor, FileBytes, FileState, Folder, FolderPage, ListedFolder, ResourceKind, Resources,
+    Revision, ScannedFolder, WalkOptions, WalkReport,
 };
 use skillfold::core::{Error as EngineError, FsSource, Limits, Matcher, Root, Scope, Source};
 use skillfold::{Environment, Host, Skills, Watcher};
@@ -345,7 +345,7 @@ impl Source for Counting {
         walk: &WalkOptions,
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
-    ) -> Result<Vec<Finding>, EngineError> {
+    ) -> Result<WalkReport, EngineError> {
         self.source.scan(walk, bytes, &mut |scanned| {
             self.reads.fetch_add(1, Ordering::SeqCst);
             found(scanned);
@@ -356,7 +356,7 @@ impl Source for Counting {
         &self,
         walk: &WalkOptions,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Result<Vec<Finding>, EngineError> {
+    ) -> Result<WalkReport, EngineError> {
         self.source.survey(walk, found)
     }
 
@@ -365,7 +365,7 @@ impl Source for Counting {
         walk: &WalkOptions,
         path: &str,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Option<Vec<Finding>> {
+    ) -> Option<WalkReport> {
         self.source.survey_at(walk, path, found)
     }
 

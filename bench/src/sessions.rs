@@ -18,6 +18,7 @@ use skillfold::core::{
 use skillfold::{Environment, Host, Session, Skills};
 
 use crate::allocator::{held, held_by};
+use crate::layout::far_future;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -127,7 +128,7 @@ impl<'a> Run<'a> {
             let place = waiting(&home, generation);
             lay_out(&place, generation)?;
             let root = Root::new(Scope::User, "by itself", FsSource::open(&place)?);
-            let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+            let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
             listings.push(catalog.listing(&policy).text);
         }
         fs::create_dir_all(home.join("app"))?;

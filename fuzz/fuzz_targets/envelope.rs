@@ -12,18 +12,11 @@ const CONTENT: &[&str] = &["skill_content", "skill_resources"];
 fuzz_target!(|text: &str| {
     // What follows a unit separator is every value; without one the text is a body alone.
     let Some((body, value)) = text.split_once('\x1f') else {
-        let parts = EnvelopeParts { id: "a", body: text, ..EnvelopeParts::default() };
+        let parts = EnvelopeParts::default().with_id("a").with_body(text);
         return check_all(&parts);
     };
-    check_all(&EnvelopeParts {
-        id: value,
-        body,
-        base_dir: Some(value),
-        requires: &[value.into()],
-        files: &[value, "a"],
-        ..EnvelopeParts::default()
-    });
-    let failure = LoadFailure { id: value, message: body, hint: value, nearest: &[value] };
+    check_all(&EnvelopeParts::default().with_id(value).with_body(body).with_base_dir(Some(value)).with_requires(&[value.into()]).with_files(&[value, "a"]));
+    let failure = LoadFailure::default().with_id(value).with_message(body).with_hint(value).with_nearest(&[value]);
     for (envelope, names) in [(Envelope::SkillContext, CONTEXT), (Envelope::SkillContent, CONTENT)] {
         let rendered = envelope.render_error(&failure);
         assert_eq!(tags(&rendered, names), [names[0], &format!("/{}", names[0])], "a forged tag");

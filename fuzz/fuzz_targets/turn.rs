@@ -44,15 +44,7 @@ fuzz_target!(|input: Input<'_>| {
         },
         Policy::default(),
     );
-    let policy = Policy {
-        mode: [Mode::Catalog, Mode::Triggered, Mode::Hybrid][usize::from(input.mode) % 3],
-        style: Style::ALL[usize::from(input.style) % Style::ALL.len()],
-        fallback: [Fallback::None, Fallback::ShowAll, Fallback::AskUser][usize::from(input.fallback) % 3],
-        catalog: budget(input.listing),
-        bodies: budget(input.bodies),
-        suggestions: Some(SuggestionThresholds { give_from: 0.1, show_from: 0.0 }),
-        ..policy
-    };
+    let policy = policy.with_mode([Mode::Catalog, Mode::Triggered, Mode::Hybrid][usize::from(input.mode) % 3]).with_style(Style::ALL[usize::from(input.style) % Style::ALL.len()]).with_fallback([Fallback::None, Fallback::ShowAll, Fallback::AskUser][usize::from(input.fallback) % 3]).with_catalog(budget(input.listing)).with_bodies(budget(input.bodies)).with_suggestions(Some(SuggestionThresholds::default().with_give_from(0.1).with_show_from(0.0)));
     assert_eq!(said(&catalog, &policy, &input), said(&catalog, &policy, &input), "another conversation");
 });
 
@@ -60,7 +52,7 @@ fuzz_target!(|input: Input<'_>| {
 fn said(catalog: &Catalog, policy: &Policy, input: &Input<'_>) -> Vec<String> {
     let index = SearchIndex::new(catalog, SearchCoverage::Bodies);
     let matcher = Matcher::new(catalog).with_finder(Arc::new(Likely(index)));
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), skillfold_testkit::far_future);
     let mut session = Session::new(ContextLifetime::History);
     let listing = session.listing(catalog, policy);
     let measure = |budget: Budget, text: &str| {

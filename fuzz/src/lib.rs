@@ -44,5 +44,5 @@ pub fn of_files(files: impl Iterator<Item = String>) -> Catalog {
     let files = files.take(SKILLS).enumerate();
     let files = files.map(|(at, text)| (format!("skill-{at}/SKILL.md"), text));
     let root = Root::new(Scope::User, "fuzz", MemorySource::new(files));
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), skillfold_testkit::far_future())
 }

@@ -231,11 +231,7 @@ impl Root {
         for style in Style::ALL {
             for catalog in BUDGETS {
                 self.both(worlds, "listing", style.as_str(), faults, |world| {
-                    let policy = Policy {
-                        style,
-                        catalog,
-                        ..Policy::default()
-                    };
+                    let policy = Policy::default().with_style(style).with_catalog(catalog);
                     let mut session = world.skills.session(policy, ContextLifetime::History);
                     let listing = session.listing();
                     let turn = session.turn("");
@@ -442,12 +438,10 @@ impl Root {
         self.called(worlds, "search_skills", skill, &arguments, schema, faults);
         let style = Style::ALL[number % Style::ALL.len()];
         let bodies = [Budget::tokens(24_000), BUDGETS[0], BUDGETS[2]][number % 3];
-        let policy = Policy {
-            mode: [Mode::Triggered, Mode::Hybrid][number % 2],
-            style,
-            bodies,
-            ..Policy::default()
-        };
+        let policy = Policy::default()
+            .with_mode([Mode::Triggered, Mode::Hybrid][number % 2])
+            .with_style(style)
+            .with_bodies(bodies);
         self.both(worlds, "turn", skill, faults, |world| {
             let mut session = world
                 .skills
@@ -456,7 +450,7 @@ impl Root {
             let text = turn.text.as_deref().unwrap_or_default();
             // A request for the list of skills gets the listing first, which has its own budget.
             let listing = Policy::catalog(policy.catalog);
-            let listing = Policy { style, ..listing };
+            let listing = listing.with_style(style);
             let listing = || {
                 world
                     .skills

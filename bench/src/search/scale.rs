@@ -319,13 +319,14 @@ impl Pool {
         let second = &self.records[(number % count + round * 7_919) % count];
         let name = halves(&first.name, &second.name, '-');
         let description = halves(&first.description, &second.description, ' ');
-        documents.from_texts(&DocumentTexts {
-            name: &name,
-            description: &description,
-            tags: &[&first.tags],
-            triggers: &[&second.triggers],
-            body: None,
-        })
+        documents.from_texts(
+            &DocumentTexts::default()
+                .with_name(&name)
+                .with_description(&description)
+                .with_tags(&[&first.tags])
+                .with_triggers(&[&second.triggers])
+                .with_body(None),
+        )
     }
 }
 

@@ -35,13 +35,10 @@ pub(crate) fn run(
         })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let http = HttpOptions {
-        address,
-        access: access(global, options, output)?,
-        hosts: options.allow_host.clone(),
-        origins: options.allow_origin.clone(),
-        limits: limits(options),
-    };
+    let http = HttpOptions::new(address, access(global, options, output)?)
+        .with_hosts(options.allow_host.clone())
+        .with_origins(options.allow_origin.clone())
+        .with_limits(limits(options));
     let ready = |bound: SocketAddr| {
         output.say(format!("Listening on http://{bound}/mcp"));
         if !bound.ip().is_loopback() && options.allow_host.is_empty() {

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use similar::{ChangeTag, TextDiff};
-use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::first_chars;
+use skillfold::core::{Error, Refusal};
 use skillfold::program;
 use skillfold::view::{self, Document};
 use skillfold_setup::{ClientFile, SetupChange, SetupPlan};
@@ -115,7 +115,8 @@ fn report_no_change(
 
 /// Asks for confirmation, unless `--yes` was given.
 fn confirm(plan: &SetupPlan, options: &Setup, output: &mut Output) -> Result<(), Failure> {
-    let refused = |rule| Err(Error::refused_write(plan.file().to_string_lossy(), rule).into());
+    let refused =
+        |rule| Err(Error::refused(plan.file().to_string_lossy(), Refusal::Write, rule).into());
     if plan.needs_force() && !options.force {
         return refused(if options.undo {
             "Its `skillfold` entry starts another program; use `--force` to remove it"

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skillfold::core::diagnostic::{Severity, visible};
-use skillfold::core::{Diagnostic, Entry, Error, Limits};
+use skillfold::core::{Diagnostic, Entry, Error, Limits, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
     CheckTarget, Environment, Host, Skills, TrustedFolders, TrustedState, check_trustable,
@@ -146,12 +146,12 @@ fn add(
             Answer::Yes => {}
             Answer::No => {
                 let rule = "Cancelled; nothing was changed";
-                return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
+                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
             }
             Answer::NoTerminal => {
                 let rule =
                     "There is no terminal to ask on; review what is shown, then pass `--yes`";
-                return Err(Error::refused_trust(folder.to_string_lossy(), rule).into());
+                return Err(Error::refused(folder.to_string_lossy(), Refusal::Trust, rule).into());
             }
         }
     }

@@ -3,14 +3,25 @@
 use std::fmt;
 use std::io;
 
-use crate::diagnostic::{Diagnostic, quoted_path, visible};
+use crate::diagnostic::{Diagnostic, visible};
 
 /// The error type of the engine.
 ///
 /// Malformed content is usually not an error but a value with [diagnostics](crate::Diagnostic).
 #[derive(Debug)]
 pub struct Error {
-    repr: Box<Repr>,
+    parts: Box<ErrorParts>,
+}
+
+#[derive(Debug)]
+struct ErrorParts {
+    kind: ErrorKind,
+    refusal: Option<Refusal>,
+    message: Box<str>,
+    hint: &'static str,
+    nearest: Box<[Box<str>]>,
+    diagnostics: Box<[Diagnostic]>,
+    source: Option<io::Error>,
 }
 
 /// The kind of an [`Error`], stable across releases.
@@ -76,79 +87,99 @@ impl Refusal {
     }
 }
 
-#[derive(Debug)]
-enum Repr {
-    NotFound {
-        what: Box<str>,
-    },
-    NoSkill {
-        id: Box<str>,
-        nearest: Box<[Box<str>]>,
-    },
-    NoAgent {
-        id: Box<str>,
-        nearest: Box<[Box<str>]>,
-    },
-    Malformed {
-        what: Box<str>,
-        diagnostics: Box<[Diagnostic]>,
-    },
-    Refused {
-        what: Box<str>,
-        refusal: Refusal,
-        rule: &'static str,
-    },
-    Read {
-        what: Box<str>,
-        source: io::Error,
-    },
-    Invalid {
-        what: Box<str>,
-        reason: Box<str>,
-    },
-    Setting {
-        origin: Box<str>,
-        reason: Box<str>,
-    },
-    Model {
-        file: Box<str>,
-        reason: Box<str>,
-    },
-    Exists {
-        what: Box<str>,
-    },
-    RefusedWrite {
-        what: Box<str>,
-        rule: &'static str,
-    },
-    RefusedTrust {
-        what: Box<str>,
-        rule: &'static str,
-    },
-    Write {
-        what: Box<str>,
-        source: io::Error,
-    },
-}
-
 impl Error {
+    /// Creates an error. The message says what happened to what, and the hint what to do about it, each as a sentence
+    /// without a full stop.
+    ///
+    /// Control and invisible characters in the message are escaped.
+    pub fn new(kind: ErrorKind, message: impl AsRef<str>, hint: &'static str) -> Self {
+        let parts = ErrorParts {
+            kind,
+            refusal: None,
+            message: visible(message.as_ref()).into(),
+            hint,
+            nearest: Box::default(),
+            diagnostics: Box::default(),
+            source: None,
+        };
+        Self {
+            parts: Box::new(parts),
+        }
+    }
+
+    /// Creates an error for something that does not exist.
+    pub fn not_found(what: impl AsRef<str>) -> Self {
+        let message = format!("Could not find `{}`", what.as_ref());
+        let hint = "Check the name or the path; it may have changed since";
+        Self::new(ErrorKind::NotFound, message, hint)
+    }
+
+    /// Creates an error for an unknown skill id; `nearest` are the ids to suggest.
+    pub(crate) fn no_skill(id: &str, nearest: Vec<&str>) -> Self {
+        let message = format!("There is no skill `{id}`");
+        let hint = "Check the id against the list of skills";
+        Self::new(ErrorKind::NotFound, message, hint).with_nearest(nearest)
+    }
+
+    /// Creates an error for a skill whose file is malformed; `what` is the whole message.
+    pub(crate) fn malformed(what: impl AsRef<str>, diagnostics: Box<[Diagnostic]>) -> Self {
+        let mut error = Self::new(ErrorKind::Invalid, what, "Correct its `SKILL.md`");
+        error.parts.diagnostics = diagnostics;
+        error
+    }
+
+    /// Creates an error for something that a rule forbids to open, write or trust; `rule` states the rule as a sentence.
+    pub fn refused(what: impl AsRef<str>, refusal: Refusal, rule: &'static str) -> Self {
+        let action = match refusal {
+            Refusal::Write => "write",
+            Refusal::Trust => "trust",
+            _ => "open",
+        };
+        let message = format!("Refused to {action} `{}`", what.as_ref());
+        let mut error = Self::new(ErrorKind::Refused, message, rule);
+        error.parts.refusal = Some(refusal);
+        error
+    }
+
+    /// Creates an error for a malformed request; `reason` says what is wrong with it.
+    pub fn invalid(what: impl AsRef<str>, reason: impl AsRef<str>) -> Self {
+        let message = format!("Invalid `{}`: {}", what.as_ref(), reason.as_ref());
+        Self::new(ErrorKind::Invalid, message, "Correct it and try again")
+    }
+
+    /// Creates an error from the I/O error of a read; [`io::ErrorKind::NotFound`] becomes [`ErrorKind::NotFound`].
+    pub fn read(what: impl AsRef<str>, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotFound {
+            return Self::not_found(what);
+        }
+        let message = format!("Could not read `{}`", what.as_ref());
+        let hint = "Check that the file may be read";
+        Self::new(ErrorKind::Unreadable, message, hint).with_source(source)
+    }
+
+    /// Creates an error from the I/O error of a write.
+    pub fn write(what: impl AsRef<str>, source: io::Error) -> Self {
+        let message = format!("Could not write `{}`", what.as_ref());
+        let hint =
+            "Check that the folder is there and may be written to, and that the disk has room";
+        Self::new(ErrorKind::Unwritable, message, hint).with_source(source)
+    }
+
+    /// Adds ids to suggest, the nearest first.
+    #[must_use]
+    pub fn with_nearest<'n>(mut self, nearest: impl IntoIterator<Item = &'n str>) -> Self {
+        self.parts.nearest = nearest.into_iter().map(Into::into).collect();
+        self
+    }
+
+    fn with_source(mut self, source: io::Error) -> Self {
+        self.parts.source = Some(source);
+        self
+    }
+
     /// Returns the kind, stable across releases.
     pub fn kind(&self) -> ErrorKind {
-        match *self.repr {
-            Repr::NotFound { .. } | Repr::NoSkill { .. } | Repr::NoAgent { .. } => {
-                ErrorKind::NotFound
-            }
-            Repr::Refused { .. } | Repr::RefusedWrite { .. } | Repr::RefusedTrust { .. } => {
-                ErrorKind::Refused
-            }
-            Repr::Read { .. } => ErrorKind::Unreadable,
-            Repr::Invalid { .. }
-            | Repr::Setting { .. }
-            | Repr::Model { .. }
-            | Repr::Malformed { .. } => ErrorKind::Invalid,
-            Repr::Exists { .. } => ErrorKind::Exists,
-            Repr::Write { .. } => ErrorKind::Unwritable,
-        }
+        self.parts.kind
     }
 
     /// Returns which kind of rule refused it, if the error is a refusal.
@@ -160,156 +191,36 @@ impl Error {
     /// assert_eq!(error.refusal(), Some(Refusal::Traversal));
     /// ```
     pub fn refusal(&self) -> Option<Refusal> {
-        match *self.repr {
-            Repr::Refused { refusal, .. } => Some(refusal),
-            Repr::RefusedWrite { .. } => Some(Refusal::Write),
-            Repr::RefusedTrust { .. } => Some(Refusal::Trust),
-            _ => None,
-        }
+        self.parts.refusal
     }
 
     /// Returns whether a retry may succeed: the system ran out of a resource, or a disk or network failed. A missing
     /// file, a wrong file type and missing permissions are permanent until somebody changes them.
     pub fn is_transient(&self) -> bool {
-        match &*self.repr {
-            Repr::Read { source, .. } | Repr::Write { source, .. } => is_transient(source),
-            _ => false,
-        }
+        self.parts.source.as_ref().is_some_and(is_transient)
     }
 
     /// Returns what the caller can do about it.
     pub fn hint(&self) -> &'static str {
-        match *self.repr {
-            Repr::NotFound { .. } => "Check the name or the path; it may have changed since",
-            Repr::NoSkill { .. } => "Check the id against the list of skills",
-            Repr::NoAgent { .. } => "Check the id; `skillfold config` lists the agents",
-            Repr::Malformed { .. } => "Correct its `SKILL.md`",
-            Repr::Refused { rule, .. }
-            | Repr::RefusedWrite { rule, .. }
-            | Repr::RefusedTrust { rule, .. } => rule,
-            Repr::Exists { .. } => "Choose another name; the existing file was not changed",
-            Repr::Write { .. } => {
-                "Check that the folder is there and may be written to, and that the disk has room"
-            }
-            Repr::Read { .. } => "Check that the file may be read",
-            Repr::Invalid { .. } => "Correct it and try again",
-            Repr::Setting { .. } => "Correct the setting; `skillfold config --explain` shows all",
-            Repr::Model { .. } => {
-                "Name a folder with `config.json`, `tokenizer.json` and `model.safetensors` of one model"
-            }
-        }
+        self.parts.hint
     }
 
     /// Returns existing ids similar to the unknown one, the nearest first.
     pub fn nearest(&self) -> &[Box<str>] {
-        match &*self.repr {
-            Repr::NoSkill { nearest, .. } | Repr::NoAgent { nearest, .. } => nearest,
-            _ => &[],
-        }
+        &self.parts.nearest
     }
 
     /// Returns the findings on the requested skill's file, if it is malformed.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        match &*self.repr {
-            Repr::Malformed { diagnostics, .. } => diagnostics,
-            _ => &[],
-        }
+        &self.parts.diagnostics
     }
 
     /// Returns the message followed by its cause.
     pub fn with_cause(&self) -> String {
-        match std::error::Error::source(self) {
+        match &self.parts.source {
             Some(cause) => format!("{self}: {cause}"),
             None => self.to_string(),
         }
-    }
-
-    /// Creates an error for something that does not exist.
-    pub fn not_found(what: impl Into<Box<str>>) -> Self {
-        Repr::NotFound { what: what.into() }.into()
-    }
-
-    /// Creates an error for an unknown skill id; `nearest` are the ids to suggest.
-    pub(crate) fn no_skill(id: &str, nearest: Vec<&str>) -> Self {
-        let nearest = nearest.into_iter().map(Into::into).collect();
-        let id = id.into();
-        Repr::NoSkill { id, nearest }.into()
-    }
-
-    /// Creates an error for an unknown agent id; `nearest` are the ids to suggest.
-    pub fn no_agent(id: &str, nearest: Vec<&str>) -> Self {
-        let nearest = nearest.into_iter().map(Into::into).collect();
-        let id = id.into();
-        Repr::NoAgent { id, nearest }.into()
-    }
-
-    /// Creates an error for a skill whose file is malformed; `what` is the whole message.
-    pub(crate) fn malformed(what: impl Into<Box<str>>, diagnostics: Box<[Diagnostic]>) -> Self {
-        let what = what.into();
-        Repr::Malformed { what, diagnostics }.into()
-    }
-
-    /// Creates an error for something that a rule forbids to open; `rule` states the rule as a sentence.
-    pub fn refused(what: impl Into<Box<str>>, refusal: Refusal, rule: &'static str) -> Self {
-        Repr::Refused {
-            what: what.into(),
-            refusal,
-            rule,
-        }
-        .into()
-    }
-
-    /// Creates an error for a malformed request; `reason` says what is wrong with it.
-    pub fn invalid(what: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
-        let (what, reason) = (what.into(), reason.into());
-        Repr::Invalid { what, reason }.into()
-    }
-
-    /// Creates an error for an invalid setting; `origin` says where it was set, `reason` what is wrong with it.
-    pub fn setting(origin: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
-        let (origin, reason) = (origin.into(), reason.into());
-        Repr::Setting { origin, reason }.into()
-    }
-
-    /// Creates an error for an unusable embedding model file; `reason` says what is wrong with it.
-    pub fn model(file: impl Into<Box<str>>, reason: impl Into<Box<str>>) -> Self {
-        let (file, reason) = (file.into(), reason.into());
-        Repr::Model { file, reason }.into()
-    }
-
-    /// Creates an error for a file that already exists.
-    pub fn exists(what: impl Into<Box<str>>) -> Self {
-        Repr::Exists { what: what.into() }.into()
-    }
-
-    /// Creates an error for a file that a rule forbids to write; `rule` states the rule as a sentence.
-    pub fn refused_write(what: impl Into<Box<str>>, rule: &'static str) -> Self {
-        let what = what.into();
-        Repr::RefusedWrite { what, rule }.into()
-    }
-
-    /// Creates an error for a folder that a rule forbids to trust; `rule` states the rule as a sentence.
-    pub fn refused_trust(what: impl Into<Box<str>>, rule: &'static str) -> Self {
-        let what = what.into();
-        Repr::RefusedTrust { what, rule }.into()
-    }
-
-    /// Creates an error from the I/O error of a write.
-    pub fn write(what: impl Into<Box<str>>, source: io::Error) -> Self {
-        let what = what.into();
-        Repr::Write { what, source }.into()
-    }
-
-    /// Creates an error from the I/O error of a read; [`io::ErrorKind::NotFound`] becomes [`ErrorKind::NotFound`].
-    pub fn read(what: impl Into<Box<str>>, source: io::Error) -> Self {
-        if source.kind() == io::ErrorKind::NotFound {
-            return Self::not_found(what);
-        }
-        Repr::Read {
-            what: what.into(),
-            source,
-        }
-        .into()
     }
 }
 
@@ -334,74 +245,16 @@ pub(crate) fn is_transient(error: &io::Error) -> bool {
     )
 }
 
-impl From<Repr> for Error {
-    fn from(repr: Repr) -> Self {
-        Self {
-            repr: Box::new(repr),
-        }
-    }
-}
-
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.repr {
-            Repr::NotFound { what } => write!(formatter, "Could not find {}", quoted_path(what)),
-            Repr::NoSkill { id, .. } => write!(formatter, "There is no skill {}", quoted_path(id)),
-            Repr::NoAgent { id, .. } => write!(formatter, "There is no agent {}", quoted_path(id)),
-            Repr::Malformed { what, .. } => formatter.write_str(&visible(what)),
-            Repr::Refused { what, .. } => {
-                write!(formatter, "Refused to open {}", quoted_path(what))
-            }
-            Repr::Read { what, .. } => write!(formatter, "Could not read {}", quoted_path(what)),
-            Repr::Invalid { what, reason } => {
-                write!(
-                    formatter,
-                    "Invalid {}: {}",
-                    quoted_path(what),
-                    visible(reason)
-                )
-            }
-            Repr::Setting { origin, reason } => {
-                write!(formatter, "{} ({})", visible(reason), visible(origin))
-            }
-            Repr::Model { file, reason } => {
-                let file = quoted_path(file);
-                write!(
-                    formatter,
-                    "Could not use the model file {file}: {}",
-                    visible(reason)
-                )
-            }
-            Repr::Exists { what } => {
-                write!(formatter, "File already exists: {}", quoted_path(what))
-            }
-            Repr::RefusedWrite { what, .. } => {
-                write!(formatter, "Refused to write {}", quoted_path(what))
-            }
-            Repr::RefusedTrust { what, .. } => {
-                write!(formatter, "Refused to trust {}", quoted_path(what))
-            }
-            Repr::Write { what, .. } => write!(formatter, "Could not write {}", quoted_path(what)),
-        }
+        formatter.write_str(&self.parts.message)
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &*self.repr {
-            Repr::Read { source, .. } | Repr::Write { source, .. } => Some(source),
-            Repr::NotFound { .. }
-            | Repr::NoSkill { .. }
-            | Repr::NoAgent { .. }
-            | Repr::Malformed { .. }
-            | Repr::Refused { .. }
-            | Repr::Invalid { .. }
-            | Repr::Setting { .. }
-            | Repr::Model { .. }
-            | Repr::Exists { .. }
-            | Repr::RefusedWrite { .. }
-            | Repr::RefusedTrust { .. } => None,
-        }
+        let source = self.parts.source.as_ref()?;
+        Some(source)
     }
 }
 

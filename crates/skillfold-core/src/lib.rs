@@ -45,6 +45,9 @@
 //! operation failed.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod setters;
+
 mod cache;
 
 mod limits;

@@ -5,14 +5,11 @@
 /// Reaching a limit is reported with a diagnostic; nothing is cut silently.
 ///
 /// ```
-/// let limits = skillfold_core::Limits { walk_depth: 2, ..Default::default() };
+/// let limits = skillfold_core::Limits::default().with_walk_depth(2);
 /// assert_eq!(limits.head_bytes, 4096);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes of a `SKILL.md` that discovery reads first. The default is one page; only 7 of 29,805 real files have a
     /// longer frontmatter.
@@ -42,6 +39,24 @@ pub struct Limits {
     pub read_bytes: u64,
     /// Tokens, estimated from the file's size, above which a `SKILL.md` is reported as oversize.
     pub skill_tokens: u64,
+}
+
+setters! {
+    Limits {
+        with_head_bytes(head_bytes: usize),
+        with_frontmatter_bytes(frontmatter_bytes: usize),
+        with_yaml_depth(yaml_depth: usize),
+        with_yaml_keys(yaml_keys: usize),
+        with_walk_depth(walk_depth: usize),
+        with_walk_folders(walk_folders: usize),
+        with_walk_entries(walk_entries: usize),
+        with_skills(skills: usize),
+        with_findings(findings: usize),
+        with_resource_depth(resource_depth: usize),
+        with_resources(resources: usize),
+        with_read_bytes(read_bytes: u64),
+        with_skill_tokens(skill_tokens: u64),
+    }
 }
 
 impl Default for Limits {

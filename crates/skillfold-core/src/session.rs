@@ -16,7 +16,7 @@ use crate::diagnostic::visible;
 use crate::disclose::budget::Budget;
 use crate::disclose::changes::ShownListing;
 use crate::disclose::listing::{Listing, listing};
-use crate::disclose::memory::{Memory, RepeatedSkill};
+use crate::disclose::memory::{Memory, RepeatedSkill, Sealed};
 use crate::disclose::outcome::Outcome;
 use crate::disclose::policy::{Mode, Policy};
 use crate::disclose::turn::{Turn, decide, give_again, turn};
@@ -69,42 +69,13 @@ struct SkillMemory {
     /// The turn in which it was last used.
     used: u64,
     /// The revision of the file that was given; `None` if the model no longer has it.
-    given: Option<GivenRevision>,
+    given: Option<Revision>,
     /// The arguments that it was given with.
     #[serde(default)]
     arguments: Box<str>,
     /// Whether it is in the text that the conversation started with, which the host keeps.
     #[serde(default)]
     is_in_prompt: bool,
-}
-
-/// A [`Revision`] in serialisable form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct GivenRevision {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified_ns: i64,
-    changed_ns: i64,
-}
-
-impl From<Revision> for GivenRevision {
-    fn from(revision: Revision) -> Self {
-        let Revision {
-            device,
-            inode,
-            size,
-            modified_ns,
-            changed_ns,
-        } = revision;
-        Self {
-            device,
-            inode,
-            size,
-            modified_ns,
-            changed_ns,
-        }
-    }
 }
 
 impl Session {
@@ -125,7 +96,7 @@ impl Session {
         let ids = || view.entries().map(|entry| entry.id().into()).collect();
         let used = view.used().iter().map(|entry| {
             let memory = SkillMemory {
-                given: Some(entry.skill().revision.into()),
+                given: Some(entry.skill().revision),
                 is_in_prompt: true,
                 ..SkillMemory::default()
             };
@@ -266,7 +237,7 @@ impl Session {
     /// # use skillfold_core::disclose::Feedback;
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-    /// # let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+    /// # let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
     /// # let session = Session::new(ContextLifetime::History);
     /// session.record_feedback(&catalog, "greet", Feedback::Missed)?;
     /// assert!(session.record_feedback(&catalog, "great", Feedback::Missed).is_err());
@@ -298,13 +269,13 @@ impl Session {
         };
         tracing::info!(
             skill = &*visible(id),
-            verdict = feedback.as_str(),
+            feedback = feedback.as_str(),
             chosen.by = by,
             chosen.rank = choice.and_then(|choice| choice.matched.map(|(_, rank)| rank)),
             chosen.told = told.map(DisclosureLevel::as_str),
             chosen.turn = choice.map(|choice| choice.turn),
             turn = self.turn,
-            "outcome of a skill"
+            "feedback on a skill"
         );
         Ok(())
     }
@@ -378,7 +349,7 @@ impl Session {
     /// Records that the model has instructions; `None` keeps the arguments that were recorded before.
     fn record_given(&mut self, instructions: &Instructions, arguments: Option<&str>) {
         let skill = self.skills.entry(instructions.id().into()).or_default();
-        skill.given = Some(instructions.revision().into());
+        skill.given = Some(instructions.revision());
         skill.is_in_prompt = false;
         if let Some(arguments) = arguments {
             skill.arguments = arguments.into();
@@ -392,6 +363,8 @@ impl Session {
     }
 }
 
+impl Sealed for Session {}
+
 impl Memory for Session {
     fn last_used(&self, id: &str) -> Option<u64> {
         self.skills.get(id).map(|skill| skill.used)
@@ -400,7 +373,7 @@ impl Memory for Session {
     fn has_instructions(&self, instructions: &Instructions) -> bool {
         self.skills.get(instructions.id()).is_some_and(|skill| {
             let is_there = self.lifetime == ContextLifetime::History || skill.is_in_prompt;
-            is_there && skill.given == Some(instructions.revision().into())
+            is_there && skill.given == Some(instructions.revision())
         })
     }
 

@@ -14,11 +14,11 @@
 //! let options = CatalogOptions::default();
 //! let variant = CachedScan::options_key(&options.read);
 //! let root = Root::new(Scope::User, "mine", FsSource::open(&skills)?);
-//! let name = root.source().persistent_name().expect("the path is text").to_owned();
+//! let name = root.cache_name().expect("the path is text").to_owned();
 //!
 //! let blob = cache.read(&name, &variant)?;
 //! let scan = blob.as_ref().and_then(|blob| CachedScan::new(blob.bytes(), &options.read));
-//! let found = Catalog::discover_cached(vec![root], options, i64::MAX, scan.as_slice());
+//! let found = Catalog::discover_cached(vec![root], options, std::time::SystemTime::now(), scan.as_slice());
 //! if let Some(bytes) = found.catalog.to_scan_bytes(0) {
 //!     cache.write(&name, &variant, &bytes)?;
 //! }

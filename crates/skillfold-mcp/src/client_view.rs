@@ -100,10 +100,7 @@ impl ServerState {
         if policy.style == Style::Bullets && !self.options.has_custom_load_name() {
             LOAD_ALIAS.clone_into(&mut names[2]);
         }
-        policy.tools = ToolNames {
-            load: names[2].as_str().into(),
-            search: names[1].as_str().into(),
-        };
+        policy.tools = ToolNames::new(names[2].as_str(), names[1].as_str());
         let listing = catalog.listing(&policy);
         for id in &listing.left_out {
             tracing::debug!(id = &**id, "no room for a skill in the instructions");

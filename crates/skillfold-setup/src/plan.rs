@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use skillfold::Environment;
-use skillfold::core::Error;
 use skillfold::core::text::common_prefix;
+use skillfold::core::{Error, Refusal};
 use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
 use crate::client::{Client, ClientFile, Format};
@@ -220,7 +220,11 @@ impl SetupPlan {
         let now = self.target.read(MAX_CONFIGURATION_BYTES)?;
         if now.as_ref().map(ReadFile::bytes) != self.before.as_deref().map(str::as_bytes) {
             let rule = "The file changed in the meantime; close the client and try again";
-            return Err(Error::refused_write(self.file.to_string_lossy(), rule));
+            return Err(Error::refused(
+                self.file.to_string_lossy(),
+                Refusal::Write,
+                rule,
+            ));
         }
         if self.record.is_some() {
             record::save(&self.environment, &self.file, self.record.as_ref())?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use skillfold_core::Error;
+use skillfold_core::{Error, ErrorKind, Refusal};
 
 pub(crate) const CHANGED: &str = "The file changed in the meantime; try again";
 
@@ -23,8 +23,12 @@ impl WriteFault {
     pub(crate) fn into_error(self, path: &Path) -> Error {
         let path = path.to_string_lossy();
         match self {
-            Self::Refused(rule) => Error::refused_write(path, rule),
-            Self::Exists => Error::exists(path),
+            Self::Refused(rule) => Error::refused(path, Refusal::Write, rule),
+            Self::Exists => Error::new(
+                ErrorKind::Exists,
+                format!("File already exists: `{path}`"),
+                "Choose another name; the existing file was not changed",
+            ),
             Self::System(error) => Error::write(path, error),
         }
     }

@@ -50,11 +50,9 @@ impl ReadFile {
 impl From<FileBytes> for ReadFile {
     /// Converts a file read through a source. Without device and inode, only the content is compared.
     fn from(content: FileBytes) -> Self {
-        let revision = content.state.revision;
-        let is_known = revision.inode != 0;
         Self {
             bytes: content.bytes,
-            identity: is_known.then_some((revision.device, revision.inode)),
+            identity: content.state.revision.inode(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use skillfold_core::{Error, ErrorKind};
+use skillfold_core::{Error, ErrorKind, Refusal};
 
 use crate::lock::Lock;
 use crate::write_root::{Access, ReadFile, WriteRoot};
@@ -29,7 +29,7 @@ impl WriteTarget {
     pub fn for_user(path: &Path) -> Result<Self, Error> {
         let (Some(base), Some(file)) = (path.parent(), path.file_name()) else {
             let rule = "A path ends in the name of a file";
-            return Err(Error::refused_write(path.to_string_lossy(), rule));
+            return Err(Error::refused(path.to_string_lossy(), Refusal::Write, rule));
         };
         Ok(Self {
             base: base.to_owned(),
@@ -42,7 +42,7 @@ impl WriteTarget {
     pub fn within(base: &Path, path: &Path) -> Result<Self, Error> {
         let Ok(file) = path.strip_prefix(base) else {
             let rule = "It leaves the folder that may be written";
-            return Err(Error::refused_write(path.to_string_lossy(), rule));
+            return Err(Error::refused(path.to_string_lossy(), Refusal::Write, rule));
         };
         Ok(Self {
             base: base.to_owned(),

@@ -13,6 +13,7 @@ mod race;
 mod arena;
 
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
@@ -31,6 +32,11 @@ pub use hidden::{
 };
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use race::{RaceCounts, RaceOutcome, Swap, race_time};
+
+/// Returns a time long after every change of a file, so that every revision is settled.
+pub fn far_future() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(7_000_000_000)
+}
 
 /// Parses a file tree written as text into paths and contents.
 ///

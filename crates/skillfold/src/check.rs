@@ -10,7 +10,7 @@ use skillfold_core::read::{Profile, ReadOptions, discover, parse};
 #[cfg(feature = "store")]
 use skillfold_core::source::Stability;
 use skillfold_core::source::{FileBytes, Folder, HiddenPolicy, LinkPolicy, SKILL_FILE};
-use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Root, Scope, Source};
+use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Refusal, Root, Scope, Source};
 
 use crate::environment::{Environment, real_path};
 
@@ -189,15 +189,15 @@ impl CheckTarget {
     #[cfg(feature = "store")]
     fn write(&self, within: &Path, read: FileBytes, bytes: &[u8]) -> Result<(), Error> {
         let file = self.file();
-        let refused = |rule| Err(Error::refused_write(file.to_string_lossy(), rule));
+        let refused = |rule| Err(Error::refused(file.to_string_lossy(), Refusal::Write, rule));
         if self.root.source().location().is_none() {
             return refused("Only files are written");
         }
-        if read.bytes.len() as u64 != read.state.revision.size {
-            return refused("The file is too large to be corrected");
+        if read.bytes.len() as u64 != read.state.revision.size() {
+            return refused("The file is too large to fix");
         }
         if read.state.stability != Stability::Stable {
-            return refused("The file changes while it is corrected; try again");
+            return refused("The file changed while it was being fixed; try again");
         }
         let (Some(path), Some(within)) = (real_path(&file), real_path(within)) else {
             return Err(Error::not_found(file.to_string_lossy()));

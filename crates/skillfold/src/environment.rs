@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use skillfold_core::Error;
 
@@ -341,13 +342,10 @@ fn follow_links(path: PathBuf) -> PathBuf {
     real_path(&path).unwrap_or(path)
 }
 
-/// Returns the time in nanoseconds since 1970.
+/// Returns the time.
 #[expect(clippy::disallowed_methods, reason = "this module reads the clock")]
-pub(crate) fn now_ns() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-    })
+pub(crate) fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 thread_local! {
@@ -480,7 +478,7 @@ pub(crate) fn folder_identity(folder: &Path) -> Option<FolderIdentity> {
     #[cfg(not(unix))]
     let inode = None;
     let created = metadata.created().ok();
-    let since = created.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let since = created.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let created_ns = since.and_then(|since| i64::try_from(since.as_nanos()).ok());
     Some(FolderIdentity { inode, created_ns })
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use skillfold_core::catalog::Trust;
 use skillfold_core::search::Embedder;
@@ -12,7 +13,7 @@ use crate::environment::{Environment, capture_fault};
 #[cfg(feature = "index")]
 use crate::root_cache;
 use crate::roots;
-use crate::settings::{Origin, SettingFinding, Settings};
+use crate::settings::{Origin, SettingFinding, Settings, setting_error};
 use crate::snapshot_index::SearchResources;
 use crate::trust::{TrustRule, TrustedFolders};
 
@@ -124,9 +125,9 @@ impl Host {
         &self,
         roots: Vec<Root>,
         report: &mut DiscoveryReport,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Catalog {
-        Catalog::discover(roots, report.settings.catalog_options(), now_ns)
+        Catalog::discover(roots, report.settings.catalog_options(), now)
     }
 
     /// Discovers all skills, using the cache if the host has one.
@@ -135,16 +136,16 @@ impl Host {
         &self,
         roots: Vec<Root>,
         report: &mut DiscoveryReport,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Catalog {
         let options = report.settings.catalog_options();
         match &self.cache_folder {
             Some(folder) if report.settings.index.value => {
-                let (catalog, caches) = root_cache::discover(folder, roots, options, now_ns);
+                let (catalog, caches) = root_cache::discover(folder, roots, options, now);
                 report.root_caches = caches;
                 catalog
             }
-            _ => Catalog::discover(roots, options, now_ns),
+            _ => Catalog::discover(roots, options, now),
         }
     }
 
@@ -156,9 +157,9 @@ impl Host {
         match (findings.find(|finding| finding.is_fatal()), found.fault) {
             // The file cannot be read right now. That is a temporary fault, and not invalid settings.
             (Some(fatal), Some(fault)) if fatal.diagnostic.code == Code::Unavailable => Err(fault),
-            (Some(fatal), _) => Err(Error::setting(
-                fatal.origin.to_string(),
-                fatal.diagnostic.message.clone(),
+            (Some(fatal), _) => Err(setting_error(
+                &fatal.origin.to_string(),
+                &fatal.diagnostic.message,
             )),
             (None, fault) => Ok(DiscoveredRoots { fault, ..found }),
         }

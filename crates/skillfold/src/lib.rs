@@ -12,6 +12,20 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Which calls read files
+//!
+//! - [`Skills::discover`] and [`Skills::refresh`] read settings, list the roots, and read the start of every `SKILL.md`
+//!   that is new or changed; the watcher does the same on its own thread.
+//! - [`Skills::load`] reads the `SKILL.md` on first use, and again after it changed; otherwise it stats the file, or with
+//!   [`Freshness::Snapshot`](core::load::Freshness::Snapshot) does not touch it. [`Skills::render`] also lists the skill's
+//!   folder.
+//! - A turn of a conversation loads the skills that match the request, and no others.
+//! - [`Skills::files`], [`Skills::read`], [`Skills::publish`] and their variants always go to the disk.
+//! - A search reads the index on disk if there is one; it is updated on a thread of its own.
+//!
+//! Everything else, such as [`Skills::catalog`], [`Skills::get`], a listing, or [`Skills::counters`], works on the snapshot
+//! in memory.
 #![forbid(unsafe_code)]
 
 mod environment;

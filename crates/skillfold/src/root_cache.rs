@@ -1,6 +1,7 @@
 //! On-disk cache of skill metadata, so that the next start reads only what changed.
 
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use skillfold_core::catalog::{CacheReport, CachedDiscovery, CachedScan};
 use skillfold_core::{Catalog, CatalogOptions, Error, Root};
@@ -44,14 +45,12 @@ pub(crate) fn discover(
     folder: &Path,
     roots: Vec<Root>,
     options: CatalogOptions,
-    now_ns: i64,
+    now: SystemTime,
 ) -> (Catalog, Vec<RootCache>) {
     let cache = BlobCache::new(folder.join(CACHE_FOLDER));
     let read_options = options.read.clone();
     let options_key = CachedScan::options_key(&read_options);
-    let names = roots
-        .iter()
-        .filter_map(|root| root.source().persistent_name());
+    let names = roots.iter().filter_map(|root| root.cache_name());
     let files = names.map(|name| CachedRootFile {
         name: name.to_owned(),
         blob: cache.read(name, &options_key),
@@ -63,9 +62,9 @@ pub(crate) fn discover(
     let scans = blobs.filter_map(|blob| CachedScan::new(blob.bytes(), &read_options));
     let scans: Vec<CachedScan<'_>> = scans.collect();
     let CachedDiscovery { catalog, roots, .. } =
-        Catalog::discover_cached(roots, options, now_ns, &scans);
+        Catalog::discover_cached(roots, options, now, &scans);
     let caches = roots.iter().enumerate().filter_map(|(root, report)| {
-        let name = catalog.roots()[root].source().persistent_name()?;
+        let name = catalog.roots()[root].cache_name()?;
         let file = files.iter().find(|file| file.name == name)?;
         update_file(&cache, &options_key, file, (&catalog, root), *report)
     });

@@ -3,9 +3,10 @@
 use std::ops::RangeBounds;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
-use skillfold_core::catalog::Changes;
+use skillfold_core::catalog::{Changes, SkillHandle};
 use skillfold_core::disclose::Feedback;
 use skillfold_core::disclose::Turn;
 use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
@@ -14,7 +15,7 @@ use skillfold_core::{Agent, Catalog, Entry, Envelope, Error, Instructions, Loade
 
 use crate::counters::{AtomicCounters, Counters};
 use crate::discovery_report::DiscoveryReport;
-use crate::environment::{Environment, now_ns};
+use crate::environment::{self, Environment};
 use crate::host::{DiscoveredRoots, Host};
 use crate::roots::{RootStatus, SearchedRoot};
 use crate::snapshot_index::SnapshotIndex;
@@ -108,20 +109,20 @@ impl Host {
     ///
     /// An invalid setting is an error: a typo must not turn on what the user turned off.
     pub fn discover(self) -> Result<Skills, Error> {
-        let now_ns = now_ns();
+        let now = environment::now();
         let DiscoveredRoots { roots, report, .. } = self.find_roots(&[])?;
-        Ok(self.into_skills(roots, report, now_ns))
+        Ok(self.into_skills(roots, report, now))
     }
 
     /// Discovers all skills even if settings are invalid. Invalid settings are ignored and reported.
     pub fn discover_lenient(self) -> Skills {
-        let now_ns = now_ns();
+        let now = environment::now();
         let DiscoveredRoots { roots, report, .. } = self.find_roots_anyway(&[]);
-        self.into_skills(roots, report, now_ns)
+        self.into_skills(roots, report, now)
     }
 
-    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Skills {
-        let catalog = self.build_catalog(roots, &mut report, now_ns);
+    fn into_skills(self, roots: Vec<Root>, mut report: DiscoveryReport, now: SystemTime) -> Skills {
+        let catalog = self.build_catalog(roots, &mut report, now);
         report.settings.check_patterns(&catalog);
         Skills::from_catalog(self, catalog, report)
     }
@@ -183,6 +184,13 @@ impl Skills {
     /// Returns the current catalog. It is immutable; later refreshes do not change it.
     pub fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.current().catalog)
+    }
+
+    /// Returns a skill of the current catalog that can be kept.
+    pub fn get(&self, id: &str) -> Result<SkillHandle, Error> {
+        let current = self.current();
+        let entry = self.audience.resolve(&current.catalog, id)?;
+        Ok(entry.handle())
     }
 
     /// Returns the report of how the current catalog was discovered.
@@ -360,14 +368,14 @@ impl Skills {
     ) -> Result<Changes, Error> {
         let inner = &*self.inner;
         let guard = lock(&inner.refresh_lock);
-        let now_ns = now_ns();
+        let now = environment::now();
         let old = inner.current.load_full();
         let refreshed = choose(&old.catalog).and_then(|folders| {
             let folders: Vec<_> = folders
                 .iter()
                 .map(|(root, path)| (*root, &**path))
                 .collect();
-            old.catalog.refresh_folders(&folders, now_ns)
+            old.catalog.refresh_folders(&folders, now)
         });
         let Some(refreshed) = refreshed else {
             drop(guard);
@@ -420,7 +428,7 @@ impl Skills {
     pub fn refresh(&self) -> Result<Changes, Error> {
         let inner = &*self.inner;
         let _guard = lock(&inner.refresh_lock);
-        let now_ns = now_ns();
+        let now = environment::now();
         let old = inner.current.load();
         let before = old.catalog.roots();
         let mut found = inner.host.find_roots(before)?;
@@ -429,7 +437,7 @@ impl Skills {
             .or(found.take_root_fault(before))
         {
             Some(fault) => Err(fault),
-            None => Ok(inner.refresh(found.roots, found.report, now_ns)),
+            None => Ok(inner.refresh(found.roots, found.report, now)),
         }
     }
 
@@ -459,7 +467,7 @@ impl Skills {
         if is_current(&current) {
             return current;
         }
-        let now_ns = now_ns();
+        let now = environment::now();
         // The settings are not read again: a settings file that is broken by now must not keep old trust alive.
         let settings = current.report.settings.clone();
         let mut found = inner
@@ -469,7 +477,7 @@ impl Skills {
         if found.take_trust_fault(current.catalog.roots()).is_some() {
             return current;
         }
-        let changes = inner.refresh(found.roots, found.report, now_ns);
+        let changes = inner.refresh(found.roots, found.report, now);
         #[cfg(feature = "watch")]
         merge_changes(&mut lock(&inner.unreported), changes);
         #[cfg(not(feature = "watch"))]
@@ -487,13 +495,13 @@ impl Skills {
 
 impl SkillsInner {
     /// Reads what changed in `roots` and publishes a new snapshot. The caller holds the refresh lock.
-    fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now_ns: i64) -> Changes {
+    fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now: SystemTime) -> Changes {
         let old = self.current.load();
         #[cfg(feature = "index")]
         report.root_caches.clone_from(&old.report.root_caches);
         let refreshed = old
             .catalog
-            .refresh(roots, report.settings.catalog_options(), now_ns);
+            .refresh(roots, report.settings.catalog_options(), now);
         report.settings.check_patterns(&refreshed.catalog);
         let loader = if report.settings.load_options() == *old.loader.options() {
             old.loader.retain_current(&refreshed.catalog);
@@ -567,5 +575,8 @@ fn merge_changes(unreported: &mut Changes, changes: Changes) {
 }
 
 fn new_loader(report: &DiscoveryReport) -> Arc<Loader> {
-    Arc::new(Loader::new(report.settings.load_options(), now_ns))
+    Arc::new(Loader::new(
+        report.settings.load_options(),
+        environment::now,
+    ))
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
@@ -11,7 +12,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::environment::now_ns;
+use crate::environment;
 use crate::view::printable_json;
 
 /// The target prefix of the engine's own events.
@@ -55,7 +56,12 @@ where
             return;
         }
         let mut line = Line::default();
-        line.insert("time_ms", (now_ns() / 1_000_000).into());
+        let since_1970 = environment::now().duration_since(UNIX_EPOCH);
+        let milliseconds = since_1970.map_or(0, |since| since.as_millis());
+        line.insert(
+            "time_ms",
+            u64::try_from(milliseconds).unwrap_or(u64::MAX).into(),
+        );
         line.insert("level", event.metadata().level().as_str().into());
         event.record(&mut line);
         let spans = context.event_scope(event).into_iter();

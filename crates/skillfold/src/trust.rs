@@ -9,10 +9,10 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-#[cfg(feature = "store")]
-use skillfold_core::Error;
 use skillfold_core::diagnostic::visible;
 use skillfold_core::{Code, Diagnostic};
+#[cfg(feature = "store")]
+use skillfold_core::{Error, Refusal};
 #[cfg(feature = "store")]
 use skillfold_store::{WriteTarget, lock_state};
 use toml::Spanned;
@@ -282,7 +282,13 @@ impl TrustedFolders {
 /// paths that are not UTF-8.
 #[cfg(feature = "store")]
 pub fn check_trustable(environment: &Environment, folder: &Path) -> Result<PathBuf, Error> {
-    let refused = |rule| Err(Error::refused_trust(folder.to_string_lossy(), rule));
+    let refused = |rule| {
+        Err(Error::refused(
+            folder.to_string_lossy(),
+            Refusal::Trust,
+            rule,
+        ))
+    };
     let Some(real) = real_path(folder) else {
         return Err(Error::not_found(folder.to_string_lossy()));
     };
@@ -385,7 +391,7 @@ fn edit_list(
     if file.exists() && other_writer(&file).is_some() {
         let rule = "It is another user's, or others may write it; make it yours alone with `chown` and `chmod go-w`, the \
                     folder and the file, and look at what is in it";
-        return Err(Error::refused_write(file.to_string_lossy(), rule));
+        return Err(Error::refused(file.to_string_lossy(), Refusal::Write, rule));
     }
     let target = WriteTarget::for_user(&file)?;
     let _lock = lock_state(environment.state_folder().as_deref())?;

@@ -106,7 +106,7 @@ pub fn lint_skill(
         .map_err(|_| Error::not_found(SKILL_FILE))?;
     let content = source.read(folder, &path, 0..limits.read_bytes)?;
     let bytes = content.bytes;
-    let size = content.state.revision.size;
+    let size = content.state.revision.size();
     let mut findings = lint_with(&bytes, size, folder.name(), profile, limits);
     if size > bytes.len() as u64 {
         let read = bytes.len();

@@ -27,7 +27,7 @@ const MAX_EXPLAINED: usize = 20;
 ///
 /// let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nDo {name}.\n");
 /// let source = MemorySource::new([("mail/SKILL.md", skill("mail")), ("pdf/SKILL.md", skill("pdf"))]);
-/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], CatalogOptions::default(), 0);
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], CatalogOptions::default(), std::time::SystemTime::now());
 ///
 /// let clerk = catalog.view_for(&Agent::new("clerk").with_skills(["pdf"]).with_visibility(Visibility::Used));
 /// let ids: Vec<_> = clerk.entries().map(|entry| entry.id()).collect();

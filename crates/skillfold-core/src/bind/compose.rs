@@ -70,8 +70,8 @@ impl ComposedInstructions {
 ///
 /// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in forms.\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
-/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
-/// let loader = Loader::new(LoadOptions::default(), || 0);
+/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
+/// let loader = Loader::new(LoadOptions::default(), std::time::SystemTime::now);
 ///
 /// let clerk = catalog.view_for(&Agent::new("clerk").with_skills(["pdf"]));
 /// let composed = compose_instructions("You are a clerk.", &clerk.contents(&loader)?, "Be brief.");

@@ -1,6 +1,7 @@
 //! Builds the first snapshot.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::catalog::root::{Root, sort_and_label};
 use crate::catalog::snapshot::{Catalog, CatalogOptions};
@@ -13,15 +14,15 @@ use crate::source::Source;
 pub(super) const MAX_LOGGED: usize = 100;
 
 impl Catalog {
-    /// Finds all skills of some roots; `now_ns` is the time before anything is read, in nanoseconds since 1970.
+    /// Finds all skills of some roots; `now` is the time before anything is read.
     ///
     /// Never fails: what cannot be read is in [`findings`](Self::findings) and [`refused`](Self::refused).
-    pub fn discover(roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Self {
+    pub fn discover(roots: Vec<Root>, options: CatalogOptions, now: SystemTime) -> Self {
         let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
         let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let found = discover(&sources, &options.read);
-        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now);
         log_discovery(&catalog);
         catalog
     }
@@ -70,7 +71,7 @@ fn log_oversize(catalog: &Catalog) {
     for entry in oversize.take(MAX_LOGGED) {
         tracing::warn!(
             skill = &*visible(entry.id()),
-            bytes = entry.skill().revision.size,
+            bytes = entry.skill().revision.size(),
             "skill is larger than an agent should load at once"
         );
     }

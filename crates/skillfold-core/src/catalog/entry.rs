@@ -39,6 +39,43 @@ pub struct Entry<'a> {
     index: u32,
 }
 
+/// A skill in its catalog that can be kept: it holds the snapshot. A later snapshot does not change it.
+///
+/// ```
+/// use std::time::SystemTime;
+///
+/// use skillfold_core::catalog::SkillHandle;
+/// use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+///
+/// fn find(id: &str) -> Option<SkillHandle> {
+///     let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\n";
+///     let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
+///     let catalog = Catalog::discover(vec![root], CatalogOptions::default(), SystemTime::now());
+///     catalog.get(id).map(|entry| entry.handle())
+/// }
+///
+/// let pdf = find("pdf").unwrap();
+/// assert_eq!(pdf.entry().manifest().description(), "Fills in forms");
+/// ```
+#[derive(Clone)]
+pub struct SkillHandle {
+    catalog: Catalog,
+    index: u32,
+}
+
+impl SkillHandle {
+    /// Returns the skill in its catalog.
+    pub fn entry(&self) -> Entry<'_> {
+        self.catalog.entry(self.index)
+    }
+}
+
+impl fmt::Debug for SkillHandle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.entry().fmt(formatter)
+    }
+}
+
 /// Whether a skill can be used, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -109,6 +146,14 @@ impl Catalog {
 impl<'a> Entry<'a> {
     pub(crate) fn new(catalog: &'a Catalog, index: u32) -> Self {
         Self { catalog, index }
+    }
+
+    /// Returns the skill with its snapshot, to be kept.
+    pub fn handle(&self) -> SkillHandle {
+        SkillHandle {
+            catalog: self.catalog.clone(),
+            index: self.index,
+        }
     }
 
     /// Returns the id, which is unique in the catalog.

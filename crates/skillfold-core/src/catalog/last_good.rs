@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::catalog::previous_scan::{PreviousScan, refused_with_source, skill_with_source};
 use crate::catalog::root::Root;
@@ -15,7 +16,7 @@ use crate::source::{Finding, Folder, Revision};
 
 /// Returns whether the file of a known skill looks half written: it changed a moment ago, and it is no longer a skill
 /// or its frontmatter has lost its closing fence.
-pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now_ns: i64) -> bool {
+pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now: SystemTime) -> bool {
     let is_unclosed = |diagnostics: &[Diagnostic]| {
         let mut codes = diagnostics.iter().map(|diagnostic| diagnostic.code);
         codes.any(|code| code == Code::RepairedFence)
@@ -24,11 +25,11 @@ pub(super) fn is_being_written(previous: &Skill, found: &FoundFolder, now_ns: i6
         FoundFolder::Skill(skill) => {
             is_unclosed(&skill.diagnostics)
                 && !is_unclosed(&previous.diagnostics)
-                && skill.revision.is_recent(now_ns)
+                && skill.revision.is_recent(now)
         }
         FoundFolder::Refused(refused) => refused
             .revision
-            .is_some_and(|revision| revision.is_recent(now_ns)),
+            .is_some_and(|revision| revision.is_recent(now)),
     }
 }
 
@@ -37,13 +38,13 @@ pub(super) fn keep_half_written(
     old: &Catalog,
     known: &PreviousScan<'_>,
     found: &mut Discovery,
-    now_ns: i64,
+    now: SystemTime,
 ) {
     let mut kept: Vec<Arc<Skill>> = Vec::new();
     let mut keep = |found: &FoundFolder| {
         let previous = known.old_skill(old, found.source(), found.folder());
         match previous {
-            Some(previous) if is_being_written(&previous, found, now_ns) => {
+            Some(previous) if is_being_written(&previous, found, now) => {
                 kept.push(previous);
                 false
             }
@@ -54,11 +55,11 @@ pub(super) fn keep_half_written(
     found.refused.retain(|refused| {
         let is_recent = refused
             .revision
-            .is_some_and(|revision| revision.is_recent(now_ns));
+            .is_some_and(|revision| revision.is_recent(now));
         !is_recent || keep(&FoundFolder::Refused(Arc::clone(refused)))
     });
     found.skills.retain(|skill| {
-        let is_suspect = !skill.diagnostics.is_empty() && skill.revision.is_recent(now_ns);
+        let is_suspect = !skill.diagnostics.is_empty() && skill.revision.is_recent(now);
         !is_suspect || keep(&FoundFolder::Skill(Arc::clone(skill)))
     });
     for skill in kept {
@@ -132,15 +133,13 @@ fn contains_folder(found: &Discovery, source: usize, folder: &Folder) -> bool {
 /// Drops new items that share a file with a kept one: either a link to it or its new location. A later scan that can
 /// read both will tell which.
 fn drop_duplicates(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut Discovery) {
-    let file = |revision: &Revision| (revision.device, revision.inode);
     let skills = kept.skills.iter().map(|skill| Some(skill.revision));
     let refused = kept.refused.iter().map(|refused| refused.revision);
     let files: HashSet<_> = skills
         .chain(refused)
-        .flatten()
-        .filter(|revision| revision.inode != 0)
-        .map(|revision| file(&revision))
+        .filter_map(|revision| revision?.inode())
         .collect();
+    let is_kept = |revision: Revision| revision.inode().is_some_and(|inode| files.contains(&inode));
     let is_new = |source: usize, folder: &Folder| {
         let old_source = old
             .roots
@@ -148,11 +147,10 @@ fn drop_duplicates(old: &Catalog, roots: &[Root], kept: &Discovery, found: &mut 
             .position(|old| old.is_same_root(&roots[source]));
         old_source.is_none_or(|old_source| old.tables.item_at(old_source, folder.path()).is_none())
     };
-    found.skills.retain(|skill| {
-        !files.contains(&file(&skill.revision)) || !is_new(skill.source, &skill.folder)
-    });
+    found
+        .skills
+        .retain(|skill| !is_kept(skill.revision) || !is_new(skill.source, &skill.folder));
     found.refused.retain(|refused| {
-        let is_kept = |revision: Revision| files.contains(&file(&revision));
         !refused.revision.is_some_and(is_kept) || !is_new(refused.source, &refused.folder)
     });
 }

@@ -43,7 +43,7 @@ pub(crate) mod resolve;
 
 pub use canonical::canonical;
 pub use enablement::{Enablement, Toggle};
-pub use entry::{Entry, Lookup, Status};
+pub use entry::{Entry, Lookup, SkillHandle, Status};
 pub use filter::{Filter, Page};
 pub use nearest::nearest;
 pub use refresh::{Changes, Refreshed};

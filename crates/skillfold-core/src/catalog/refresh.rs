@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::catalog::discover::MAX_LOGGED;
 use crate::catalog::entry::Entry;
@@ -58,25 +59,25 @@ impl Changes {
 }
 
 impl Catalog {
-    /// Rescans the roots, and reads only files whose revision differs from this snapshot or was not settled; `now_ns`
-    /// is the time before anything is read, in nanoseconds since 1970.
+    /// Rescans the roots, and reads only files whose revision differs from this snapshot or was not settled; `now`
+    /// is the time before anything is read.
     ///
     /// Roots are matched by label, qualifier and location. If nothing changed, the new snapshot shares the data of this
     /// one. What is temporarily unreadable keeps its known state, and [`is_stale`](Self::is_stale) reports it.
-    pub fn refresh(&self, roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Refreshed {
+    pub fn refresh(&self, roots: Vec<Root>, options: CatalogOptions, now: SystemTime) -> Refreshed {
         let _span = tracing::debug_span!("refresh", roots = roots.len()).entered();
-        let refreshed = self.rescan(roots, options, now_ns);
+        let refreshed = self.rescan(roots, options, now);
         log_changes(&refreshed);
         refreshed
     }
 
-    fn rescan(&self, roots: Vec<Root>, options: CatalogOptions, now_ns: i64) -> Refreshed {
+    fn rescan(&self, roots: Vec<Root>, options: CatalogOptions, now: SystemTime) -> Refreshed {
         let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
         let mut known = PreviousScan::new(self, &roots, &options);
         let mut found = discover_with(&sources, &options.read, &mut known);
         keep_unavailable(self, &roots, &mut found);
-        keep_half_written(self, &known, &mut found, now_ns);
+        keep_half_written(self, &known, &mut found, now);
         reuse_equal(self, &mut found);
         let is_equivalent = self.options.precedence == options.precedence
             && self.options.enablement == options.enablement
@@ -87,12 +88,13 @@ impl Catalog {
                 .zip(&roots)
                 .all(|(a, b)| a.is_equivalent(b));
         if is_equivalent && is_identical(&self.tables, &found) {
-            let mut catalog = self.with_findings(roots.into(), found.findings, now_ns);
+            let mut catalog = self.with_findings(roots.into(), found.findings, now);
             catalog.options = Arc::new(options);
+            catalog.has_links |= found.followed_links;
             let changes = Changes::default();
             return Refreshed { catalog, changes };
         }
-        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now);
         let changes = diff(self, &catalog);
         Refreshed { catalog, changes }
     }

@@ -1,6 +1,7 @@
 //! Rescans only the given folders.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::catalog::last_good::is_being_written;
 use crate::catalog::previous_scan::PreviousScan;
@@ -40,7 +41,7 @@ impl Catalog {
     ///
     /// Returns `None` if only a full refresh can tell what changed: links were followed, a bound ended the search, or
     /// there are findings about the folders.
-    pub fn refresh_folders(&self, folders: &[(usize, &str)], now_ns: i64) -> Option<Refreshed> {
+    pub fn refresh_folders(&self, folders: &[(usize, &str)], now: SystemTime) -> Option<Refreshed> {
         let _span = tracing::debug_span!("refresh", folders = folders.len()).entered();
         let needs_full_rescan =
             |found: &SourceFinding| NEEDS_FULL_RESCAN.contains(&found.finding.diagnostic.code);
@@ -56,10 +57,10 @@ impl Catalog {
             let source = self.roots[root].source();
             let found = discover_at((root, source), &path, &self.options.read, &mut known)?;
             // The target of a link may be known by another path.
-            (!source.followed_links()).then_some(())?;
-            self.compare_folder(root, &path, found, now_ns, &mut changes)?;
+            (!found.followed_links).then_some(())?;
+            self.compare_folder(root, &path, found, now, &mut changes)?;
         }
-        let refreshed = self.apply_changes(changes, now_ns)?;
+        let refreshed = self.apply_changes(changes, now)?;
         log_changes(&refreshed);
         Some(refreshed)
     }
@@ -132,7 +133,7 @@ impl Catalog {
         root: usize,
         path: &str,
         found: Discovery,
-        now_ns: i64,
+        now: SystemTime,
         changes: &mut FolderChanges,
     ) -> Option<()> {
         let is_here = |other: &str| {
@@ -158,7 +159,7 @@ impl Catalog {
                 Some(found) if self.is_same_content(item, &found) => changes.unchanged.push(item),
                 Some(found) => {
                     if let Item::Skill(index) = item
-                        && is_being_written(&self.tables.row(index).skill, &found, now_ns)
+                        && is_being_written(&self.tables.row(index).skill, &found, now)
                     {
                         return None;
                     }
@@ -186,7 +187,7 @@ impl Catalog {
     }
 
     /// Returns the snapshot with the changes applied, or `None` if they may reach the bound on skills.
-    fn apply_changes(&self, changes: FolderChanges, now_ns: i64) -> Option<Refreshed> {
+    fn apply_changes(&self, changes: FolderChanges, now: SystemTime) -> Option<Refreshed> {
         let FolderChanges {
             removed,
             added,
@@ -199,7 +200,7 @@ impl Catalog {
             unsettled.copied().partition(is_unchanged);
         if removed.is_empty() && added.is_empty() {
             return Some(Refreshed {
-                catalog: self.with_rechecked(&rechecked, others, now_ns),
+                catalog: self.with_rechecked(&rechecked, others, now),
                 changes: Changes::default(),
             });
         }
@@ -221,7 +222,7 @@ impl Catalog {
             .filter_map(|(root, folder)| new_item(*root, folder));
         let rechecked: Vec<Item> = rechecked.iter().filter_map(moved).chain(new).collect();
         let others = others.iter().filter_map(moved).collect();
-        let catalog = self.with_tables(tables, &rechecked, others, now_ns);
+        let catalog = self.with_tables(tables, &rechecked, others, now);
         let changes = diff(self, &catalog);
         Some(Refreshed { catalog, changes })
     }

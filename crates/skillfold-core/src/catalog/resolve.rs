@@ -37,7 +37,7 @@ impl Catalog {
     ///
     /// let deploy = "---\nname: deploy\ndescription: Deploys\ndisable-model-invocation: true\n---\n";
     /// let root = Root::new(Scope::User, "mine", MemorySource::new([("deploy/SKILL.md", deploy)]));
-    /// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+    /// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
     ///
     /// assert_eq!(catalog.resolve_for_model("deploy").unwrap_err().to_string(), "There is no skill `deploy`");
     /// assert!(catalog.resolve_for_person("deploy").is_ok());

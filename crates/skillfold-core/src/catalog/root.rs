@@ -99,6 +99,12 @@ impl Root {
         &*self.source
     }
 
+    /// Returns the name under which scans of the root are cached across processes: the path of its source, if it has one
+    /// and it is UTF-8.
+    pub fn cache_name(&self) -> Option<&str> {
+        self.source.location()?.to_str()
+    }
+
     /// Returns the label that the user sees, such as the root's path.
     pub fn label(&self) -> &str {
         &self.label

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +97,7 @@ impl<'a> CachedScan<'a> {
         format!("{version} {FORMAT_VERSION} {codes} {options:?}")
     }
 
-    /// Returns the [persistent name](Source::persistent_name) of the root.
+    /// Returns the [cache name](Root::cache_name) of the root.
     pub fn root(&self) -> &'a str {
         self.root
     }
@@ -162,19 +163,19 @@ pub struct CacheReport {
 
 impl Catalog {
     /// Finds all skills of some roots as [`discover`](Self::discover) does, but does not read files that are unchanged
-    /// since their cached scan. Roots are matched by [persistent name](Source::persistent_name).
+    /// since their cached scan. Roots are matched by [cache name](Root::cache_name).
     pub fn discover_cached(
         roots: Vec<Root>,
         options: CatalogOptions,
-        now_ns: i64,
+        now: SystemTime,
         scans: &[CachedScan<'_>],
     ) -> CachedDiscovery {
         let _span = tracing::debug_span!("discover", roots = roots.len()).entered();
         let roots = sort_and_label(roots);
         let sources: Vec<&dyn Source> = roots.iter().map(Root::source).collect();
-        let mut cache = CachedRoots::new(&sources, scans);
+        let mut cache = CachedRoots::new(&roots, scans);
         let found = discover_with(&sources, &options.read, &mut cache);
-        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now_ns);
+        let catalog = Self::from_discovery(found, roots.into(), Arc::new(options), now);
         let reports = (0..).zip(cache.roots).map(|(root, cached)| {
             let kept = cached.as_ref().map_or(0, |cached| cached.kept);
             let known = cached.map_or(0, |cached| cached.scan.len());
@@ -201,9 +202,9 @@ impl Catalog {
     }
 
     /// Serializes the scan of a root, for a later process to [start from](Self::discover_cached). Returns `None` if the
-    /// root has no [persistent name](Source::persistent_name). Unsettled items are left out, so they will be read again.
+    /// root has no [cache name](Root::cache_name). Unsettled items are left out, so they will be read again.
     pub fn to_scan_bytes(&self, root: usize) -> Option<Vec<u8>> {
-        let name = self.roots.get(root)?.source().persistent_name()?;
+        let name = self.roots.get(root)?.cache_name()?;
         let (mut entries, mut records) = (Vec::new(), Vec::new());
         for item in self.items_in_root(root) {
             let folder = self.tables.location(*item).1.path();
@@ -257,7 +258,7 @@ fn log_cache_use(roots: &[CacheReport]) {
         kept = sum(|root| root.kept),
         read = sum(|root| root.read),
         gone = sum(|root| root.gone),
-        "skills remembered"
+        "skills from the cache"
     );
 }
 
@@ -272,7 +273,7 @@ fn read_part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 
 /// Returns whether another process may rely on a revision. Without an inode, another file may easily have the same one.
 fn is_persistent(revision: &Revision) -> bool {
-    revision.inode != 0
+    revision.inode().is_some()
 }
 
 /// Reads the record of a folder from the bytes after its path. Returns `None` if its file changed.
@@ -319,9 +320,9 @@ struct CachedRoot<'a> {
 }
 
 impl<'a> CachedRoots<'a> {
-    fn new(sources: &[&dyn Source], scans: &[CachedScan<'a>]) -> Self {
-        let cached_root = |source: &&dyn Source| {
-            let name = source.persistent_name()?;
+    fn new(roots: &[Root], scans: &[CachedScan<'a>]) -> Self {
+        let cached_root = |root: &Root| {
+            let name = root.cache_name()?;
             let scan = *scans.iter().find(|scan| scan.root == name)?;
             Some(CachedRoot {
                 scan,
@@ -330,7 +331,7 @@ impl<'a> CachedRoots<'a> {
             })
         };
         Self {
-            roots: sources.iter().map(cached_root).collect(),
+            roots: roots.iter().map(cached_root).collect(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use crate::catalog::enablement::Enablement;
 use crate::catalog::fingerprint::DescriptionFingerprints;
@@ -17,10 +18,7 @@ use crate::source::Revision;
 
 /// Options for building a catalog.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct CatalogOptions {
     /// How skills are found and read.
     pub read: ReadOptions,
@@ -28,6 +26,14 @@ pub struct CatalogOptions {
     pub precedence: Precedence,
     /// Which skills are enabled.
     pub enablement: Enablement,
+}
+
+setters! {
+    CatalogOptions {
+        with_read(read: ReadOptions),
+        with_precedence(precedence: Precedence),
+        with_enablement(enablement: Enablement),
+    }
 }
 
 /// An immutable snapshot of all skills of some roots, ordered by id.
@@ -45,7 +51,7 @@ pub struct CatalogOptions {
 ///
 /// let pdf = |what: &str| MemorySource::new([("pdf/SKILL.md", format!("---\nname: pdf\ndescription: {what}\n---\n"))]);
 /// let roots = vec![Root::new(Scope::User, "mine", pdf("Mine")), Root::new(Scope::Project, "ours", pdf("Ours"))];
-/// let catalog = Catalog::discover(roots, CatalogOptions::default(), 0);
+/// let catalog = Catalog::discover(roots, CatalogOptions::default(), std::time::SystemTime::now());
 ///
 /// let ids: Vec<_> = catalog.entries().map(|entry| entry.id()).collect();
 /// assert_eq!(ids, ["pdf", "user:pdf"]);
@@ -74,7 +80,7 @@ impl Catalog {
         mut found: Discovery,
         roots: Arc<[Root]>,
         options: Arc<CatalogOptions>,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Self {
         let findings = std::mem::take(&mut found.findings);
         // Usually everything is settled. Checking it here, while the items are in cache, skips the loop below.
@@ -92,22 +98,22 @@ impl Catalog {
         });
         let unavailable = UnavailablePaths::from_findings(&findings);
         let mut are_settled = unavailable.is_empty();
-        let mut has_links = any_followed_links(&roots);
+        let mut has_links = found.followed_links;
         for (folder, revision, diagnostics) in skills.chain(refused) {
-            are_settled &= is_settled(revision, diagnostics, now_ns);
+            are_settled &= is_settled(revision, diagnostics, now);
             has_links |= folder.is_linked();
         }
         let tables = Tables::new(found, &roots, options.precedence, &options.enablement);
         let mut unsettled: Vec<Item> = Vec::new();
         if !are_settled {
             let items = tables.by_location().iter().copied();
-            // A kept item was read before `now_ns`, so its age proves nothing.
+            // A kept item was read before `now`, so its age proves nothing.
             let is_kept = |item: Item| {
                 let (source, folder) = tables.location(item);
                 unavailable.covers(source, folder)
             };
             unsettled.extend(
-                items.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now_ns)),
+                items.filter(|item| is_kept(*item) || !is_item_settled(&tables, *item, now)),
             );
             unsettled.sort_unstable();
         }
@@ -128,7 +134,7 @@ impl Catalog {
         &self,
         roots: Arc<[Root]>,
         findings: Vec<SourceFinding>,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Self {
         let unavailable = UnavailablePaths::from_findings(&findings);
         let is_kept = |item: Item| {
@@ -137,15 +143,15 @@ impl Catalog {
         };
         let unsettled = self.unsettled.iter().copied();
         let unsettled = unsettled
-            .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now_ns))
+            .filter(|item| is_kept(*item) || !is_item_settled(&self.tables, *item, now))
             .collect();
         Self {
-            has_links: self.has_links || any_followed_links(&roots),
             roots,
             options: Arc::clone(&self.options),
             tables: Arc::clone(&self.tables),
             findings: findings.into(),
             unsettled,
+            has_links: self.has_links,
             serial: next_serial(),
             fingerprints: Arc::clone(&self.fingerprints),
         }
@@ -156,10 +162,10 @@ impl Catalog {
         &self,
         rechecked: &[Item],
         others: Vec<Item>,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Self {
         Self {
-            unsettled: merge_unsettled(&self.tables, rechecked, others, now_ns),
+            unsettled: merge_unsettled(&self.tables, rechecked, others, now),
             serial: next_serial(),
             ..self.clone()
         }
@@ -172,10 +178,10 @@ impl Catalog {
         tables: Tables,
         rechecked: &[Item],
         others: Vec<Item>,
-        now_ns: i64,
+        now: SystemTime,
     ) -> Self {
         Self {
-            unsettled: merge_unsettled(&tables, rechecked, others, now_ns),
+            unsettled: merge_unsettled(&tables, rechecked, others, now),
             tables: Arc::new(tables),
             serial: next_serial(),
             fingerprints: Arc::default(),
@@ -246,20 +252,15 @@ impl fmt::Debug for Catalog {
     }
 }
 
-/// Returns whether the last walk of any root followed a link.
-fn any_followed_links(roots: &[Root]) -> bool {
-    roots.iter().any(|root| root.source().followed_links())
-}
-
 fn next_serial() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Returns whether an equal revision will guarantee equal content.
-fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now_ns: i64) -> bool {
+fn is_settled(revision: Option<Revision>, diagnostics: &[Diagnostic], now: SystemTime) -> bool {
     let is_changing = |finding: &Diagnostic| finding.code == Code::Changing;
-    revision.is_some_and(|revision| revision.is_settled(now_ns))
+    revision.is_some_and(|revision| revision.is_settled(now))
         && !diagnostics.iter().any(is_changing)
 }
 
@@ -268,23 +269,23 @@ fn merge_unsettled(
     tables: &Tables,
     rechecked: &[Item],
     mut others: Vec<Item>,
-    now_ns: i64,
+    now: SystemTime,
 ) -> Arc<[Item]> {
     let rechecked = rechecked.iter().copied();
-    others.extend(rechecked.filter(|item| !is_item_settled(tables, *item, now_ns)));
+    others.extend(rechecked.filter(|item| !is_item_settled(tables, *item, now)));
     others.sort_unstable();
     others.into()
 }
 
-fn is_item_settled(tables: &Tables, item: Item, now_ns: i64) -> bool {
+fn is_item_settled(tables: &Tables, item: Item, now: SystemTime) -> bool {
     match item {
         Item::Skill(index) => {
             let skill = &tables.row(index).skill;
-            is_settled(Some(skill.revision), &skill.diagnostics, now_ns)
+            is_settled(Some(skill.revision), &skill.diagnostics, now)
         }
         Item::Refused(index) => {
             let refused = tables.refused_at(index);
-            is_settled(refused.revision, &refused.diagnostics, now_ns)
+            is_settled(refused.revision, &refused.diagnostics, now)
         }
     }
 }

@@ -16,15 +16,20 @@ pub trait Finder: Send + Sync {
 
 /// A skill that a message may be asking for.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "finders construct it from an id and a confidence"
-)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// The skill's id.
     pub id: Box<str>,
     /// Estimated probability that the skill is relevant, from 0 to 1.
     pub confidence: f32,
+}
+
+impl Suggestion {
+    /// Creates a suggestion from a skill's id and the probability that it is relevant.
+    pub fn new(id: impl Into<Box<str>>, confidence: f32) -> Self {
+        let id = id.into();
+        Self { id, confidence }
+    }
 }
 
 impl Finder for SearchIndex {

@@ -31,7 +31,7 @@ pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 ///
 /// let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-/// let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), 0));
+/// let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now()));
 ///
 /// let found = matcher.matches("Say Bonjour to Alice");
 /// assert_eq!(found.candidates[0].entry.id(), "greet");
@@ -157,7 +157,7 @@ impl Matcher {
     /// # use skillfold_core::{Catalog, Matcher, MemorySource, Root, CatalogOptions, Scope};
     /// # let greet = "---\nname: greet\ndescription: Says hello\ntriggers: [bonjour]\n---\n";
     /// # let root = Root::new(Scope::User, "mine", MemorySource::new([("greet/SKILL.md", greet)]));
-    /// # let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), 0));
+    /// # let matcher = Matcher::new(&Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now()));
     /// assert_eq!(matcher.matches_cached("Say Bonjour").candidates.len(), 1);
     /// assert_eq!(matcher.matches_cached("say bonjour").candidates.len(), 1);
     /// assert_eq!((matcher.stats().misses, matcher.stats().hits), (1, 1));

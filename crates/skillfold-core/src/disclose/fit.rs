@@ -11,11 +11,7 @@ const MIN_CLIP_CHARACTERS: usize = 16;
 
 /// One line of a listing before it is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a line is an id and a description"
-)]
-pub struct ListingLine<'a> {
+pub(crate) struct ListingLine<'a> {
     /// The skill's id.
     pub id: &'a str,
     /// The skill's description.
@@ -26,7 +22,7 @@ pub struct ListingLine<'a> {
 ///
 /// The text of a listing is its heading, its lines, the line that counts the skills left out if there are any, and its
 /// footing. Each part must end with a line end, so that a listing never has more tokens than its parts.
-pub trait Layout {
+pub(crate) trait Layout {
     /// Returns the text above the lines.
     fn header(&self) -> &str;
 
@@ -60,8 +56,7 @@ pub enum ListingDetail {
 
 /// How much of a description fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum DescriptionFit {
+pub(crate) enum DescriptionFit {
     /// All of it.
     Whole,
     /// A part of it, with `…` for what is missing.
@@ -72,8 +67,7 @@ pub enum DescriptionFit {
 
 /// One line of a fitted listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FittedLine<'a> {
+pub(crate) struct FittedLine<'a> {
     /// The skill's id.
     pub id: &'a str,
     /// The part of the description that fits.
@@ -85,8 +79,7 @@ pub struct FittedLine<'a> {
 /// A listing that fits its budget. Every skill of the input is in `lines` or in `left_out` exactly once, in input
 /// order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FittedListing<'a> {
+pub(crate) struct FittedListing<'a> {
     /// The lines that fit.
     pub lines: Vec<FittedLine<'a>>,
     /// The ids of the skills that do not fit.
@@ -107,35 +100,7 @@ pub struct FittedListing<'a> {
 ///
 /// The result depends on the arguments alone, and a larger budget never shows less. Measuring stops as soon as the
 /// budget is exceeded, so the time depends more on the budget than on the number of lines.
-///
-/// ```
-/// use skillfold_core::Budget;
-/// use skillfold_core::disclose::{Layout, ListingLine, TokenEstimate, fit};
-///
-/// struct Plain;
-/// impl Layout for Plain {
-///     fn header(&self) -> &str {
-///         "Skills:\n"
-///     }
-///     fn line(&self, id: &str, description: &str, into: &mut String) {
-///         into.extend(["- ", id, ": ", description, "\n"]);
-///     }
-///     fn more(&self, left_out: usize, into: &mut String) {
-///         into.push_str(&format!("{left_out} more: call search_skills\n"));
-///     }
-///     fn footer(&self) -> &str {
-///         ""
-///     }
-/// }
-///
-/// let lines = [
-///     ListingLine { id: "pdf", description: "Use this when someone works with documents: fills in forms" },
-///     ListingLine { id: "ocr", description: "Use this when someone works with documents: reads scans" },
-/// ];
-/// let fitted = fit(&lines, &Plain, &Budget::characters(60), &TokenEstimate);
-/// assert_eq!(fitted.text(&Plain), "Skills:\n- pdf: …fills in forms\n- ocr: …reads scans\n");
-/// ```
-pub fn fit<'a>(
+pub(crate) fn fit<'a>(
     lines: &[ListingLine<'a>],
     layout: &dyn Layout,
     budget: &Budget,
@@ -174,7 +139,7 @@ pub fn fit<'a>(
 
 impl FittedListing<'_> {
     /// Returns the text of the listing, in the layout for which it was fitted.
-    pub fn text(&self, layout: &dyn Layout) -> String {
+    pub(crate) fn text(&self, layout: &dyn Layout) -> String {
         let mut text = String::new();
         let has_lines = !self.lines.is_empty();
         if has_lines {
@@ -193,7 +158,7 @@ impl FittedListing<'_> {
     }
 
     /// Returns the ids of the skills whose description was clipped or dropped.
-    pub fn shortened(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn shortened(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter();
         lines
             .filter(|line| line.fit != DescriptionFit::Whole)
@@ -352,3 +317,6 @@ fn names_listing<'a>(
         used,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,8 @@
 use crate::disclose::changes::ShownListing;
 use crate::load::instructions::Instructions;
 
-/// What a conversation remembers about the skills it was given.
-pub trait Memory {
+/// What a conversation remembers about the skills it was given: a [`Session`](crate::Session), or [`NoMemory`].
+pub trait Memory: Sealed {
     /// Returns when a skill was last used, as an increasing number; `None` if never.
     fn last_used(&self, id: &str) -> Option<u64>;
 
@@ -32,6 +32,11 @@ pub trait Memory {
 #[expect(clippy::exhaustive_structs, reason = "it has no fields")]
 pub struct NoMemory;
 
+/// Only this crate implements [`Memory`], so that it can get more methods.
+pub trait Sealed {}
+
+impl Sealed for NoMemory {}
+
 impl Memory for NoMemory {
     fn last_used(&self, _: &str) -> Option<u64> {
         None
@@ -44,10 +49,7 @@ impl Memory for NoMemory {
 
 /// A skill that is given again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "an id and arguments load a skill"
-)]
+#[non_exhaustive]
 pub struct RepeatedSkill {
     /// The skill's id.
     pub id: Box<str>,

@@ -29,7 +29,7 @@ pub(crate) mod turn;
 pub use crate::feedback::Feedback;
 pub use budget::{Budget, Unit, Window};
 pub use changes::{AnnouncedChanges, ShownListing};
-pub use fit::{DescriptionFit, FittedLine, FittedListing, Layout, ListingDetail, ListingLine, fit};
+pub use fit::ListingDetail;
 pub use listing::Listing;
 pub use memory::{Memory, NoMemory, RepeatedSkill};
 pub use outcome::Outcome;

@@ -11,10 +11,7 @@ use crate::disclose::tokens::{TokenCounter, TokenEstimate};
 
 /// How much a model is told, and when.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct Policy {
     /// Whether the model gets a listing, the skills that match, or both.
     pub mode: Mode,
@@ -39,6 +36,22 @@ pub struct Policy {
     pub counter: Arc<dyn TokenCounter>,
     /// What is logged about a request.
     pub log_detail: LogDetail,
+}
+
+setters! {
+    Policy {
+        with_mode(mode: Mode),
+        with_style(style: Style),
+        with_catalog(catalog: Budget),
+        with_bodies(bodies: Budget),
+        with_max_skills(max_skills: usize),
+        with_breadcrumb(breadcrumb: Breadcrumb),
+        with_suggestions(suggestions: Option<SuggestionThresholds>),
+        with_fallback(fallback: Fallback),
+        with_tools(tools: ToolNames),
+        with_counter(counter: Arc<dyn TokenCounter>),
+        with_log_detail(log_detail: LogDetail),
+    }
 }
 
 impl Policy {
@@ -139,15 +152,19 @@ pub enum Breadcrumb {
 
 /// The confidence that a skill found by search needs before a model is told about it, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct SuggestionThresholds {
     /// Minimum confidence to give the instructions of the most likely skill.
     pub give_from: f32,
     /// Minimum confidence to show a line about a skill, if the model has none yet.
     pub show_from: f32,
+}
+
+setters! {
+    SuggestionThresholds {
+        with_give_from(give_from: f32),
+        with_show_from(show_from: f32),
+    }
 }
 
 impl Default for SuggestionThresholds {

@@ -28,15 +28,20 @@ pub enum Style {
 
 /// The names of the tools that a listing mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct ToolNames {
     /// The tool that loads the instructions of a skill.
     pub load: Box<str>,
     /// The tool that searches for skills.
     pub search: Box<str>,
+}
+
+impl ToolNames {
+    /// Creates the names of the tools that load a skill and that search for skills.
+    pub fn new(load: impl Into<Box<str>>, search: impl Into<Box<str>>) -> Self {
+        let (load, search) = (load.into(), search.into());
+        Self { load, search }
+    }
 }
 
 impl Default for ToolNames {

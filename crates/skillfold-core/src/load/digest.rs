@@ -1,6 +1,7 @@
 //! Digests of files, cached by file revision.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
@@ -62,11 +63,11 @@ impl DigestCache {
         self.0.get(revision).copied()
     }
 
-    /// Caches the digest of a file, if an equal revision guarantees equal content. `now_ns` is the time before the file
+    /// Caches the digest of a file, if an equal revision guarantees equal content. `now` is the time before the file
     /// was read.
-    pub(super) fn insert(&mut self, revision: Revision, digest: Digest, now_ns: i64) {
+    pub(super) fn insert(&mut self, revision: Revision, digest: Digest, now: SystemTime) {
         // On a system that reports no inode, two files may have the same revision.
-        if revision.inode != 0 && revision.is_settled(now_ns) {
+        if revision.inode().is_some() && revision.is_settled(now) {
             self.0.insert(revision, digest, 0);
         }
     }
@@ -74,26 +75,24 @@ impl DigestCache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
     use super::{Digest, DigestCache};
     use crate::source::Revision;
 
-    fn revision(inode: u64, modified_ns: i64) -> Revision {
-        Revision {
-            device: 1,
-            inode,
-            size: 1,
-            modified_ns,
-            changed_ns: 0,
-        }
+    fn revision(inode: u64, modified: SystemTime) -> Revision {
+        Revision::new(1)
+            .with_inode(1, inode)
+            .with_modified(modified)
     }
 
     #[test]
     fn only_a_settled_state_of_a_known_file_is_remembered() {
-        let (mut digests, now) = (DigestCache::default(), 10_000_000_000);
+        let (mut digests, now) = (DigestCache::default(), UNIX_EPOCH + Duration::from_secs(10));
         for (revision, is_cached) in [
-            (revision(1, 0), true),
+            (revision(1, UNIX_EPOCH), true),
             (revision(2, now), false),
-            (revision(0, 0), false),
+            (revision(0, UNIX_EPOCH), false),
         ] {
             digests.insert(revision, Digest::sha256(b"x"), now);
             assert_eq!(digests.get(&revision).is_some(), is_cached, "{revision:?}");

@@ -58,7 +58,7 @@ impl FileContent {
 
     /// Returns the size of the whole file in bytes.
     pub fn size(&self) -> u64 {
-        self.revision.size
+        self.revision.size()
     }
 
     /// Returns the offset of the rest of the file, if there is more to read.

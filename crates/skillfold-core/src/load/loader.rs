@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::cache::CacheStats;
 use crate::catalog::entry::Entry;
@@ -18,10 +19,7 @@ use crate::source::{FileState, Revision, SKILL_FILE, Stability};
 
 /// Options for loading skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct LoadOptions {
     /// Which placeholders for arguments are recognised in instructions.
     pub dialect: Dialect,
@@ -33,6 +31,16 @@ pub struct LoadOptions {
     pub cache_entries: usize,
     /// Maximum total size of the cached texts in bytes. A hundred real skills take less than 1 MB.
     pub cache_bytes: usize,
+}
+
+setters! {
+    LoadOptions {
+        with_dialect(dialect: Dialect),
+        with_strictness(strictness: Strictness),
+        with_freshness(freshness: Freshness),
+        with_cache_entries(cache_entries: usize),
+        with_cache_bytes(cache_bytes: usize),
+    }
 }
 
 impl Default for LoadOptions {
@@ -65,23 +73,26 @@ pub enum Freshness {
 ///
 /// let pdf = "---\nname: pdf\ndescription: Fills in forms\n---\nFill in $ARGUMENTS.\n";
 /// let root = Root::new(Scope::User, "mine", MemorySource::new([("pdf/SKILL.md", pdf)]));
-/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+/// let catalog = Catalog::discover(vec![root], CatalogOptions::default(), std::time::SystemTime::now());
 ///
-/// let loader = Loader::new(LoadOptions::default(), || 0);
+/// let loader = Loader::new(LoadOptions::default(), std::time::SystemTime::now);
 /// let instructions = loader.load(&catalog.resolve_or_suggest("pdf")?, "report.pdf")?;
 /// assert_eq!(instructions.text(), "Fill in report.pdf.\n");
 /// # Ok::<(), skillfold_core::Error>(())
 /// ```
 pub struct Loader {
     options: LoadOptions,
-    clock: Box<dyn Fn() -> i64 + Send + Sync>,
+    clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
     cache: Mutex<InstructionCache>,
     digests: Mutex<DigestCache>,
 }
 
 impl Loader {
-    /// Creates a loader; `clock` returns the time in nanoseconds since 1970.
-    pub fn new(options: LoadOptions, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+    /// Creates a loader; `clock` returns the time, such as [`SystemTime::now`].
+    pub fn new(
+        options: LoadOptions,
+        clock: impl Fn() -> SystemTime + Send + Sync + 'static,
+    ) -> Self {
         Self {
             cache: Mutex::new(InstructionCache::new(
                 options.cache_entries,
@@ -110,7 +121,7 @@ impl Loader {
             log_load(&instructions, "memory");
             return Ok(instructions);
         }
-        let now_ns = (self.clock)();
+        let now = (self.clock)();
         let LoadOptions {
             dialect,
             strictness,
@@ -124,7 +135,7 @@ impl Loader {
             let cached = CachedInstructions {
                 found: Arc::clone(entry.skill()),
                 instructions: Arc::clone(&instructions),
-                validity: validity(state, entry.catalog(), now_ns),
+                validity: validity(state, entry.catalog(), now),
             };
             let bytes = cached.bytes(&key);
             self.cache().insert(key, cached, bytes);
@@ -207,8 +218,8 @@ impl Loader {
         self.cache().count(true);
     }
 
-    /// Returns the time in nanoseconds since 1970.
-    pub(super) fn now_ns(&self) -> i64 {
+    /// Returns the time.
+    pub(super) fn now(&self) -> SystemTime {
         (self.clock)()
     }
 
@@ -233,9 +244,9 @@ impl fmt::Debug for Loader {
     }
 }
 
-/// Returns how long instructions that were just read stay valid; `now_ns` is the time before the read.
-fn validity(state: FileState, catalog: &Catalog, now_ns: i64) -> Validity {
-    if state.revision.is_settled(now_ns) {
+/// Returns how long instructions that were just read stay valid; `now` is the time before the read.
+fn validity(state: FileState, catalog: &Catalog, now: SystemTime) -> Validity {
+    if state.revision.is_settled(now) {
         Validity::Settled
     } else {
         Validity::Unsettled(catalog.serial())

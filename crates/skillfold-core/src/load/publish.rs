@@ -131,16 +131,15 @@ impl Loader {
         entry: &Entry<'_>,
         path: &ResourcePath,
     ) -> Result<(u64, Digest), Error> {
-        let now_ns = self.now_ns();
+        let now = self.now();
         let (source, folder) = (entry.root().source(), &entry.skill().folder);
         let revision = source.read(folder, path, 0..0)?.state.revision;
         if let Some(digest) = self.digests().get(&revision) {
-            return Ok((revision.size, digest));
+            return Ok((revision.size(), digest));
         }
         let content = read_whole(entry, path)?;
         let digest = Digest::sha256(&content.bytes);
-        self.digests()
-            .insert(content.state.revision, digest, now_ns);
+        self.digests().insert(content.state.revision, digest, now);
         Ok((content.bytes.len() as u64, digest))
     }
 }
@@ -184,7 +183,7 @@ fn read_whole(entry: &Entry<'_>, path: &ResourcePath) -> Result<FileBytes, Error
     // One byte more reveals that the file grew.
     let content = source.read(&entry.skill().folder, path, 0..MAX_BYTES + 1)?;
     let bytes = content.bytes.len() as u64;
-    if content.state.stability == Stability::Changing || bytes != content.state.revision.size {
+    if content.state.stability == Stability::Changing || bytes != content.state.revision.size() {
         let rule = "The file kept changing while it was read, or grew over the limit; try again";
         return Err(Error::refused(path.as_str(), Refusal::Changing, rule));
     }

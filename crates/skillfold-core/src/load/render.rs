@@ -70,12 +70,13 @@ impl Loader {
             (FileList::default(), None)
         };
         let (names, unlisted) = listed_names(&files);
+        let requires: Vec<&str> = instructions.requires().iter().map(|id| &**id).collect();
         let parts = EnvelopeParts {
             id: instructions.id(),
             body: instructions.body(),
             base_dir: instructions.base_dir(),
             tokens: instructions.tokens(),
-            requires: instructions.requires(),
+            requires: &requires,
             files: &names,
             unlisted,
         };

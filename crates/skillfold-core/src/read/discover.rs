@@ -14,20 +14,24 @@ use crate::read::manifest::Manifest;
 use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
 use crate::source::{
     FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, Source,
-    Stability, WalkOptions,
+    Stability, WalkOptions, WalkReport,
 };
 
 /// Options for finding and reading skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// How sources are searched, and the limits.
     pub walk: WalkOptions,
     /// Which reader parses a frontmatter block first.
     pub reader: FrontmatterReader,
+}
+
+setters! {
+    ReadOptions {
+        with_walk(walk: WalkOptions),
+        with_reader(reader: FrontmatterReader),
+    }
 }
 
 /// The result of searching some sources.
@@ -40,6 +44,8 @@ pub struct Discovery {
     pub refused: Vec<Arc<RefusedFolder>>,
     /// What was skipped in each source, and why.
     pub findings: Vec<SourceFinding>,
+    /// Whether a link was followed in any source.
+    pub(crate) followed_links: bool,
 }
 
 /// One skill: its metadata, and where to read the rest.
@@ -65,7 +71,7 @@ pub struct Skill {
 impl Skill {
     /// Returns the length of the instructions in bytes, from the size of the file.
     pub fn body_bytes(&self) -> u64 {
-        self.revision.size.saturating_sub(self.body_start)
+        self.revision.size().saturating_sub(self.body_start)
     }
 }
 
@@ -129,12 +135,10 @@ pub(crate) fn discover_at(
 ) -> Option<Discovery> {
     let mut discoverer = Discoverer::new(options, cache);
     let mut buffer = Vec::new();
-    let findings = source.survey_at(&options.walk, path, &mut |listed| {
+    let report = source.survey_at(&options.walk, path, &mut |listed| {
         discoverer.visit_listed(index, source, listed, &mut buffer);
     })?;
-    for finding in findings {
-        discoverer.report(finding);
-    }
+    discoverer.add_report(report);
     discoverer.finish_source(index);
     let mut found = discoverer.found;
     found.sort();
@@ -267,7 +271,7 @@ impl<'a> Discoverer<'a> {
     fn search_source(&mut self, index: usize, source: &dyn Source) {
         let walk = &self.options.walk;
         let head_bytes = walk.limits.head_bytes.max(1);
-        let findings = if self.cache.has_entries(index) {
+        let walked = if self.cache.has_entries(index) {
             let mut buffer = Vec::new();
             source.survey(walk, &mut |listed| {
                 self.visit_listed(index, source, listed, &mut buffer);
@@ -277,10 +281,8 @@ impl<'a> Discoverer<'a> {
                 self.visit_scanned(index, source, scanned);
             })
         };
-        match findings {
-            Ok(findings) => findings
-                .into_iter()
-                .for_each(|finding| self.report(finding)),
+        match walked {
+            Ok(report) => self.add_report(report),
             Err(error) => {
                 let (code, when) = if error.is_transient() {
                     (Code::Unavailable, " just now")
@@ -314,6 +316,13 @@ impl<'a> Discoverer<'a> {
             let (parsed, state) = discoverer.parse_file(source, folder, buffer, state)?;
             Ok(FolderContent::Read(parsed, state))
         });
+    }
+
+    fn add_report(&mut self, report: WalkReport) {
+        self.found.followed_links |= report.followed_links;
+        for finding in report.findings {
+            self.report(finding);
+        }
     }
 
     /// Reports a finding about the current source. Over the limit, informational findings are only counted.
@@ -443,7 +452,7 @@ impl<'a> Discoverer<'a> {
             parse_head(
                 bytes,
                 extent,
-                state.revision.size,
+                state.revision.size(),
                 folder.name(),
                 self.options.reader,
                 limits,

@@ -164,10 +164,7 @@ impl Document {
 
 /// The texts of a skill to index.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a benchmark builds them from records that are not skills"
-)]
+#[non_exhaustive]
 pub struct DocumentTexts<'a> {
     /// The name.
     pub name: &'a str,
@@ -179,6 +176,16 @@ pub struct DocumentTexts<'a> {
     pub triggers: &'a [&'a str],
     /// The instructions, if they are indexed.
     pub body: Option<&'a str>,
+}
+
+setters! {
+    DocumentTexts<'a> {
+        with_name(name: &'a str),
+        with_description(description: &'a str),
+        with_tags(tags: &'a [&'a str]),
+        with_triggers(triggers: &'a [&'a str]),
+        with_body(body: Option<&'a str>),
+    }
 }
 
 /// Builds documents. It caches the terms of words across documents.

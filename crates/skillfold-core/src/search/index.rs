@@ -56,7 +56,7 @@ impl SearchCoverage {
 ///     ("pdf/SKILL.md", skill("pdf", "Fills in forms")),
 ///     ("mail/SKILL.md", skill("mail", "Writes letters")),
 /// ]);
-/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], CatalogOptions::default(), 0);
+/// let catalog = Catalog::discover(vec![Root::new(Scope::User, "mine", source)], CatalogOptions::default(), std::time::SystemTime::now());
 /// let index = SearchIndex::new(&catalog, SearchCoverage::Bodies);
 ///
 /// let found = index.search(&index.query("fill this form, please"), 10, |_| true);

@@ -72,13 +72,7 @@ fn skill_folder(path: &str) -> Option<&str> {
 fn revision(bytes: &[u8]) -> Revision {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
-    Revision {
-        device: 0,
-        inode: hasher.finish(),
-        size: bytes.len() as u64,
-        modified_ns: 0,
-        changed_ns: 0,
-    }
+    Revision::new(bytes.len() as u64).with_inode(0, hasher.finish())
 }
 
 impl Source for MemorySource {

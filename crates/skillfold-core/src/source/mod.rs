@@ -46,11 +46,11 @@ pub trait Source: fmt::Debug + Send + Sync {
         options: &WalkOptions,
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
-    ) -> Result<Vec<Finding>, Error> {
-        let (mut cursor, mut findings, mut buffer) = (None, Vec::new(), Vec::new());
+    ) -> Result<WalkReport, Error> {
+        let (mut cursor, mut report, mut buffer) = (None, WalkReport::default(), Vec::new());
         loop {
             let page = self.list(options, cursor.as_ref())?;
-            findings.extend(page.findings);
+            report.findings.extend(page.findings);
             for listed in page.folders {
                 buffer.clear();
                 let state = self.head(&listed.folder, bytes, &mut buffer);
@@ -62,7 +62,7 @@ pub trait Source: fmt::Debug + Send + Sync {
             }
             // A cursor that does not advance would loop forever.
             if page.next.is_none() || page.next == cursor {
-                return Ok(findings);
+                return Ok(report);
             }
             cursor = page.next;
         }
@@ -74,14 +74,14 @@ pub trait Source: fmt::Debug + Send + Sync {
         &self,
         options: &WalkOptions,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Result<Vec<Finding>, Error> {
-        let (mut cursor, mut findings) = (None, Vec::new());
+    ) -> Result<WalkReport, Error> {
+        let (mut cursor, mut report) = (None, WalkReport::default());
         loop {
             let page = self.list(options, cursor.as_ref())?;
-            findings.extend(page.findings);
+            report.findings.extend(page.findings);
             page.folders.into_iter().for_each(&mut *found);
             if page.next.is_none() || page.next == cursor {
-                return Ok(findings);
+                return Ok(report);
             }
             cursor = page.next;
         }
@@ -94,15 +94,9 @@ pub trait Source: fmt::Debug + Send + Sync {
         options: &WalkOptions,
         path: &str,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Option<Vec<Finding>> {
+    ) -> Option<WalkReport> {
         let _ = (options, path, found);
         None
-    }
-
-    /// Returns whether the last walk followed a link, so one folder may be reachable by two paths. If so, only a full
-    /// rescan can tell what changed.
-    fn followed_links(&self) -> bool {
-        false
     }
 
     /// Returns the revision of a folder's `SKILL.md` without reading it.
@@ -127,13 +121,10 @@ pub trait Source: fmt::Debug + Send + Sync {
     ) -> Result<Resources, Error>;
 
     /// Returns the path of the source's folder, for display only: never open anything by it.
+    ///
+    /// Scans of a source with a path are cached under it across processes, so an equal [`Revision`] must mean equal
+    /// content in every process, at any time.
     fn location(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Returns the name under which scans of this source can be cached across processes. A source may have one only if
-    /// an equal [`Revision`] means equal content in every process, at any time.
-    fn persistent_name(&self) -> Option<&str> {
         None
     }
 
@@ -143,10 +134,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
 /// Options for searching a source for skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct WalkOptions {
     /// What to do with folders whose name starts with a dot.
     pub hidden: HiddenPolicy,
@@ -154,6 +142,14 @@ pub struct WalkOptions {
     pub page: usize,
     /// The limits on what is searched and read.
     pub limits: Limits,
+}
+
+setters! {
+    WalkOptions {
+        with_hidden(hidden: HiddenPolicy),
+        with_page(page: usize),
+        with_limits(limits: Limits),
+    }
 }
 
 impl Default for WalkOptions {
@@ -220,6 +216,17 @@ pub struct FolderPage {
     pub findings: Vec<Finding>,
     /// Where the next page starts, if there is one.
     pub next: Option<Cursor>,
+}
+
+/// What a walk of a source has to report besides the skill folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WalkReport {
+    /// What was skipped, and why.
+    pub findings: Vec<Finding>,
+    /// Whether a link was followed, so one folder may be reachable by two paths. If so, only a full rescan can tell
+    /// what changed.
+    pub followed_links: bool,
 }
 
 /// One skill folder.
@@ -353,10 +360,7 @@ impl FileBytes {
 
 /// The state of a file that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts with their own sources set all fields"
-)]
+#[non_exhaustive]
 pub struct FileState {
     /// The revision, taken after the last byte was read.
     pub revision: Revision,
@@ -365,12 +369,17 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// Creates the state of a file that did not change while it was read.
-    pub fn stable(revision: Revision) -> Self {
+    /// Creates the state of a file.
+    pub fn new(revision: Revision, stability: Stability) -> Self {
         Self {
             revision,
-            stability: Stability::Stable,
+            stability,
         }
+    }
+
+    /// Creates the state of a file that did not change while it was read.
+    pub fn stable(revision: Revision) -> Self {
+        Self::new(revision, Stability::Stable)
     }
 }
 

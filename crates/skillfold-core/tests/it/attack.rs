@@ -37,13 +37,13 @@ fn kind(source: &FsSource, text: &str) -> Result<(), Error> {
 fn judge<T>(attack: &AttackPath, answer: &Result<T, Error>) {
     let Err(error) = answer else {
         assert_eq!(
-            attack.verdict,
+            attack.expected,
             ExpectedOutcome::Inside,
             "{attack:?} succeeded"
         );
         return;
     };
-    let expected: &[ErrorKind] = match attack.verdict {
+    let expected: &[ErrorKind] = match attack.expected {
         ExpectedOutcome::Refused => &[ErrorKind::Refused],
         _ => &[ErrorKind::Refused, ErrorKind::NotFound],
     };

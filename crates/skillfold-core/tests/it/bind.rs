@@ -7,7 +7,7 @@ use skillfold_core::{
     Agent, Catalog, CatalogOptions, Entry, ErrorKind, LoadOptions, Loader, MemorySource, Root,
     Scope,
 };
-use skillfold_testkit::files;
+use skillfold_testkit::{far_future, files};
 
 const MINE: &str = "
     //- pdf/SKILL.md
@@ -77,20 +77,17 @@ fn catalog() -> Catalog {
     let source = |tree| MemorySource::new(files(tree));
     let mut enablement = Enablement::default();
     enablement.set("draft", Toggle::Off);
-    let rules = CatalogOptions {
-        enablement,
-        ..CatalogOptions::default()
-    };
+    let rules = CatalogOptions::default().with_enablement(enablement);
     let roots = vec![
         Root::new(Scope::User, "mine", source(MINE)),
         Root::new(Scope::Project, "ours", source(OURS)),
         Root::new(Scope::Project, "theirs", source(THEIRS)).with_trust(Trust::Untrusted),
     ];
-    Catalog::discover(roots, rules, i64::MAX)
+    Catalog::discover(roots, rules, far_future())
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 fn specialist(id: &str, uses: &[&str]) -> Agent {
@@ -312,12 +309,9 @@ fn bodies_are_given_whole_or_not_at_all() {
         Odd.
     ";
     let root = Root::new(Scope::User, "mine", MemorySource::new(files(tree)));
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
-    let loading = LoadOptions {
-        strictness: Strictness::Strict,
-        ..LoadOptions::default()
-    };
-    let loader = Loader::new(loading, || i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
+    let loading = LoadOptions::default().with_strictness(Strictness::Strict);
+    let loader = Loader::new(loading, far_future);
     let seen = catalog.view_for(&Agent::new("any").with_skills(["good", "odd"]));
     let error = seen.contents(&loader).unwrap_err();
     assert!(error.to_string().contains("`odd`"), "{error}");

@@ -9,8 +9,9 @@ use skillfold_core::{
     Catalog, CatalogOptions, Envelope, ErrorKind, FsSource, LoadOptions, Loader, MemorySource,
     Root, Scope,
 };
+use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, SECOND, Told};
+use crate::told::{File, NOW, SECOND, Told, at};
 
 /// What happens to a skill's folder.
 type Change = fn(&Path);
@@ -37,7 +38,7 @@ fn told(skills: &[(&str, &str)]) -> Told {
 fn loader(change: impl FnOnce(&mut LoadOptions)) -> Loader {
     let mut loading = LoadOptions::default();
     change(&mut loading);
-    Loader::new(loading, || NOW)
+    Loader::new(loading, || at(NOW))
 }
 
 fn load(loader: &Loader, catalog: &Catalog, id: &str, arguments: &str) -> String {
@@ -290,10 +291,10 @@ fn skill_of_another_id_in_another_snapshot_is_not_taken_for_it() {
     };
     let (mine, ours) = (pdf("Mine"), pdf("Ours"));
     let user = Root::new(Scope::User, "mine", mine);
-    let old = Catalog::discover(vec![user.clone()], CatalogOptions::default(), NOW);
+    let old = Catalog::discover(vec![user.clone()], CatalogOptions::default(), at(NOW));
     let project = Root::new(Scope::Project, "ours", ours);
     let new = old
-        .refresh(vec![user, project], CatalogOptions::default(), NOW)
+        .refresh(vec![user, project], CatalogOptions::default(), at(NOW))
         .catalog;
     let loader = loader(|_| {});
     loader.retain_current(&new);
@@ -315,12 +316,12 @@ fn skill_of_a_moved_root_has_the_new_folder() {
         let source = FsSource::open(at(name)).unwrap();
         vec![Root::new(Scope::User, "mine", source)]
     };
-    let old = Catalog::discover(root("a"), CatalogOptions::default(), i64::MAX);
+    let old = Catalog::discover(root("a"), CatalogOptions::default(), far_future());
     let loader = loader(|_| {});
     load(&loader, &old, "pdf", "");
     std::fs::rename(at("a"), at("b")).unwrap();
     let new = old
-        .refresh(root("b"), CatalogOptions::default(), i64::MAX)
+        .refresh(root("b"), CatalogOptions::default(), far_future())
         .catalog;
     let text = loader
         .load(&new.resolve_or_suggest("pdf").unwrap(), "")
@@ -363,7 +364,7 @@ fn text_is_current_only_while_the_file_and_the_names_of_files_are_the_same() {
         skillfold_testkit::write(parent.path(), &written);
         let source = FsSource::open(parent.path()).unwrap();
         let root = vec![Root::new(Scope::User, "mine", source)];
-        let catalog = Catalog::discover(root, CatalogOptions::default(), i64::MAX);
+        let catalog = Catalog::discover(root, CatalogOptions::default(), far_future());
         let entry = catalog.resolve_or_suggest("pdf").unwrap();
         let loader = loader(|_| {});
         let text = loader.render(&entry, "", envelope).unwrap();
@@ -422,8 +423,8 @@ fn text_of_a_skill_with_many_files_is_current_until_one_is_another() {
     skillfold_testkit::write(root.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
+    let loader = Loader::new(LoadOptions::default(), far_future);
     let entry = catalog.get("many").unwrap();
     let text = loader.render(&entry, "", Envelope::SkillContent).unwrap();
     assert!(loader.is_current(&entry, &text));

@@ -8,7 +8,7 @@ use skillfold_core::source::Cursor;
 use skillfold_core::{
     Catalog, CatalogOptions, Code, Entry, ErrorKind, FsSource, Limits, MemorySource, Root, Scope,
 };
-use skillfold_testkit::{files, folder};
+use skillfold_testkit::{far_future, files, folder};
 
 /// A root of skills, each written as `folder` or `folder=name`, or as `!folder` for one that is refused.
 fn memory(skills: &[&str]) -> MemorySource {
@@ -35,7 +35,7 @@ fn plugin(name: &str, skills: &[&str]) -> Root {
 }
 
 fn catalog(roots: Vec<Root>) -> Catalog {
-    Catalog::discover(roots, CatalogOptions::default(), i64::MAX)
+    Catalog::discover(roots, CatalogOptions::default(), far_future())
 }
 
 fn line(entry: &Entry<'_>) -> String {
@@ -101,11 +101,8 @@ fn precedence_of_another_client_can_be_chosen() {
         ]
     };
     let winner = |client: &str| {
-        let rules = CatalogOptions {
-            precedence: Precedence::preset(client).unwrap(),
-            ..CatalogOptions::default()
-        };
-        let catalog = Catalog::discover(roots(), rules, i64::MAX);
+        let rules = CatalogOptions::default().with_precedence(Precedence::preset(client).unwrap());
+        let catalog = Catalog::discover(roots(), rules, far_future());
         catalog.get("pdf").unwrap().root().label().to_owned()
     };
     assert_eq!(winner("gemini-cli"), "here");
@@ -230,16 +227,13 @@ fn disabled_skill_is_kept_and_gives_its_name_to_the_next() {
         for (pattern, choice) in patterns {
             enablement.set(pattern, *choice);
         }
-        let rules = CatalogOptions {
-            enablement,
-            ..CatalogOptions::default()
-        };
+        let rules = CatalogOptions::default().with_enablement(enablement);
         let roots = vec![
             root(Scope::Project, "here", &["pdf"]),
             root(Scope::User, "home", &["pdf", "mail"]),
             plugin("acme", &["mail"]),
         ];
-        Catalog::discover(roots, rules, i64::MAX)
+        Catalog::discover(roots, rules, far_future())
     };
     insta::assert_snapshot!(shown(&off(&[("project:pdf", Toggle::Off), ("Mail", Toggle::Off)])), @"
     acme:mail disabled by mail plugins/acme/mail
@@ -281,11 +275,8 @@ fn default_enabled_decides_for_bundled_skills_only() {
         ))
     };
     let status = |scope, enablement| {
-        let rules = CatalogOptions {
-            enablement,
-            ..CatalogOptions::default()
-        };
-        let catalog = Catalog::discover(vec![Root::new(scope, "r", off())], rules, i64::MAX);
+        let rules = CatalogOptions::default().with_enablement(enablement);
+        let catalog = Catalog::discover(vec![Root::new(scope, "r", off())], rules, far_future());
         catalog.get("extra").unwrap().status()
     };
     let mut on = Enablement::default();
@@ -555,7 +546,7 @@ fn skill_is_switched_off_by_whatever_leads_to_it() {
             ),
             root(Scope::User, "other", &["Σ"]),
         ];
-        let catalog = Catalog::discover(roots, rules, i64::MAX);
+        let catalog = Catalog::discover(roots, rules, far_future());
         catalog
             .entries()
             .filter(|entry| entry.status() == Status::Disabled)
@@ -581,7 +572,7 @@ fn name_that_reads_as_a_pattern_is_not_one() {
         "here",
         &["a=user:*", "b=user:pdf", "c=*"],
     )];
-    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    let catalog = Catalog::discover(roots, rules, far_future());
     assert!(
         catalog
             .entries()
@@ -634,7 +625,7 @@ proptest! {
         let mut rules = CatalogOptions::default();
         rules.enablement.set("a", Toggle::Off);
         rules.enablement.set("user:*", Toggle::On);
-        let catalog = Catalog::discover(roots.collect(), rules, i64::MAX);
+        let catalog = Catalog::discover(roots.collect(), rules, far_future());
         let mut seen = HashSet::new();
         for entry in catalog.entries() {
             prop_assert!(seen.insert(entry.id()), "{} twice", entry.id());

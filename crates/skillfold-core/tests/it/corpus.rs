@@ -15,6 +15,7 @@ use skillfold_core::read::{
 };
 use skillfold_core::view::SkillRecord;
 use skillfold_core::{Catalog, CatalogOptions, Limits, MemorySource, Root, Scope};
+use skillfold_testkit::far_future;
 
 use crate::remembered::check_remembered;
 use crate::told::{self, Told};
@@ -189,7 +190,7 @@ fn record_of_every_real_skill_takes_at_most_2_kb() {
         files.push((path, text.to_owned()));
     });
     let roots = vec![Root::new(Scope::User, "corpus", MemorySource::new(files))];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
     for entry in catalog.entries() {
         let record = serde_json::to_string(&SkillRecord::listed(&entry)).unwrap();
         assert!(record.len() <= 2048, "{record}");

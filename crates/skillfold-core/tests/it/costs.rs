@@ -5,6 +5,7 @@ use skillfold_core::{
     Budget, Catalog, CatalogOptions, LoadOptions, Loader, Matcher, MemorySource, Policy, Root,
     Scope,
 };
+use skillfold_testkit::far_future;
 
 /// About 1,200 tokens, as a usual skill has.
 const SENTENCE: &str =
@@ -22,7 +23,7 @@ fn catalog(count: usize) -> Catalog {
         (format!("report-{number:03}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 #[test]
@@ -32,13 +33,10 @@ fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
     for count in [1, 10, 50, 659] {
         let catalog = catalog(count);
         let matcher = Matcher::new(&catalog);
-        let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+        let loader = Loader::new(LoadOptions::default(), far_future);
         let eager = body * u64::try_from(count).unwrap();
         for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
-            let policy = Policy {
-                mode,
-                ..Policy::hybrid(Budget::tokens(4_000))
-            };
+            let policy = Policy::hybrid(Budget::tokens(4_000)).with_mode(mode);
             let listed = match mode {
                 Mode::Triggered => 0,
                 _ => catalog.listing(&policy).tokens,
@@ -55,10 +53,7 @@ fn unrelated_request_costs_at_least_four_fifths_less_than_everything() {
 #[test]
 fn ten_skills_are_listed_in_about_two_hundred_tokens_and_fifty_in_a_thousand() {
     for (count, around) in [(10, 200), (50, 1_000)] {
-        let policy = Policy {
-            style: Style::Tiers,
-            ..Policy::catalog(Budget::tokens(u64::MAX))
-        };
+        let policy = Policy::catalog(Budget::tokens(u64::MAX)).with_style(Style::Tiers);
         let listing = catalog(count).listing(&policy);
         assert!(listing.shortened.is_empty() && listing.left_out.is_empty());
         let range = around * 3 / 4..=around * 5 / 4;

@@ -15,9 +15,10 @@ use skillfold_core::source::{
     WalkOptions,
 };
 use skillfold_core::{
-    Budget, Catalog, CatalogOptions, Error, Instructions, Limits, LoadOptions, Loader, Matcher,
-    MemorySource, Policy, Root, Scope, Source,
+    Budget, Catalog, CatalogOptions, Error, Limits, LoadOptions, Loader, Matcher, MemorySource,
+    Policy, Root, Scope, Session, Source,
 };
+use skillfold_testkit::far_future;
 
 use crate::log::Log;
 use crate::told::{File, NOW, Told};
@@ -31,7 +32,7 @@ fn catalog(skills: &[(&str, &str, &str)]) -> Catalog {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 fn greeters() -> Catalog {
@@ -46,11 +47,7 @@ fn greeters() -> Catalog {
 }
 
 fn policy(mode: Mode, style: Style) -> Policy {
-    Policy {
-        mode,
-        style,
-        ..Policy::default()
-    }
+    Policy::default().with_mode(mode).with_style(style)
 }
 
 fn say(catalog: &Catalog, policy: &Policy, message: &str) -> Turn {
@@ -58,7 +55,7 @@ fn say(catalog: &Catalog, policy: &Policy, message: &str) -> Turn {
 }
 
 fn say_to(catalog: &Catalog, policy: &Policy, message: &str, memory: &dyn Memory) -> Turn {
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), far_future);
     turn(&Matcher::new(catalog), &loader, policy, message, memory)
 }
 
@@ -130,10 +127,7 @@ fn unrelated_request_pays_next_to_nothing() {
     assert_eq!(turn.text.as_deref(), Some("[2 skills available]"));
     assert_eq!(turn.tier, Tier::Breadcrumb);
     assert!(turn.tokens <= 12, "{}", turn.tokens);
-    let silent = Policy {
-        breadcrumb: Breadcrumb::Off,
-        ..triggered
-    };
+    let silent = triggered.with_breadcrumb(Breadcrumb::Off);
     let turn = say(&greeters(), &silent, "What is 2+2?");
     assert_eq!((turn.text, turn.tier), (None, Tier::Nothing));
     let hybrid = say(
@@ -183,16 +177,10 @@ fn capability_question_gives_the_registry() {
 
 #[test]
 fn fallback_shows_all_or_asks() {
-    let all = Policy {
-        fallback: Fallback::ShowAll,
-        ..policy(Mode::Triggered, Style::Bullets)
-    };
+    let all = policy(Mode::Triggered, Style::Bullets).with_fallback(Fallback::ShowAll);
     let turn = say(&greeters(), &all, "What is 2+2?");
     assert_eq!(turn.tier, Tier::Registry);
-    let ask = Policy {
-        fallback: Fallback::AskUser,
-        ..all
-    };
+    let ask = all.with_fallback(Fallback::AskUser);
     let turn = say(&greeters(), &ask, "What is 2+2?");
     assert_eq!(turn.candidates, ["hello-extended".into(), "weather".into()]);
 }
@@ -229,10 +217,7 @@ fn body_is_given_whole_or_not_at_all() {
         ("a-long", "triggers: [word]", &long),
         ("b-short", "triggers: [word]", "Short."),
     ]);
-    let policy = Policy {
-        bodies: Budget::tokens(300),
-        ..policy(Mode::Triggered, Style::Markdown)
-    };
+    let policy = policy(Mode::Triggered, Style::Markdown).with_bodies(Budget::tokens(300));
     let turn = say(&catalog, &policy, "a word");
     let text = turn.text.unwrap();
     assert!(matches!(turn.decisions[0].outcome, Outcome::NoRoom(_)));
@@ -245,25 +230,18 @@ fn body_is_given_whole_or_not_at_all() {
 
 #[test]
 fn what_the_model_has_leaves_room_for_the_others() {
-    struct First;
-    impl Memory for First {
-        fn last_used(&self, _: &str) -> Option<u64> {
-            None
-        }
-        fn has_instructions(&self, instructions: &Instructions) -> bool {
-            instructions.id() < "s-3"
-        }
-    }
     let names: Vec<String> = (0..5).map(|number| format!("s-{number}")).collect();
     let skills: Vec<_> = names
         .iter()
         .map(|name| (&**name, "triggers: [word]", "Body."))
         .collect();
+    let catalog = catalog(&skills);
+    let known = having(&catalog, &["s-0", "s-1", "s-2"]);
     let turn = say_to(
-        &catalog(&skills),
+        &catalog,
         &policy(Mode::Hybrid, Style::Tiers),
         "word",
-        &First,
+        &known,
     );
     let outcomes: Vec<_> = turn
         .decisions
@@ -282,11 +260,8 @@ fn instructions_are_loaded_for_a_few_only_whatever_matches() {
         .map(|name| (&**name, "triggers: [word]", &*long))
         .collect();
     let catalog = catalog(&skills);
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
-    let policy = Policy {
-        bodies: Budget::tokens(100),
-        ..policy(Mode::Hybrid, Style::Tiers)
-    };
+    let loader = Loader::new(LoadOptions::default(), far_future);
+    let policy = policy(Mode::Hybrid, Style::Tiers).with_bodies(Budget::tokens(100));
     turn(&Matcher::new(&catalog), &loader, &policy, "word", &NoMemory);
     assert_eq!(loader.stats().misses, 6);
 }
@@ -353,17 +328,16 @@ fn names_of_matched_skills_are_logged_and_no_text() {
     "#);
 }
 
-/// A conversation that has everything.
-struct Full;
-
-impl Memory for Full {
-    fn last_used(&self, _: &str) -> Option<u64> {
-        Some(1)
+/// Returns a conversation that has the instructions of some skills.
+fn having(catalog: &Catalog, ids: &[&str]) -> Session {
+    let mut session = Session::default();
+    let loader = Loader::new(LoadOptions::default(), far_future);
+    for id in ids {
+        session
+            .load(catalog, &loader, &Policy::default(), id, "")
+            .unwrap();
     }
-
-    fn has_instructions(&self, _: &Instructions) -> bool {
-        true
-    }
+    session
 }
 
 /// A source that counts how often the files of a skill are listed, which rendering does.
@@ -416,9 +390,14 @@ fn what_the_model_has_is_not_rendered_again() {
         Arc::clone(&listed),
     );
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let policy = policy(Mode::Triggered, Style::XmlRules);
-    say_to(&catalog, &policy, "Say bonjour", &Full);
+    say_to(
+        &catalog,
+        &policy,
+        "Say bonjour",
+        &having(&catalog, &["greet"]),
+    );
     assert_eq!(listed.load(Ordering::Relaxed), 0);
     say_to(&catalog, &policy, "Say bonjour", &NoMemory);
     assert_eq!(listed.load(Ordering::Relaxed), 1);
@@ -427,7 +406,8 @@ fn what_the_model_has_is_not_rendered_again() {
 #[test]
 fn what_the_model_has_is_not_repeated() {
     let policy = policy(Mode::Hybrid, Style::XmlRules);
-    let turn = say_to(&greeters(), &policy, "Say bonjour", &Full);
+    let (catalog, known) = (greeters(), having(&greeters(), &["hello-extended"]));
+    let turn = say_to(&catalog, &policy, "Say bonjour", &known);
     assert_eq!(turn.text, None);
     assert!(matches!(turn.decisions[0].outcome, Outcome::Known));
 }
@@ -481,11 +461,9 @@ fn what_was_done_is_said_in_a_word_with_its_tokens() {
         ("b-short", "triggers: [word]", "Short."),
         ("c-late", "triggers: [word]", "Late."),
     ]);
-    let policy = Policy {
-        bodies: Budget::tokens(300),
-        max_skills: 1,
-        ..policy(Mode::Triggered, Style::Tiers)
-    };
+    let policy = policy(Mode::Triggered, Style::Tiers)
+        .with_bodies(Budget::tokens(300))
+        .with_max_skills(1);
     let turn = say(&catalog, &policy, "a word");
     let done: Vec<_> = turn
         .decisions
@@ -511,7 +489,7 @@ fn description_of_several_lines_is_one_line_of_the_listing() {
     let file = "---\nname: pdf\ndescription: |\n  Fills in forms.\n\n  Reads   tables.\n---\n";
     let source = MemorySource::new([("pdf/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let listing = catalog.listing(&policy(Mode::Catalog, Style::Markdown));
     let line = "- **pdf**: Fills in forms. Reads tables.\n";
     assert!(listing.text.contains(line), "{}", listing.text);
@@ -549,13 +527,7 @@ proptest! {
         let skills: Vec<_> = skills.iter().map(|(name, triggers, body)| (*name, *triggers, body.as_str())).collect();
         let catalog = catalog(&skills);
         let budget = Budget { limit, unit: if is_in_tokens { Unit::Tokens } else { Unit::Characters } };
-        let policy = Policy {
-            mode: [Mode::Catalog, Mode::Triggered, Mode::Hybrid][mode],
-            style: Style::ALL[which],
-            catalog: budget,
-            bodies: budget,
-            ..Policy::default()
-        };
+        let policy = Policy::default().with_mode([Mode::Catalog, Mode::Triggered, Mode::Hybrid][mode]).with_style(Style::ALL[which]).with_catalog(budget).with_bodies(budget);
         let listing = catalog.listing(&policy);
         prop_assert!(budget.measure(&listing.text, &*policy.counter) <= limit, "{}", listing.text);
         let unmatched = say(&catalog, &policy, "nothing at all").text.unwrap_or_default();

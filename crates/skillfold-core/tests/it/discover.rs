@@ -24,13 +24,7 @@ fn find(path: &Path) -> Discovery {
 
 fn find_with(path: &Path, walk: WalkOptions) -> Discovery {
     let source = FsSource::open(path).unwrap();
-    discover(
-        &[&source],
-        &ReadOptions {
-            walk,
-            ..ReadOptions::default()
-        },
-    )
+    discover(&[&source], &ReadOptions::default().with_walk(walk))
 }
 
 fn shown(path: &Path) -> String {
@@ -194,7 +188,7 @@ fn huge_file_costs_its_head_only() {
     file.set_len(1 << 40).unwrap();
     let found = find(root.path());
     assert_eq!(found.skills[0].diagnostics[0].code, Code::Oversize);
-    assert_eq!(found.skills[0].revision.size, 1 << 40);
+    assert_eq!(found.skills[0].revision.size(), 1 << 40);
 }
 
 #[test]
@@ -222,20 +216,14 @@ fn frontmatter_longer_than_the_head_is_read_whole() {
 fn limits_of_nothing_end_the_search_all_the_same() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("a"), "a");
-    let limits = Limits {
-        head_bytes: 0,
-        frontmatter_bytes: 0,
-        yaml_depth: 0,
-        yaml_keys: 0,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_head_bytes(0)
+        .with_frontmatter_bytes(0)
+        .with_yaml_depth(0)
+        .with_yaml_keys(0);
     let found = find_with(
         root.path(),
-        WalkOptions {
-            limits,
-            page: 0,
-            ..WalkOptions::default()
-        },
+        WalkOptions::default().with_limits(limits).with_page(0),
     );
     assert_eq!(found.skills.len() + found.refused.len(), 1);
 }
@@ -244,20 +232,11 @@ fn limits_of_nothing_end_the_search_all_the_same() {
 fn bound_that_is_met_exactly_is_no_bound_reached() {
     let root = folder("//- .keep\n");
     write_skill(&root.path().join("a"), "a");
-    let limits = Limits {
-        skills: 1,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_skills(1);
     assert_eq!(
-        find_with(
-            root.path(),
-            WalkOptions {
-                limits,
-                ..WalkOptions::default()
-            }
-        )
-        .findings
-        .len(),
+        find_with(root.path(), WalkOptions::default().with_limits(limits))
+            .findings
+            .len(),
         0
     );
 }
@@ -294,12 +273,8 @@ fn cut_is_reported_whatever_else_is() {
     for name in ["s1", "s2", "s3"] {
         write_skill(&root.path().join("z").join(name), name);
     }
-    let limits = Limits {
-        skills: 2,
-        findings: 1,
-        ..Limits::default()
-    };
-    insta::assert_snapshot!(show::discovery(&find_with(root.path(), WalkOptions { limits, ..WalkOptions::default() })), @"
+    let limits = Limits::default().with_skills(2).with_findings(1);
+    insta::assert_snapshot!(show::discovery(&find_with(root.path(), WalkOptions::default().with_limits(limits))), @"
     s1 in z/s1
     s2 in z/s2
     info[SF510]: Folder was not searched: `.h1`
@@ -314,26 +289,14 @@ fn many_links_to_one_folder_list_it_once_and_are_counted() {
     for number in 0..30 {
         symlink("big", root.path().join(format!("l{number:02}"))).unwrap();
     }
-    let limits = Limits {
-        findings: 3,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_findings(3);
     let found = find_with(
         root.path(),
-        WalkOptions {
-            limits: limits.clone(),
-            ..WalkOptions::default()
-        },
+        WalkOptions::default().with_limits(limits.clone()),
     );
     assert_eq!(found.findings.len(), 4);
     write_skill(&root.path().join("big"), "big");
-    let found = find_with(
-        root.path(),
-        WalkOptions {
-            limits,
-            ..WalkOptions::default()
-        },
-    );
+    let found = find_with(root.path(), WalkOptions::default().with_limits(limits));
     insta::assert_snapshot!(show::discovery(&found), @"
     big in big
     info[SF508]: Same folder as `big`: `l00`
@@ -350,29 +313,17 @@ fn largest_limits_do_not_overflow() {
     write_skill(&root.path().join("a"), "a");
     let disk = FsSource::open(root.path()).unwrap();
     let most = usize::MAX;
-    let limits = Limits {
-        head_bytes: most,
-        frontmatter_bytes: most,
-        walk_entries: most,
-        findings: most,
-        resources: most,
-        ..Limits::default()
-    };
-    let walk = WalkOptions {
-        limits,
-        page: most,
-        ..WalkOptions::default()
-    };
+    let limits = Limits::default()
+        .with_head_bytes(most)
+        .with_frontmatter_bytes(most)
+        .with_walk_entries(most)
+        .with_findings(most)
+        .with_resources(most);
+    let walk = WalkOptions::default().with_limits(limits).with_page(most);
     assert_eq!(
-        discover(
-            &[&source, &disk],
-            &ReadOptions {
-                walk,
-                ..ReadOptions::default()
-            }
-        )
-        .skills
-        .len(),
+        discover(&[&source, &disk], &ReadOptions::default().with_walk(walk))
+            .skills
+            .len(),
         2
     );
 }
@@ -410,17 +361,8 @@ fn passed_over_folders_are_named() {
     info[SF509]: Link was not followed: `link`
     warning[SF511]: File is not named `SKILL.md`: `wrong/skill.md`
     ");
-    let walk = WalkOptions {
-        hidden: HiddenPolicy::Search,
-        ..WalkOptions::default()
-    };
-    let found = discover(
-        &[&source],
-        &ReadOptions {
-            walk,
-            ..ReadOptions::default()
-        },
-    );
+    let walk = WalkOptions::default().with_hidden(HiddenPolicy::Search);
+    let found = discover(&[&source], &ReadOptions::default().with_walk(walk));
     assert_eq!(found.refused.len(), 1);
 }
 
@@ -432,10 +374,7 @@ fn bounds_are_reported_where_they_are_reached() {
     let limited = |limits: Limits| {
         show::discovery(&find_with(
             root.path(),
-            WalkOptions {
-                limits,
-                ..WalkOptions::default()
-            },
+            WalkOptions::default().with_limits(limits),
         ))
     };
     insta::assert_snapshot!(limited(Limits::default()), @"
@@ -443,27 +382,24 @@ fn bounds_are_reported_where_they_are_reached() {
     s2 in s2
     warning[SF507]: Folder is nested too deep and was not searched: `a/b/c/d/e`
     ");
-    insta::assert_snapshot!(limited(Limits { skills: 1, ..Limits::default() }), @"
+    insta::assert_snapshot!(limited(Limits::default().with_skills(1)), @"
     s1 in s1
     warning[SF507]: Search stopped after 1 skills, before `s2`
     ");
-    insta::assert_snapshot!(limited(Limits { walk_entries: 7, ..Limits::default() }), @"
+    insta::assert_snapshot!(limited(Limits::default().with_walk_entries(7)), @"
     s1 in s1
     s2 in s2
     warning[SF507]: Search stopped after 7 entries, before `a/b`
     ");
-    insta::assert_snapshot!(limited(Limits { walk_folders: 1, ..Limits::default() }), @"
+    insta::assert_snapshot!(limited(Limits::default().with_walk_folders(1)), @"
     s1 in s1
     s2 in s2
     warning[SF507]: Search stopped after 1 folders without a skill, before `a/b/c`
     ");
     let hidden: String = (0..9).map(|number| format!("//- .h{number}/x\n")).collect();
     let many = folder(&hidden);
-    let limits = Limits {
-        findings: 2,
-        ..Limits::default()
-    };
-    insta::assert_snapshot!(show::discovery(&find_with(many.path(), WalkOptions { limits, ..WalkOptions::default() })), @"
+    let limits = Limits::default().with_findings(2);
+    insta::assert_snapshot!(show::discovery(&find_with(many.path(), WalkOptions::default().with_limits(limits))), @"
     info[SF510]: Folder was not searched: `.h0`
     info[SF510]: Folder was not searched: `.h1`
     warning[SF514]: 7 more findings are not listed
@@ -519,10 +455,7 @@ fn listing_in_pages_gives_what_one_page_gives() {
         &FsSource::open(root.path()).unwrap() as &dyn Source,
         &memory,
     ] {
-        let walk = WalkOptions {
-            page: 3,
-            ..WalkOptions::default()
-        };
+        let walk = WalkOptions::default().with_page(3);
         let (mut cursor, mut folders, mut pages) = (None, Vec::new(), 0);
         loop {
             let page: FolderPage = source.list(&walk, cursor.as_ref()).unwrap();
@@ -550,13 +483,7 @@ struct Failing;
 
 impl Source for Failing {
     fn list(&self, _: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
-        let revision = Revision {
-            device: 0,
-            inode: 0,
-            size: 0,
-            modified_ns: 0,
-            changed_ns: 0,
-        };
+        let revision = Revision::default();
         let mut listing = FolderPage::default();
         listing.folders = ["gone", "changing", "locked"]
             .map(|name| ListedFolder::new(Folder::new(name).unwrap(), revision))
@@ -578,17 +505,8 @@ impl Source for Failing {
             )),
             name => {
                 into.extend_from_slice(skill(name).as_bytes());
-                let revision = Revision {
-                    device: 0,
-                    inode: 0,
-                    size: into.len() as u64,
-                    modified_ns: 0,
-                    changed_ns: 0,
-                };
-                Ok(FileState {
-                    revision,
-                    stability: Stability::Changing,
-                })
+                let revision = Revision::new(into.len() as u64);
+                Ok(FileState::new(revision, Stability::Changing))
             }
         }
     }

@@ -7,6 +7,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, LoadOptions, Loader, Matcher, MemorySource, Policy,
     Root, Scope, Session,
 };
+use skillfold_testkit::far_future;
 
 fn skill(name: &str, more: &str) -> (String, String) {
     let text = format!("---\nname: {name}\ndescription: About {name}\n{more}\n---\nDo {name}.\n");
@@ -34,11 +35,11 @@ fn catalog() -> Catalog {
         Root::new(Scope::User, "mine", mine),
         Root::new(Scope::Bundled, "built in", theirs).with_trust(Trust::Untrusted),
     ];
-    Catalog::discover(roots, rules, i64::MAX)
+    Catalog::discover(roots, rules, far_future())
 }
 
 fn why(policy: &Policy, message: &str, ids: &[&str]) -> Explanation {
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), far_future);
     let session = Session::new(ContextLifetime::History);
     let explained = session.why(&Matcher::new(&catalog()), &loader, policy, message, ids);
     explained.unwrap()
@@ -101,20 +102,14 @@ fn near_miss_says_which_words_are_there() {
 
 #[test]
 fn mode_that_gives_nothing_unasked_is_a_reason() {
-    let policy = Policy {
-        mode: Mode::Catalog,
-        ..Policy::default()
-    };
+    let policy = Policy::default().with_mode(Mode::Catalog);
     let explained = why(&policy, "fill in the form", &["forms"]);
     assert_eq!(reasons(&explained), [("forms", "mode")]);
 }
 
 #[test]
 fn tokens_of_what_is_not_given_are_counted_too() {
-    let policy = Policy {
-        max_skills: 1,
-        ..Policy::default()
-    };
+    let policy = Policy::default().with_max_skills(1);
     let explained = why(&policy, "fill in the form, order #12", &[]);
     let outcomes: Vec<_> = explained
         .turn
@@ -134,7 +129,7 @@ fn tokens_of_what_is_not_given_are_counted_too() {
 #[test]
 fn what_a_conversation_may_not_see_is_a_reason() {
     let catalog = catalog();
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), far_future);
     let whole = Session::new(ContextLifetime::History);
     let session = whole.child(&catalog, ["mail"]).unwrap();
     let matcher = Matcher::new(&catalog);
@@ -154,8 +149,8 @@ fn absent(frontmatter: &str, message: &str) -> UnmatchedSkill {
         "mine",
         MemorySource::new([skill("one", frontmatter)]),
     );
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
+    let loader = Loader::new(LoadOptions::default(), far_future);
     let (matcher, policy) = (Matcher::new(&catalog), Policy::default());
     let session = Session::new(ContextLifetime::History);
     let explained = session.why(&matcher, &loader, &policy, message, &["one"]);
@@ -197,15 +192,11 @@ fn pattern_that_is_not_used_is_told_from_one_that_finds_nothing() {
 #[test]
 fn tokens_are_counted_alike_whatever_the_outcome() {
     for style in Style::ALL {
-        let policy = Policy {
-            style,
-            max_skills: 1,
-            ..Policy::default()
-        };
+        let policy = Policy::default().with_style(style).with_max_skills(1);
         let files = ["aaaa", "bbbb"].map(|name| skill(name, "triggers: [both]"));
         let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
-        let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
+        let loader = Loader::new(LoadOptions::default(), far_future);
         let session = Session::new(ContextLifetime::History);
         let matcher = Matcher::new(&catalog);
         let explained = session

@@ -6,7 +6,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, ErrorKind, FsSource, Limits, LoadOptions, Loader, MemorySource, Root,
     Scope, Source,
 };
-use skillfold_testkit::{files, folder};
+use skillfold_testkit::{far_future, files, folder};
 
 use crate::log::Log;
 
@@ -40,11 +40,11 @@ fn catalog_of(source: impl Source + 'static, limits: Limits) -> Catalog {
     let mut rules = CatalogOptions::default();
     rules.read.walk.limits = limits;
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    Catalog::discover(roots, rules, i64::MAX)
+    Catalog::discover(roots, rules, far_future())
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 fn listed(catalog: &Catalog, cursor: Option<&Cursor>, limit: usize) -> (String, Option<Cursor>) {
@@ -79,10 +79,7 @@ fn files_that_the_instructions_speak_of_come_first() {
 #[test]
 fn pages_are_the_list_in_parts() {
     let root = folder(TREE);
-    let small = Limits {
-        resources: 2,
-        ..Limits::default()
-    };
+    let small = Limits::default().with_resources(2);
     let disk = FsSource::open(root.path()).unwrap();
     for catalog in [
         catalog_of(disk, Limits::default()),
@@ -165,13 +162,10 @@ fn bytes_read_in_parts_are_the_bytes_of_the_file() {
         ("a/x.bin", bytes.clone()),
     ];
     for size in 1..12 {
-        let limits = Limits {
-            read_bytes: size,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_read_bytes(size);
         let source = MemorySource::new(tree.clone());
         let roots = vec![Root::new(Scope::User, "mine", source)];
-        let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+        let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
         let entry = catalog.resolve_or_suggest("a").unwrap();
         let (mut read, mut start) = (Vec::new(), Some(0));
         while let Some(from) = start {
@@ -200,10 +194,7 @@ fn place_past_the_end_is_the_end() {
 
 #[test]
 fn read_is_capped_and_says_where_the_rest_starts() {
-    let limits = Limits {
-        read_bytes: 4,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_read_bytes(4);
     let catalog = catalog_of(MemorySource::new(files(TREE)), limits);
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let (mut text, mut start) = (String::new(), Some(0));
@@ -255,7 +246,7 @@ fn missing_file_is_a_plain_not_found() {
 fn files_of_a_skill_that_is_not_trusted_are_refused() {
     let source = MemorySource::new(files(TREE));
     let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let read = loader().read(&entry, "LICENSE", ..).unwrap_err();
     let files = loader().files(&entry, None, 10).unwrap_err();

@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use skillfold_core::catalog::{Changes, Lookup, PluginName, Trust};
 use skillfold_core::{Catalog, CatalogOptions, FsSource, Matcher, Root, Scope};
+use skillfold_testkit::far_future;
 use tempfile::TempDir;
-
-/// A time at which all files were left alone long ago.
-const LATER: i64 = i64::MAX / 2;
 
 /// Names that meet each other: by case, by qualifier, by the names of folders.
 const NAMES: [&str; 8] = [
@@ -134,7 +132,7 @@ impl World {
     }
 
     fn discover(&self) -> Catalog {
-        Catalog::discover(self.roots(), CatalogOptions::default(), LATER)
+        Catalog::discover(self.roots(), CatalogOptions::default(), far_future())
     }
 
     fn put(&mut self, folder: &Path, text: &str) {
@@ -275,8 +273,8 @@ fn follow(acts: &[Act]) -> usize {
     let mut followed = 0;
     for act in acts {
         let changed = world.act(act);
-        let whole = catalog.refresh(world.roots(), CatalogOptions::default(), LATER);
-        let next = match catalog.refresh_folders(&changed, LATER) {
+        let whole = catalog.refresh(world.roots(), CatalogOptions::default(), far_future());
+        let next = match catalog.refresh_folders(&changed, far_future()) {
             Some(next) => {
                 assert_eq!(next.changes, whole.changes, "{act:?} in {acts:?}");
                 followed += 1;
@@ -388,7 +386,9 @@ fn change_of_one_skill_reads_one_file() {
     world.put(&world.path(0).join("skill-7"), text);
     // Whoever looks at everything would see that this one is gone.
     fs::remove_dir_all(world.path(0).join("skill-9")).unwrap();
-    let next = catalog.refresh_folders(&[(0, "skill-7")], LATER).unwrap();
+    let next = catalog
+        .refresh_folders(&[(0, "skill-7")], far_future())
+        .unwrap();
     assert_eq!(next.changes.changed, ["skill-7".into()]);
     assert!(next.catalog.get("skill-9").is_some());
     for entry in next
@@ -410,12 +410,20 @@ fn where_links_lead_to_skills_everything_is_looked_at() {
     std::os::unix::fs::symlink(world.path(0).join("pdf"), world.path(1).join("linked")).unwrap();
     let catalog = world.discover();
     world.put(&world.path(0).join("pdf"), text);
-    assert!(catalog.refresh_folders(&[(0, "pdf")], LATER).is_none());
+    assert!(
+        catalog
+            .refresh_folders(&[(0, "pdf")], far_future())
+            .is_none()
+    );
     // A link that is new says so itself.
     let world = World::new();
     let catalog = world.discover();
     std::os::unix::fs::symlink("/nowhere", world.path(1).join("new")).unwrap();
-    assert!(catalog.refresh_folders(&[(1, "new")], LATER).is_none());
+    assert!(
+        catalog
+            .refresh_folders(&[(1, "new")], far_future())
+            .is_none()
+    );
 }
 
 #[test]
@@ -426,7 +434,7 @@ fn folder_that_is_nowhere_changes_nothing() {
         "---\nname: pdf\ndescription: LONGER\n---\n",
     );
     let catalog = world.discover();
-    let none = |folders: &[(usize, &str)]| catalog.refresh_folders(folders, LATER);
+    let none = |folders: &[(usize, &str)]| catalog.refresh_folders(folders, far_future());
     assert_eq!(
         none(&[(0, "a/b"), (0, "c")]).unwrap().changes,
         Changes::default()
@@ -446,15 +454,16 @@ fn new_folder_with_a_link_to_a_known_skill_is_one_skill_still() {
     let mut catalog = world.discover();
     fs::create_dir(world.path(0).join("team")).unwrap();
     std::os::unix::fs::symlink("../pdf", world.path(0).join("team/pdf")).unwrap();
-    let follow =
-        |catalog: &Catalog, world: &World| match catalog.refresh_folders(&[(0, "team")], LATER) {
-            Some(next) => next.catalog,
-            None => {
-                catalog
-                    .refresh(world.roots(), CatalogOptions::default(), LATER)
-                    .catalog
-            }
-        };
+    let follow = |catalog: &Catalog, world: &World| match catalog
+        .refresh_folders(&[(0, "team")], far_future())
+    {
+        Some(next) => next.catalog,
+        None => {
+            catalog
+                .refresh(world.roots(), CatalogOptions::default(), far_future())
+                .catalog
+        }
+    };
     catalog = follow(&catalog, &world);
     assert_eq!(catalog.len(), 1);
     fs::remove_dir_all(world.path(0).join("team")).unwrap();
@@ -472,11 +481,11 @@ fn skill_that_is_new_behind_a_link_of_another_root_is_found_as_by_a_look_at_ever
     let catalog = world.discover();
     let text = "---\nname: pdf\ndescription: LONGER\n---\n";
     world.put(&world.path(1).join("group/pdf"), text);
-    let next = match catalog.refresh_folders(&[(1, "group/pdf")], LATER) {
+    let next = match catalog.refresh_folders(&[(1, "group/pdf")], far_future()) {
         Some(next) => next.catalog,
         None => {
             catalog
-                .refresh(world.roots(), CatalogOptions::default(), LATER)
+                .refresh(world.roots(), CatalogOptions::default(), far_future())
                 .catalog
         }
     };

@@ -283,10 +283,7 @@ fn file_longer_than_is_looked_at_is_reported() {
         "a/SKILL.md",
         "---\nname: a\ndescription: b\n---\nBody and more\n",
     )]);
-    let limits = Limits {
-        read_bytes: 36,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_read_bytes(36);
     let findings = lint_skill(&source, &Folder::new("a").unwrap(), Profile::Spec, &limits).unwrap();
     assert_eq!(
         findings[0].to_string(),
@@ -300,10 +297,7 @@ fn size_of_a_file_is_the_same_in_every_finding() {
     let text = format!("---\nname: a\ndescription: b\n---\n{body}");
     let source = MemorySource::new([("a/SKILL.md", &*text)]);
     let tokens = |read_bytes| {
-        let limits = Limits {
-            read_bytes,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_read_bytes(read_bytes);
         let folder = Folder::new("a").unwrap();
         let findings = lint_skill(&source, &folder, Profile::Spec, &limits).unwrap();
         let mut messages = findings.iter().map(ToString::to_string);

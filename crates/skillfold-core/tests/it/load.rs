@@ -8,7 +8,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, ErrorKind, FsSource, Instructions, Limits, LoadOptions, Loader,
     MemorySource, Root, Scope,
 };
-use skillfold_testkit::{files, folder, write};
+use skillfold_testkit::{far_future, files, folder, write};
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -37,7 +37,7 @@ const TREE: &str = "
 ";
 
 fn catalog(root: Root) -> Catalog {
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 fn in_memory() -> Catalog {
@@ -49,7 +49,7 @@ fn in_memory() -> Catalog {
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 fn load(catalog: &Catalog, id: &str, arguments: &str) -> Arc<Instructions> {
@@ -187,11 +187,8 @@ fn unknown_id_is_an_error_that_names_the_nearest() {
 fn repaired_skill_loads_and_strict_loading_refuses_it() {
     let catalog = in_memory();
     assert_eq!(load(&catalog, "repaired", "").body(), "# Repaired\n");
-    let strict = LoadOptions {
-        strictness: Strictness::Strict,
-        ..LoadOptions::default()
-    };
-    let strict = Loader::new(strict, || i64::MAX);
+    let strict = LoadOptions::default().with_strictness(Strictness::Strict);
+    let strict = Loader::new(strict, far_future);
     let load = |id| strict.load(&catalog.resolve_or_suggest(id).unwrap(), "");
     assert!(load("plain").is_ok());
     let error = load("repaired").unwrap_err();
@@ -238,16 +235,13 @@ fn folder_whose_path_is_not_utf8_is_not_named_wrongly() {
 #[test]
 fn instructions_over_the_limit_are_refused_whole() {
     let mut rules = CatalogOptions::default();
-    rules.read.walk.limits = Limits {
-        read_bytes: 60,
-        ..Limits::default()
-    };
+    rules.read.walk.limits = Limits::default().with_read_bytes(60);
     let roots = vec![Root::new(
         Scope::User,
         "mine",
         MemorySource::new(files(TREE)),
     )];
-    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    let catalog = Catalog::discover(roots, rules, far_future());
     let error = loader()
         .load(&catalog.resolve_or_suggest("plain").unwrap(), "")
         .unwrap_err();
@@ -261,7 +255,7 @@ fn skill_that_is_off_or_not_trusted_is_refused() {
     let untrusted = catalog(root().with_trust(Trust::Untrusted));
     let mut rules = CatalogOptions::default();
     rules.enablement.set("plain", Toggle::Off);
-    let disabled = Catalog::discover(vec![root()], rules, i64::MAX);
+    let disabled = Catalog::discover(vec![root()], rules, far_future());
     for catalog in [untrusted, disabled] {
         let error = loader()
             .load(&catalog.resolve_or_suggest("plain").unwrap(), "")

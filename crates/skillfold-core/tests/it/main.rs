@@ -8,7 +8,6 @@
 
 mod attack;
 mod bind;
-mod budget;
 mod cache;
 mod catalog;
 mod codes;

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use skillfold_core::catalog::{Toggle, Trust};
 use skillfold_core::choose::{Signal, rank};
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
+use skillfold_testkit::far_future;
 
 use crate::told::{File, NOW, Told};
 
@@ -14,7 +15,7 @@ fn catalog(skills: &[(&str, &str)]) -> Catalog {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 /// Returns the ids that match, in the order of the catalog.
@@ -254,11 +255,11 @@ fn what_a_model_may_not_start_does_not_match() {
     let file = "---\nname: a\ndescription: d\ntriggers: [word]\n---\n";
     let source = MemorySource::new([("a/SKILL.md", file)]);
     let root = Root::new(Scope::Project, "ours", source).with_trust(Trust::Untrusted);
-    let untrusted = Catalog::discover(vec![root.clone()], CatalogOptions::default(), i64::MAX);
+    let untrusted = Catalog::discover(vec![root.clone()], CatalogOptions::default(), far_future());
     assert!(ids(&Matcher::new(&untrusted), "word").is_empty());
     let mut rules = CatalogOptions::default();
     rules.enablement.set("a", Toggle::Off);
-    let disabled = Catalog::discover(vec![root.with_trust(Trust::Trusted)], rules, i64::MAX);
+    let disabled = Catalog::discover(vec![root.with_trust(Trust::Trusted)], rules, far_future());
     assert!(ids(&Matcher::new(&disabled), "word").is_empty());
 }
 

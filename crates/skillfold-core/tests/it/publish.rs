@@ -7,17 +7,16 @@ use skillfold_core::{
     Catalog, CatalogOptions, Error, FsSource, Limits, LoadOptions, Loader, MemorySource, Root,
     Scope, Source,
 };
+use skillfold_testkit::far_future;
 use skillfold_testkit::{files, folder, write};
-
-const NOW: i64 = 4_000_000_000_000_000_000;
 
 fn catalog(source: impl Source + 'static) -> Catalog {
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    Catalog::discover(roots, CatalogOptions::default(), NOW)
+    Catalog::discover(roots, CatalogOptions::default(), far_future())
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || NOW)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 #[test]
@@ -125,7 +124,7 @@ fn skill_of_an_untrusted_root_does_not_go_out() {
     let file = ("pdf/SKILL.md", "---\nname: pdf\ndescription: D\n---\n");
     let root =
         Root::new(Scope::Project, "ours", MemorySource::new([file])).with_trust(Trust::Untrusted);
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), NOW);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     assert_eq!(
         entry.unpublishable_reason(),

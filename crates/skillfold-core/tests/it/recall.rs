@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
+use skillfold_testkit::far_future;
 
 use crate::told::{File, NOW, Told};
 
@@ -18,7 +19,7 @@ fn matcher(skills: &[(&str, &str)]) -> Matcher {
     Matcher::new(&Catalog::discover(
         vec![root],
         CatalogOptions::default(),
-        i64::MAX,
+        far_future(),
     ))
 }
 

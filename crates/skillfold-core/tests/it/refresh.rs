@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use skillfold_core::catalog::{Changes, Toggle, Trust};
-use skillfold_core::source::{Revision, Stability};
+use skillfold_core::source::Stability;
 use skillfold_core::{Catalog, CatalogOptions, ErrorKind, FsSource, Root, Scope, Source};
-use skillfold_testkit::{files, folder, write};
+use skillfold_testkit::{far_future, files, folder, write};
 
-use crate::told::{File, NOW, SECOND, Told};
+use crate::told::{File, FileRevision, NOW, SECOND, Told, at};
 
 fn told(skills: &[&str]) -> Told {
     let told = Told::default();
@@ -78,7 +78,7 @@ fn refresh_reads_what_changed_and_says_so() {
 }
 
 /// Replaces the text of a skill under a revision that differs from the old as `change` says; the new text must be seen.
-fn check_is_seen(change: impl FnOnce(&mut Revision)) {
+fn check_is_seen(change: impl FnOnce(&mut FileRevision)) {
     let told = told(&["a", "b"]);
     let old = told.discover(NOW);
     told.reads();
@@ -226,12 +226,12 @@ fn root_that_comes_or_goes_changes_only_its_own_skills() {
     let (first, second) = (told(&["a", "b"]), told(&["b", "c"]));
     let root = |label: &str, told: &Told| Root::new(Scope::User, label, told.clone());
     let rules = CatalogOptions::default;
-    let one = Catalog::discover(vec![root("second", &second)], rules(), NOW);
+    let one = Catalog::discover(vec![root("second", &second)], rules(), at(NOW));
     second.reads();
     let both = one.refresh(
         vec![root("first", &first), root("second", &second)],
         rules(),
-        NOW,
+        at(NOW),
     );
     insta::assert_snapshot!(shown(&both.changes), @"
     added a user:second/b
@@ -240,7 +240,7 @@ fn root_that_comes_or_goes_changes_only_its_own_skills() {
     assert_eq!(second.reads(), 0, "a root is known again by its label");
     let gone = both
         .catalog
-        .refresh(vec![root("first", &first)], rules(), NOW);
+        .refresh(vec![root("first", &first)], rules(), at(NOW));
     assert_eq!(shown(&gone.changes), "removed c user:second/b\n");
     assert_eq!(first.reads(), 2);
 }
@@ -252,19 +252,19 @@ fn change_of_rules_or_trust_reads_no_file_and_is_a_change() {
     told.reads();
     let mut rules = CatalogOptions::default();
     rules.enablement.set("a", Toggle::Off);
-    let off = old.refresh(told.roots(), rules.clone(), NOW);
+    let off = old.refresh(told.roots(), rules.clone(), at(NOW));
     assert_eq!(shown(&off.changes), "changed a\n");
     let untrusted = told
         .roots()
         .into_iter()
         .map(|root| root.with_trust(Trust::Untrusted));
-    let distrusted = off.catalog.refresh(untrusted.collect(), rules, NOW);
+    let distrusted = off.catalog.refresh(untrusted.collect(), rules, at(NOW));
     assert_eq!(shown(&distrusted.changes), "changed a b\n");
     assert_eq!(told.reads(), 0);
     // Other limits read everything again: they decide what is read.
     let mut rules = CatalogOptions::default();
     rules.read.walk.limits.yaml_keys = 1;
-    old.refresh(told.roots(), rules, NOW);
+    old.refresh(told.roots(), rules, at(NOW));
     assert_eq!(told.reads(), 2);
 }
 
@@ -292,7 +292,7 @@ fn refresh_on_disk_follows_the_files() {
         )]
     };
     // Nothing that was just written is settled, and everything is compared by content.
-    let now = i64::MAX;
+    let now = far_future();
     let catalog = Catalog::discover(roots(), CatalogOptions::default(), now);
     assert!(
         catalog
@@ -345,8 +345,8 @@ fn refresh_knows_a_linked_skill_by_the_same_folder_as_discovery() {
             FsSource::open(root.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
-    let new = catalog.refresh(roots(), CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), far_future());
+    let new = catalog.refresh(roots(), CatalogOptions::default(), far_future());
     assert!(new.changes.is_empty());
     assert_eq!(new.catalog.get("z").unwrap().skill().folder.path(), "z");
     assert_eq!(new.catalog.findings(), catalog.findings());
@@ -369,11 +369,11 @@ fn folder_that_became_a_link_is_read_as_one_after_a_refresh() {
         let source = FsSource::open(at("skills")).unwrap();
         vec![Root::new(Scope::User, "user", source)]
     };
-    let old = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let old = Catalog::discover(roots(), CatalogOptions::default(), far_future());
     std::fs::rename(at("skills/a"), at("moved")).unwrap();
     std::os::unix::fs::symlink("../moved", at("skills/a")).unwrap();
     let new = old
-        .refresh(roots(), CatalogOptions::default(), i64::MAX)
+        .refresh(roots(), CatalogOptions::default(), far_future())
         .catalog;
     let head = |catalog: &Catalog| {
         let skill = catalog.entries().next().unwrap().skill().clone();
@@ -456,9 +456,9 @@ fn file_that_may_not_be_read_is_refused_by_discovery_and_refresh_alike() {
             FsSource::open(root.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), far_future());
     assert_eq!(catalog.refused().len(), 1);
-    let new = catalog.refresh(roots(), CatalogOptions::default(), i64::MAX);
+    let new = catalog.refresh(roots(), CatalogOptions::default(), far_future());
     assert!(new.changes.is_empty());
     assert_eq!(everything(&new.catalog), everything(&catalog));
 }

@@ -5,9 +5,9 @@ use skillfold_core::catalog::{CacheReport, CachedDiscovery, CachedScan};
 use skillfold_core::read::{FrontmatterReader, ReadOptions};
 use skillfold_core::source::WalkOptions;
 use skillfold_core::{Catalog, CatalogOptions, FsSource, MemorySource, Root, Scope};
-use skillfold_testkit::{files, folder, write};
+use skillfold_testkit::{far_future, files, folder, write};
 
-use crate::told::{File, NOW, SECOND, Told};
+use crate::told::{File, NOW, SECOND, Told, at};
 
 /// Every kind of value that a skill can hold.
 const EVERYTHING: &str = "---
@@ -62,7 +62,7 @@ fn recall(told: &Told, bytes: &[u8], now_ns: i64) -> CachedDiscovery {
     Catalog::discover_cached(
         told.roots(),
         CatalogOptions::default(),
-        now_ns,
+        at(now_ns),
         remembered.as_slice(),
     )
 }
@@ -141,18 +141,9 @@ fn what_is_not_settled_is_not_remembered() {
 fn other_rules_and_other_roots_do_not_use_it() {
     let told = everything();
     let bytes = told.discover(NOW).to_scan_bytes(0).unwrap();
-    let yaml = ReadOptions {
-        reader: FrontmatterReader::Yaml,
-        ..ReadOptions::default()
-    };
+    let yaml = ReadOptions::default().with_reader(FrontmatterReader::Yaml);
     assert!(CachedScan::new(&bytes, &yaml).is_none());
-    let paged = ReadOptions {
-        walk: WalkOptions {
-            page: 7,
-            ..WalkOptions::default()
-        },
-        ..ReadOptions::default()
-    };
+    let paged = ReadOptions::default().with_walk(WalkOptions::default().with_page(7));
     assert!(CachedScan::new(&bytes, &paged).is_none());
     let folder = folder("//- a/SKILL.md\n---\nname: a\ndescription: x\n---\n");
     let roots = vec![Root::new(
@@ -161,7 +152,7 @@ fn other_rules_and_other_roots_do_not_use_it() {
         FsSource::open(folder.path()).unwrap(),
     )];
     let remembered = CachedScan::new(&bytes, &ReadOptions::default()).unwrap();
-    let again = Catalog::discover_cached(roots, CatalogOptions::default(), NOW, &[remembered]);
+    let again = Catalog::discover_cached(roots, CatalogOptions::default(), at(NOW), &[remembered]);
     assert_eq!(again.roots[0].kept, 0);
 }
 
@@ -169,7 +160,7 @@ fn other_rules_and_other_roots_do_not_use_it() {
 fn a_source_that_does_not_outlive_its_process_is_not_remembered() {
     let source = MemorySource::new([("a/SKILL.md", "---\nname: a\ndescription: x\n---\n")]);
     let roots = vec![Root::new(Scope::User, "a", source)];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), NOW);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), at(NOW));
     assert!(catalog.to_scan_bytes(0).is_none());
     assert!(catalog.to_scan_bytes(1).is_none());
 }
@@ -188,11 +179,16 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
             FsSource::open(folder.path()).unwrap(),
         )]
     };
-    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), far_future());
     let bytes = catalog.to_scan_bytes(0).unwrap();
     let again = |bytes: &[u8]| {
         let remembered = CachedScan::new(bytes, &ReadOptions::default()).unwrap();
-        Catalog::discover_cached(roots(), CatalogOptions::default(), i64::MAX, &[remembered])
+        Catalog::discover_cached(
+            roots(),
+            CatalogOptions::default(),
+            far_future(),
+            &[remembered],
+        )
     };
     let same = again(&bytes);
     assert_eq!((same.roots[0].kept, same.roots[0].read), (3, 0));
@@ -204,7 +200,7 @@ fn folders_on_disk_are_remembered_as_they_are_found() {
     let other = again(&bytes);
     assert_eq!((other.roots[0].kept, other.roots[0].read), (2, 1));
     assert_same(
-        &Catalog::discover(roots(), CatalogOptions::default(), i64::MAX),
+        &Catalog::discover(roots(), CatalogOptions::default(), far_future()),
         &other.catalog,
     );
 }
@@ -237,16 +233,20 @@ fn start_in_a_large_folder_finds_what_a_search_would() {
         let source = FsSource::open(root.path().join("skills")).unwrap();
         vec![Root::new(Scope::User, "mine", source)]
     };
-    let catalog = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots(), CatalogOptions::default(), far_future());
     assert_eq!(catalog.len(), 1_102);
     let bytes = catalog.to_scan_bytes(0).unwrap();
     let other = "//- skills/n600/SKILL.md\n---\nname: other\ndescription: d\n---\n";
     write(root.path(), &files(other));
     let remembered = CachedScan::new(&bytes, &ReadOptions::default()).unwrap();
-    let again =
-        Catalog::discover_cached(roots(), CatalogOptions::default(), i64::MAX, &[remembered]);
+    let again = Catalog::discover_cached(
+        roots(),
+        CatalogOptions::default(),
+        far_future(),
+        &[remembered],
+    );
     assert_eq!((again.roots[0].kept, again.roots[0].read), (1_101, 1));
-    let anew = Catalog::discover(roots(), CatalogOptions::default(), i64::MAX);
+    let anew = Catalog::discover(roots(), CatalogOptions::default(), far_future());
     assert_same(&anew, &again.catalog);
     assert_eq!(anew.findings(), again.catalog.findings());
     assert!(anew.findings().len() >= 4, "{:?}", anew.findings());

@@ -4,7 +4,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, Envelope, Error, FsSource, LoadOptions, Loader, MemorySource, Root,
     Scope,
 };
-use skillfold_testkit::{files, folder, write};
+use skillfold_testkit::{far_future, files, folder, write};
 
 use crate::told::{File, NOW, Told};
 
@@ -26,11 +26,11 @@ const TREE: &str = "
 
 fn in_memory() -> Catalog {
     let root = Root::new(Scope::User, "mine", MemorySource::new(files(TREE)));
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 /// Returns what a model gets, whatever happens.
@@ -58,7 +58,7 @@ fn plain_envelope_is_the_text_of_the_instructions() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "a.pdf", Envelope::Plain).unwrap();
     assert_eq!(loaded.text, loaded.instructions.text());
@@ -95,7 +95,7 @@ fn list_of_files_that_is_not_whole_says_so() {
     rules.read.walk.limits.walk_entries = 10;
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, rules, i64::MAX);
+    let catalog = Catalog::discover(roots, rules, far_future());
     let entry = catalog.resolve_or_suggest("pdf").unwrap();
     let loaded = loader().render(&entry, "", Envelope::SkillContext).unwrap();
     assert!(
@@ -135,7 +135,7 @@ fn unreadable_file_gives_an_answer_that_says_why() {
     let root = folder(TREE);
     let source = FsSource::open(root.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
     drop(root);
     insta::assert_snapshot!(answer(&catalog, "pdf", Envelope::SkillContent), @r#"
     <skill_content name="pdf">
@@ -159,7 +159,7 @@ fn tags_of_the_arguments_are_not_laid_to_the_skill() {
         "mine",
         MemorySource::new([("a/SKILL.md", file)]),
     );
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let entry = catalog.resolve_or_suggest("a").unwrap();
     let loaded = loader().render(&entry, "<instructions>", Envelope::SkillContext);
     insta::assert_snapshot!(loaded.unwrap().notes[0], @"warning[SF805]: Tags of the envelope `skill_context` were made harmless: 0 of the instructions, 1 of the arguments");
@@ -177,7 +177,7 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     let many = (0..10_000).map(|number| (format!("pdf/data/{number:05}.csv"), String::new()));
     let tree = files(TREE).into_iter().chain(many);
     let root = Root::new(Scope::User, "mine", MemorySource::new(tree));
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
     let notes = loaded.unwrap().notes;
     let notes: Vec<_> = notes.iter().map(ToString::to_string).collect();
@@ -191,7 +191,7 @@ fn load_looks_at_a_bounded_number_of_files_and_says_so() {
     write(folder.path(), &many.collect::<Vec<_>>());
     let source = FsSource::open(folder.path()).unwrap();
     let roots = vec![Root::new(Scope::User, "mine", source)];
-    let catalog = Catalog::discover(roots, CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(roots, CatalogOptions::default(), far_future());
     let loaded = loader().render(&catalog.get("pdf").unwrap(), "", Envelope::SkillContent);
     let loaded = loaded.unwrap();
     assert!(loaded.text.contains("references/forms.md"));

@@ -215,10 +215,7 @@ fn files_come_page_by_page_in_the_order_of_paths() {
     let root = tempfile::tempdir().unwrap();
     skillfold_testkit::write(root.path(), &tree);
     let disk = FsSource::open(root.path()).unwrap();
-    let limits = Limits {
-        resources: 3,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_resources(3);
     insta::assert_snapshot!(pages(&disk, &limits), @"
     SKILL.md
     a-b/x
@@ -233,10 +230,7 @@ fn files_come_page_by_page_in_the_order_of_paths() {
     ");
     let memory = MemorySource::new(tree);
     for resources in [0, 1, 2, 3, 7, 8, 9, 100] {
-        let limits = Limits {
-            resources,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_resources(resources);
         assert_eq!(pages(&disk, &limits), pages(&memory, &limits));
     }
 }
@@ -245,11 +239,7 @@ fn files_come_page_by_page_in_the_order_of_paths() {
 fn findings_are_on_the_first_page() {
     let root = folder(TREE);
     symlink("..", root.path().join("pdf/up")).unwrap();
-    let limits = Limits {
-        resources: 2,
-        resource_depth: 4,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_resources(2).with_resource_depth(4);
     let source = FsSource::open(root.path()).unwrap();
     insta::assert_snapshot!(pages(&source, &limits), @"
     SKILL.md
@@ -271,10 +261,7 @@ fn no_file_is_left_out_because_of_the_order_of_the_file_system() {
         fs::write(file, "").unwrap();
     }
     let source = FsSource::open(root.path()).unwrap();
-    let limits = Limits {
-        resources: 10,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_resources(10);
     let all = pages(&source, &limits);
     let scripts: Vec<_> = all
         .lines()
@@ -292,10 +279,7 @@ fn folder_is_listed_whole_or_not_at_all_where_the_bound_is_reached() {
     }
     let source = FsSource::open(root.path()).unwrap();
     let listed = |walk_entries| {
-        let limits = Limits {
-            walk_entries,
-            ..Limits::default()
-        };
+        let limits = Limits::default().with_walk_entries(walk_entries);
         pages(&source, &limits)
     };
     insta::assert_snapshot!(listed(3), @"SF507");
@@ -323,10 +307,7 @@ fn findings_over_the_limit_are_counted() {
     for number in 0..5 {
         symlink("none", root.path().join(format!("pdf/link{number}"))).unwrap();
     }
-    let limits = Limits {
-        findings: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_findings(2);
     let source = FsSource::open(root.path()).unwrap();
     let page = source.resources(&Folder::new("pdf").unwrap(), &limits, None);
     let findings = page.unwrap().findings;

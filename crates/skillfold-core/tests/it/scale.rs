@@ -6,7 +6,7 @@ use skillfold_core::catalog::{Filter, nearest};
 use skillfold_core::read::parse;
 use skillfold_core::source::Cursor;
 use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
-use skillfold_testkit::min_cpu_time;
+use skillfold_testkit::{far_future, min_cpu_time};
 
 const SMALL: usize = 200;
 const LARGE: usize = 50 * SMALL;
@@ -27,7 +27,7 @@ fn catalog(skills: usize) -> Catalog {
     Catalog::discover(
         vec![Root::new(Scope::User, "made", source)],
         CatalogOptions::default(),
-        i64::MAX,
+        far_future(),
     )
 }
 

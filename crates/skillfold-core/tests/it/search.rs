@@ -20,7 +20,7 @@ fn skill(name: &str, fields: &str, body: &str) -> (String, String) {
 fn catalog(skills: &[(String, String)]) -> Catalog {
     let files = skills.iter().map(|(path, text)| (&**path, &**text));
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    Catalog::discover(vec![root], CatalogOptions::default(), 0)
+    Catalog::discover(vec![root], CatalogOptions::default(), std::time::UNIX_EPOCH)
 }
 
 fn office() -> Catalog {
@@ -339,12 +339,12 @@ fn statistics_are_read_as_they_were_written() {
 }
 
 fn document(name: &str, description: &str, body: &str) -> Document {
-    DocumentBuilder::new().from_texts(&DocumentTexts {
-        name,
-        description,
-        body: Some(body),
-        ..DocumentTexts::default()
-    })
+    DocumentBuilder::new().from_texts(
+        &DocumentTexts::default()
+            .with_name(name)
+            .with_description(description)
+            .with_body(Some(body)),
+    )
 }
 
 /// Words that skills and requests share, and any others, between spaces of every width.

@@ -7,8 +7,9 @@ use skillfold_core::{
     Agent, Budget, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader,
     Matcher, MemorySource, Policy, Root, Scope, Session,
 };
+use skillfold_testkit::far_future;
 
-use crate::told::{File, NOW, SECOND, Told};
+use crate::told::{File, NOW, SECOND, Told, at};
 
 struct World {
     matcher: Matcher,
@@ -24,15 +25,11 @@ fn world(mode: Mode) -> World {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     World {
         matcher: Matcher::new(&catalog),
-        loader: Loader::new(LoadOptions::default(), || i64::MAX),
-        policy: Policy {
-            mode,
-            style: Style::Tiers,
-            ..Policy::default()
-        },
+        loader: Loader::new(LoadOptions::default(), far_future),
+        policy: Policy::default().with_mode(mode).with_style(Style::Tiers),
     }
 }
 
@@ -83,7 +80,7 @@ fn changed_body_is_given_again() {
     };
     put("Old.", 1);
     let catalog = told.discover(NOW);
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::default();
     let mut session = Session::new(ContextLifetime::History);
     let matcher = Matcher::new(&catalog);
@@ -242,8 +239,8 @@ fn skill_that_only_a_person_may_start_is_not_there_for_a_model() {
         "mine",
         MemorySource::new([("deploy/SKILL.md", file)]),
     );
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
+    let loader = Loader::new(LoadOptions::default(), far_future);
     let mut session = Session::new(ContextLifetime::History);
     for id in ["deploy", "deplo"] {
         let error = session
@@ -271,9 +268,9 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
     let file = "---\nname: greet\ndescription: d\ntriggers: [hello]\n---\nGreet $ARGUMENTS.\n";
     let source = MemorySource::new([("greet/SKILL.md", file)]);
     let root = Root::new(Scope::User, "mine", source);
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     let (matcher, policy) = (Matcher::new(&catalog), Policy::triggered());
-    let loader = Loader::new(LoadOptions::default(), || i64::MAX);
+    let loader = Loader::new(LoadOptions::default(), far_future);
     for lives in [ContextLifetime::History, ContextLifetime::Transient] {
         let mut session = Session::new(lives);
         let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
@@ -306,14 +303,11 @@ fn before_and_after() -> (Told, Catalog, Catalog) {
 #[test]
 fn reload_announces_only_the_difference() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (old, new) = (Matcher::new(&before), Matcher::new(&after));
     let mut all = String::new();
     for style in Style::ALL {
-        let policy = Policy {
-            style,
-            ..Policy::default()
-        };
+        let policy = Policy::default().with_style(style);
         let mut session = Session::new(ContextLifetime::History);
         let listing = session.listing(&before, &policy);
         assert_eq!(session.turn(&old, &loader, &policy, "x").text, None);
@@ -340,7 +334,7 @@ fn reload_announces_only_the_difference() {
 #[test]
 fn difference_is_told_in_every_call_where_the_host_drops_it() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
     let mut session = Session::new(ContextLifetime::Transient);
     session.listing(&before, &policy);
@@ -355,7 +349,7 @@ fn difference_is_told_in_every_call_where_the_host_drops_it() {
 #[test]
 fn difference_is_told_only_of_what_may_be_seen() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::catalog(Budget::characters(8_000));
     let whole = Session::new(ContextLifetime::History);
     let mut session = whole.child(&before, ["beta", "gamma"]).unwrap();
@@ -391,7 +385,7 @@ fn difference_of_everything_stays_within_the_budget() {
         );
     }
     let after = told.refresh(&before, NOW).catalog;
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
     let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
@@ -425,7 +419,7 @@ fn what_is_gone_is_told_of_before_what_is_new() {
         told.put(&name, File::new(&name, "New words"));
     }
     let after = told.refresh(&before, NOW).catalog;
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let policy = Policy::hybrid(Budget::characters(2_000));
     let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
@@ -437,7 +431,7 @@ fn what_is_gone_is_told_of_before_what_is_new() {
 #[test]
 fn difference_is_told_again_after_compaction() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let (new, policy) = (Matcher::new(&after), Policy::default());
     let mut session = Session::new(ContextLifetime::History);
     session.listing(&before, &policy);
@@ -451,7 +445,7 @@ fn difference_is_told_again_after_compaction() {
 #[test]
 fn difference_without_room_for_a_word_is_no_text() {
     let (_told, before, after) = before_and_after();
-    let loader = Loader::new(LoadOptions::default(), || NOW + 60 * SECOND);
+    let loader = Loader::new(LoadOptions::default(), || at(NOW + 60 * SECOND));
     let new = Matcher::new(&after);
     for limit in 0..10 {
         let policy = Policy::hybrid(Budget::characters(limit));

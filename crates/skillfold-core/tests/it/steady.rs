@@ -6,7 +6,7 @@ use skillfold_core::{
     Catalog, CatalogOptions, ContextLifetime, FsSource, LoadOptions, Loader, Matcher, Policy, Root,
     Scope, Session,
 };
-use skillfold_testkit::write;
+use skillfold_testkit::{far_future, write};
 
 const SKILLS: usize = 9;
 
@@ -32,14 +32,11 @@ fn told(order: &[usize], style: Style) -> String {
         let source = FsSource::open(folder.path().join(of)).unwrap();
         Root::new(scope, of, source)
     });
-    let catalog = Catalog::discover(roots.into(), CatalogOptions::default(), i64::MAX);
-    let policy = Policy {
-        style,
-        ..Policy::default()
-    };
+    let catalog = Catalog::discover(roots.into(), CatalogOptions::default(), far_future());
+    let policy = Policy::default().with_style(style);
     let (matcher, loader) = (
         Matcher::new(&catalog),
-        Loader::new(LoadOptions::default(), || i64::MAX),
+        Loader::new(LoadOptions::default(), far_future),
     );
     let mut session = Session::new(ContextLifetime::Transient);
     let mut all = session.listing(&catalog, &policy).text;

@@ -10,6 +10,7 @@ use skillfold_core::{
     Budget, Catalog, CatalogOptions, ContextLifetime, Entry, LoadOptions, Loader, Matcher,
     MemorySource, Policy, Root, Scope, Session,
 };
+use skillfold_testkit::far_future;
 
 /// Finds the same skills for each message.
 struct Fixed(&'static [(&'static str, f32)]);
@@ -17,10 +18,7 @@ struct Fixed(&'static [(&'static str, f32)]);
 impl Finder for Fixed {
     fn find(&self, _: &str, limit: usize, _: &dyn Fn(&Entry<'_>) -> bool) -> Vec<Suggestion> {
         let found = self.0.iter().take(limit);
-        let suggestion = |(id, confidence): &(&str, f32)| Suggestion {
-            id: (*id).into(),
-            confidence: *confidence,
-        };
+        let suggestion = |(id, confidence): &(&str, f32)| Suggestion::new(*id, *confidence);
         found.map(suggestion).collect()
     }
 }
@@ -42,11 +40,11 @@ fn catalog() -> Catalog {
         ),
     ]);
     let root = Root::new(Scope::User, "mine", source);
-    Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX)
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
 }
 
 fn loader() -> Loader {
-    Loader::new(LoadOptions::default(), || i64::MAX)
+    Loader::new(LoadOptions::default(), far_future)
 }
 
 fn matcher(found: &'static [(&'static str, f32)]) -> Matcher {
@@ -54,10 +52,7 @@ fn matcher(found: &'static [(&'static str, f32)]) -> Matcher {
 }
 
 fn triggered() -> Policy {
-    Policy {
-        style: Style::Bullets,
-        ..Policy::triggered()
-    }
+    Policy::triggered().with_style(Style::Bullets)
 }
 
 fn say(found: &'static [(&'static str, f32)], policy: &Policy, message: &str) -> Turn {
@@ -80,7 +75,7 @@ fn white_space_of_any_width_in_a_description_does_not_end_a_turn() {
         let described = format!("\"{}\\u{:04X}pdf\"", "x".repeat(300), u32::from(space));
         let source = MemorySource::new([skill("tool", &described, "")]);
         let root = Root::new(Scope::User, "mine", source);
-        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
         let kept = catalog
             .resolve_or_suggest("tool")
             .unwrap()
@@ -112,21 +107,18 @@ fn likeliest_skill_is_given_and_others_are_shown_by_a_line() {
 #[test]
 fn thresholds_decide_what_is_told() {
     let found = &[("invoices", 0.5), ("letters", 0.2)];
-    let with = |give_from, show_from| Policy {
-        suggestions: Some(SuggestionThresholds {
-            give_from,
-            show_from,
-        }),
-        ..triggered()
+    let with = |give_from, show_from| {
+        triggered().with_suggestions(Some(
+            SuggestionThresholds::default()
+                .with_give_from(give_from)
+                .with_show_from(show_from),
+        ))
     };
     let told = |policy: &Policy| decided(&say(found, policy, "Bill our customers"));
     assert_eq!(told(&with(0.6, 0.4)), ["invoices search suggested"]);
     assert_eq!(told(&with(0.5, 0.4)), ["invoices search given"]);
     assert_eq!(told(&with(0.9, 0.9)), [""; 0]);
-    let off = Policy {
-        suggestions: None,
-        ..triggered()
-    };
+    let off = triggered().with_suggestions(None);
     assert_eq!(told(&off), [""; 0]);
 }
 
@@ -174,10 +166,7 @@ fn finder_cannot_bring_what_a_conversation_may_not_see() {
 fn model_with_a_whole_listing_is_not_shown_a_line_again() {
     let found = &[("invoices", 0.5), ("letters", 0.3)];
     let told = |catalog_budget| {
-        let policy = Policy {
-            style: Style::Bullets,
-            ..Policy::hybrid(catalog_budget)
-        };
+        let policy = Policy::hybrid(catalog_budget).with_style(Style::Bullets);
         let mut session = Session::new(ContextLifetime::History);
         session.listing(&catalog(), &policy);
         let turn = session.turn(&matcher(found), &loader(), &policy, "Bill our customers");
@@ -198,22 +187,17 @@ fn skill_that_was_given_is_neither_given_nor_shown_again() {
     };
     assert_eq!(say(&triggered()), "invoices search given");
     assert_eq!(say(&triggered()), "invoices search known");
-    let careful = Policy {
-        suggestions: Some(SuggestionThresholds {
-            give_from: 0.95,
-            show_from: 0.1,
-        }),
-        ..triggered()
-    };
+    let careful = triggered().with_suggestions(Some(
+        SuggestionThresholds::default()
+            .with_give_from(0.95)
+            .with_show_from(0.1),
+    ));
     assert_eq!(say(&careful), "");
 }
 
 #[test]
 fn person_is_asked_about_what_is_likeliest() {
-    let policy = Policy {
-        fallback: Fallback::AskUser,
-        ..triggered()
-    };
+    let policy = triggered().with_fallback(Fallback::AskUser);
     let turn = say(
         &[("weather", 0.1), ("letters", 0.05)],
         &policy,
@@ -227,10 +211,7 @@ fn person_is_asked_about_what_is_likeliest() {
 #[test]
 fn line_about_what_may_fit_does_not_stop_the_fallback() {
     let with = |fallback, found| {
-        let policy = Policy {
-            fallback,
-            ..triggered()
-        };
+        let policy = triggered().with_fallback(fallback);
         say(found, &policy, "Something for our customers")
     };
     let lists_all = |turn: &Turn| {
@@ -253,10 +234,7 @@ fn line_about_what_may_fit_does_not_stop_the_fallback() {
 
 #[test]
 fn mode_without_matching_does_not_search() {
-    let policy = Policy {
-        mode: Mode::Catalog,
-        ..triggered()
-    };
+    let policy = triggered().with_mode(Mode::Catalog);
     let turn = say(&[("invoices", 0.9)], &policy, "Bill our customers");
     assert_eq!((decided(&turn).len(), turn.text), (0, None));
 }

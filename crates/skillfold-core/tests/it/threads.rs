@@ -1,5 +1,6 @@
 //! What programs may share between threads; the compiler checks it.
 
+use skillfold_core::catalog::SkillHandle;
 use skillfold_core::disclose::Turn;
 use skillfold_core::load::LoadedText;
 use skillfold_core::search::SearchIndex;
@@ -27,5 +28,6 @@ const _: () = {
     is_shared::<Root>();
     is_shared::<SearchIndex>();
     is_shared::<Session>();
+    is_shared::<SkillHandle>();
     is_shared::<Turn>();
 };

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skillfold_core::catalog::Refreshed;
 use skillfold_core::name::ResourcePath;
@@ -33,7 +35,7 @@ pub(crate) struct Held {
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) text: String,
-    pub(crate) revision: Revision,
+    pub(crate) revision: FileRevision,
     pub(crate) steadiness: Stability,
 }
 
@@ -41,7 +43,7 @@ impl File {
     /// A skill `folder` with a description, last changed a minute before the first look.
     pub(crate) fn new(folder: &str, description: &str) -> Self {
         let text = format!("---\nname: {folder}\ndescription: {description}\n---\n");
-        let revision = Revision {
+        let revision = FileRevision {
             device: 1,
             inode: 7,
             size: text.len() as u64,
@@ -55,9 +57,38 @@ impl File {
         }
     }
 
-    pub(crate) fn with(mut self, change: impl FnOnce(&mut Revision)) -> Self {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut FileRevision)) -> Self {
         change(&mut self.revision);
         self
+    }
+}
+
+/// The parts of a revision, for tests to change one by one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileRevision {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) size: u64,
+    pub(crate) modified_ns: i64,
+    pub(crate) changed_ns: i64,
+}
+
+impl FileRevision {
+    pub(crate) fn revision(self) -> Revision {
+        Revision::new(self.size)
+            .with_inode(self.device, self.inode)
+            .with_modified(at(self.modified_ns))
+            .with_changed(at(self.changed_ns))
+    }
+}
+
+/// Returns a time from nanoseconds since 1970.
+pub(crate) fn at(nanoseconds: i64) -> SystemTime {
+    let distance = Duration::from_nanos(nanoseconds.unsigned_abs());
+    if nanoseconds < 0 {
+        UNIX_EPOCH - distance
+    } else {
+        UNIX_EPOCH + distance
     }
 }
 
@@ -85,11 +116,11 @@ impl Told {
     }
 
     pub(crate) fn discover(&self, now_ns: i64) -> Catalog {
-        Catalog::discover(self.roots(), CatalogOptions::default(), now_ns)
+        Catalog::discover(self.roots(), CatalogOptions::default(), at(now_ns))
     }
 
     pub(crate) fn refresh(&self, catalog: &Catalog, now_ns: i64) -> Refreshed {
-        catalog.refresh(self.roots(), CatalogOptions::default(), now_ns)
+        catalog.refresh(self.roots(), CatalogOptions::default(), at(now_ns))
     }
 }
 
@@ -100,7 +131,7 @@ impl Source for Told {
             let folder = Folder::new(folder.as_str()).unwrap();
             listing
                 .folders
-                .push(ListedFolder::new(folder, file.revision));
+                .push(ListedFolder::new(folder, file.revision.revision()));
         }
         Ok(listing)
     }
@@ -114,14 +145,11 @@ impl Source for Told {
         let file = inner.files.get(folder.path());
         let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
         into.extend_from_slice(&file.text.as_bytes()[..bytes.min(file.text.len())]);
-        Ok(FileState {
-            revision: file.revision,
-            stability: file.steadiness,
-        })
+        Ok(FileState::new(file.revision.revision(), file.steadiness))
     }
 
-    fn persistent_name(&self) -> Option<&str> {
-        Some("told")
+    fn location(&self) -> Option<&Path> {
+        Some(Path::new("told"))
     }
 
     fn revision(&self, folder: &Folder) -> Result<Revision, Error> {
@@ -129,7 +157,7 @@ impl Source for Told {
         inner.looks += 1;
         let file = inner.files.get(folder.path());
         let file = file.ok_or_else(|| Error::not_found(folder.path()))?;
-        Ok(file.revision)
+        Ok(file.revision.revision())
     }
 
     fn read(&self, folder: &Folder, _: &ResourcePath, _: Range<u64>) -> Result<FileBytes, Error> {

@@ -4,13 +4,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use skillfold_core::view::{SkillRecord, SkillView};
 use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+use skillfold_testkit::far_future;
 
 fn catalog(text: &str) -> Catalog {
     let source = MemorySource::new([("a/SKILL.md", text)]);
     Catalog::discover(
         vec![Root::new(Scope::User, "r", source)],
         CatalogOptions::default(),
-        i64::MAX,
+        far_future(),
     )
 }
 

@@ -161,10 +161,7 @@ fn every_scalar_style_gives_the_text_that_yaml_means() {
 
 #[test]
 fn both_readers_agree_on_the_same_limits() {
-    let limits = Limits {
-        yaml_keys: 2,
-        ..Limits::default()
-    };
+    let limits = Limits::default().with_yaml_keys(2);
     let text = b"---\nname: a\ndescription: b\nlicense: c\n---\n";
     assert_eq!(
         parse_with(text, "a", FrontmatterReader::Lines, &limits),

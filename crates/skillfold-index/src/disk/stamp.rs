@@ -68,10 +68,8 @@ mod tests {
     use super::*;
 
     fn statistics() -> CorpusStatistics {
-        let document = DocumentBuilder::new().from_texts(&DocumentTexts {
-            name: "pdf forms",
-            ..DocumentTexts::default()
-        });
+        let document =
+            DocumentBuilder::new().from_texts(&DocumentTexts::default().with_name("pdf forms"));
         [&document].into_iter().collect()
     }
 

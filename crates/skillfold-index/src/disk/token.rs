@@ -112,11 +112,11 @@ mod tests {
 
     #[test]
     fn each_token_is_repeated_by_its_frequency() {
-        let document = DocumentBuilder::new().from_texts(&DocumentTexts {
-            name: "pdf",
-            description: "pdf form",
-            ..DocumentTexts::default()
-        });
+        let document = DocumentBuilder::new().from_texts(
+            &DocumentTexts::default()
+                .with_name("pdf")
+                .with_description("pdf form"),
+        );
         let text = encode_terms(&document);
         let mut tokenizer = RepeatTokenizer::default();
         let mut stream = tokenizer.token_stream(&text);

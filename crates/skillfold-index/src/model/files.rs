@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use skillfold_core::Error;
+use skillfold_core::{Error, ErrorKind};
 
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const TOKENIZER: &str = "tokenizer.json";
@@ -87,7 +87,9 @@ impl Folder {
     pub(super) fn error(&self, file: &str, why: &str) -> Error {
         // Some parsers append a location in their own code.
         let why = why.lines().next().unwrap_or_default();
-        Error::model(format!("{}/{file}", self.0), why)
+        let message = format!("Could not use the model file `{}/{file}`: {why}", self.0);
+        let hint = "Name a folder with `config.json`, `tokenizer.json` and `model.safetensors` of one model";
+        Error::new(ErrorKind::Invalid, message, hint)
     }
 }
 

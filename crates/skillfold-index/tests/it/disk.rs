@@ -28,11 +28,11 @@ fn key(skill: &Skill) -> DocumentKey {
 }
 
 fn document((name, description): &Skill) -> Document {
-    DocumentBuilder::new().from_texts(&DocumentTexts {
-        name,
-        description,
-        ..DocumentTexts::default()
-    })
+    DocumentBuilder::new().from_texts(
+        &DocumentTexts::default()
+            .with_name(name)
+            .with_description(description),
+    )
 }
 
 fn skill(name: &str, description: &str) -> Skill {

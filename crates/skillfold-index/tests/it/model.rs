@@ -232,11 +232,9 @@ fn what_a_skill_means_is_written_down_with_it() {
     let model = StaticModel::open(folder.path()).unwrap();
     let vectors = model.embed(&["repairs a car", "a soup"]).unwrap();
     let [repair, soup] = [0, 1].map(|at: usize| QuantizedVector::new(&vectors[at]).unwrap());
-    let texts = DocumentTexts {
-        name: "garage",
-        description: "Repairs a car",
-        ..DocumentTexts::default()
-    };
+    let texts = DocumentTexts::default()
+        .with_name("garage")
+        .with_description("Repairs a car");
     let document = DocumentBuilder::new()
         .from_texts(&texts)
         .with_embedding(Some(repair.clone()));

@@ -53,7 +53,7 @@ const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Where the server listens, and for whom.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "frontends set all fields")]
+#[non_exhaustive]
 pub struct HttpOptions {
     /// The address; port 0 picks a free port.
     pub address: SocketAddr,
@@ -65,6 +65,40 @@ pub struct HttpOptions {
     pub origins: Vec<String>,
     /// Limits on requests and clients.
     pub limits: HttpLimits,
+}
+
+impl HttpOptions {
+    /// Creates options without other host names or origins, and with the default limits.
+    pub fn new(address: SocketAddr, access: Access) -> Self {
+        Self {
+            address,
+            access,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            limits: HttpLimits::default(),
+        }
+    }
+
+    /// Accepts host names that clients may use for the server, besides the loopback names.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: Vec<String>) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// Accepts requests from web pages of these origins, besides the server's own.
+    #[must_use]
+    pub fn with_origins(mut self, origins: Vec<String>) -> Self {
+        self.origins = origins;
+        self
+    }
+
+    /// Sets the limits on requests and clients.
+    #[must_use]
+    pub fn with_limits(mut self, limits: HttpLimits) -> Self {
+        self.limits = limits;
+        self
+    }
 }
 
 /// Serves clients until the process is told to stop. Calls `ready` with the address once clients can connect.

@@ -31,7 +31,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
         Resource::new(uri::build(entry.id(), SKILL_FILE), entry.id())
             .with_description(SkillLine::new(entry).description)
             .with_mime_type("text/markdown")
-            .with_size(entry.skill().revision.size)
+            .with_size(entry.skill().revision.size())
     });
     let mut result = ListResourcesResult::with_all_items(resources.collect())
         .with_ttl_ms(TTL_MS)

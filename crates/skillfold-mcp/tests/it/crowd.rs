@@ -33,13 +33,7 @@ fn sessions() -> Option<usize> {
 }
 
 fn options(limits: HttpLimits) -> HttpOptions {
-    HttpOptions {
-        address: (Ipv4Addr::LOCALHOST, 0).into(),
-        access: Access::Open,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits,
-    }
+    HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), Access::Open).with_limits(limits)
 }
 
 /// Bytes that a request or two may hold.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skillfold::core::{FsSource, Root, Scope};
 use skillfold::{Environment, Host, Skills};
-use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server};
+use skillfold_mcp::{Access, HttpOptions, Options, Server};
 use skillfold_testkit::{files, folder, write};
 
 use crate::client::skills;
@@ -34,13 +34,7 @@ enum By {
 }
 
 fn serve(skills: Skills) -> SocketAddr {
-    let options = HttpOptions {
-        address: (Ipv4Addr::LOCALHOST, 0).into(),
-        access: Access::Open,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits: HttpLimits::default(),
-    };
+    let options = HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), Access::Open);
     start(Server::new(skills, Options::default()), options)
 }
 

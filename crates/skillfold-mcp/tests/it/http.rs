@@ -19,13 +19,7 @@ fn serve(access: Access) -> SocketAddr {
 
 /// Starts a server that lives as long as the process.
 pub(crate) fn serve_within(access: Access, limits: HttpLimits) -> SocketAddr {
-    let options = HttpOptions {
-        address: (Ipv4Addr::LOCALHOST, 0).into(),
-        access,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits,
-    };
+    let options = HttpOptions::new((Ipv4Addr::LOCALHOST, 0).into(), access).with_limits(limits);
     let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
     let server = Server::new(skills(tree, &[]), Options::default());
     start(server, options)
@@ -258,12 +252,6 @@ fn without_a_token_only_the_loopback_is_served() {
     let headers: Vec<_> = [&*host].into_iter().chain(FORM).collect();
     assert_eq!(post(address, &headers, INITIALIZE), "200");
     let server = Server::new(skills("", &[]), Options::default());
-    let options = HttpOptions {
-        address: (Ipv4Addr::UNSPECIFIED, 0).into(),
-        access: Access::Open,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        limits: HttpLimits::default(),
-    };
+    let options = HttpOptions::new((Ipv4Addr::UNSPECIFIED, 0).into(), Access::Open);
     assert!(skillfold_mcp::http(server, &options, |_| unreachable!()).is_err());
 }

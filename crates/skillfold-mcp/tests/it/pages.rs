@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
+use skillfold_mcp::{Access, HttpOptions, Options, Server, Token};
 
 use crate::client::skills;
 use crate::http::{FORM, INITIALIZE, TOKEN, ask, start};
@@ -10,13 +10,11 @@ use crate::http::{FORM, INITIALIZE, TOKEN, ask, start};
 const APP: &str = "https://app.example";
 
 fn options() -> HttpOptions {
-    HttpOptions {
-        address: (Ipv4Addr::LOCALHOST, 0).into(),
-        access: Access::Token(Token::new(TOKEN).unwrap()),
-        hosts: Vec::new(),
-        origins: vec![APP.to_owned()],
-        limits: HttpLimits::default(),
-    }
+    HttpOptions::new(
+        (Ipv4Addr::LOCALHOST, 0).into(),
+        Access::Token(Token::new(TOKEN).unwrap()),
+    )
+    .with_origins(vec![APP.to_owned()])
 }
 
 fn server(options: HttpOptions) -> SocketAddr {

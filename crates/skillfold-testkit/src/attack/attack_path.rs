@@ -19,7 +19,7 @@ pub struct AttackPath {
     /// What it attempts.
     pub class: AttackClass,
     /// Which outcomes are acceptable.
-    pub verdict: ExpectedOutcome,
+    pub expected: ExpectedOutcome,
 }
 
 /// What an attack attempts.
@@ -75,7 +75,7 @@ pub enum ExpectedOutcome {
 /// Builds attacks of one class.
 pub(super) fn attacks_of(
     class: AttackClass,
-    verdict: ExpectedOutcome,
+    expected: ExpectedOutcome,
     texts: impl IntoIterator<Item = impl Into<String>>,
 ) -> Vec<AttackPath> {
     let texts = texts.into_iter().map(Into::into);
@@ -83,7 +83,7 @@ pub(super) fn attacks_of(
         .map(|text| AttackPath {
             text,
             class,
-            verdict,
+            expected,
         })
         .collect()
 }

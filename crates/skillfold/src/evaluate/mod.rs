@@ -91,10 +91,7 @@ fn evaluate(
     let runner = QueryRunner {
         matcher,
         loader,
-        policy: &Policy {
-            mode,
-            ..policy.clone()
-        },
+        policy: &policy.clone().with_mode(mode),
     };
     for entry in entries {
         let skill = runner.run_skill(&entry);

@@ -30,7 +30,7 @@ use skillfold_core::load::{Dialect, Freshness, Strictness};
 use skillfold_core::read::{Profile, ReadOptions};
 use skillfold_core::source::{HiddenPolicy, LinkPolicy, WalkOptions};
 use skillfold_core::{
-    Agent, Catalog, CatalogOptions, Code, Diagnostic, Error, Limits, LoadOptions, Policy,
+    Agent, Catalog, CatalogOptions, Code, Diagnostic, Error, ErrorKind, Limits, LoadOptions, Policy,
 };
 
 use crate::environment::Environment;
@@ -41,6 +41,7 @@ pub use agent::ConfiguredAgent;
 pub use key::{KEYS, Key};
 pub use matching::Matching;
 pub use root::ConfiguredRoot;
+pub(crate) use setting::setting_error;
 pub use setting::{Origin, Setting, SettingFinding};
 #[cfg(feature = "store")]
 pub use write::{SettingsFile, write_setting};
@@ -208,57 +209,49 @@ impl Settings {
             let (pattern, toggle) = &setting.value;
             enablement.set(pattern, *toggle);
         }
-        CatalogOptions {
-            read: ReadOptions {
-                walk: WalkOptions {
-                    hidden: self.hidden.value,
-                    limits: Limits {
-                        walk_depth: self.max_depth.value,
-                        ..Limits::default()
-                    },
-                    ..WalkOptions::default()
-                },
-                ..ReadOptions::default()
-            },
-            precedence: self.precedence.value,
-            enablement,
-        }
+        CatalogOptions::default()
+            .with_read(
+                ReadOptions::default().with_walk(
+                    WalkOptions::default()
+                        .with_hidden(self.hidden.value)
+                        .with_limits(Limits::default().with_walk_depth(self.max_depth.value)),
+                ),
+            )
+            .with_precedence(self.precedence.value)
+            .with_enablement(enablement)
     }
 
     /// Returns the load options of these settings.
     pub fn load_options(&self) -> LoadOptions {
-        LoadOptions {
-            dialect: self.arguments.value,
-            strictness: if self.strict.value {
+        LoadOptions::default()
+            .with_dialect(self.arguments.value)
+            .with_strictness(if self.strict.value {
                 Strictness::Strict
             } else {
                 Strictness::Lenient
-            },
-            freshness: self.freshness.value,
-            cache_entries: self.cache_entries.value,
-            cache_bytes: self.cache_bytes.value,
-        }
+            })
+            .with_freshness(self.freshness.value)
+            .with_cache_entries(self.cache_entries.value)
+            .with_cache_bytes(self.cache_bytes.value)
     }
 
     /// Returns the disclosure policy of these settings.
     pub fn policy(&self) -> Policy {
-        Policy {
-            mode: self.disclosure.value,
-            style: self.style.value,
-            max_skills: self.max_per_request.value,
-            suggestions: match self.matching.value {
+        Policy::default()
+            .with_mode(self.disclosure.value)
+            .with_style(self.style.value)
+            .with_max_skills(self.max_per_request.value)
+            .with_suggestions(match self.matching.value {
                 Matching::Keyword => None,
                 Matching::Hybrid | Matching::Semantic => Some(SuggestionThresholds::default()),
-            },
-            breadcrumb: self.breadcrumb.value,
-            fallback: self.fallback.value,
-            log_detail: if self.log_content.value {
+            })
+            .with_breadcrumb(self.breadcrumb.value)
+            .with_fallback(self.fallback.value)
+            .with_log_detail(if self.log_content.value {
                 LogDetail::Content
             } else {
                 LogDetail::Names
-            },
-            ..Policy::default()
-        }
+            })
     }
 
     /// Reports patterns that match no skill, and unknown skills of agents. For the user's file this is only
@@ -318,7 +311,13 @@ impl Settings {
         let agent = self.agents.iter().find(|agent| agent.id == id);
         agent.map(ConfiguredAgent::agent).ok_or_else(|| {
             let ids = self.agents.iter().map(|agent| &*agent.id);
-            Error::no_agent(id, nearest(id, ids, MAX_AGENT_SUGGESTIONS))
+            let message = format!("There is no agent `{id}`");
+            let hint = "Check the id; `skillfold config` lists the agents";
+            Error::new(ErrorKind::NotFound, message, hint).with_nearest(nearest(
+                id,
+                ids,
+                MAX_AGENT_SUGGESTIONS,
+            ))
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use skillfold_core::diagnostic::{Severity, Span, visible};
-use skillfold_core::{Code, Diagnostic};
+use skillfold_core::{Code, Diagnostic, Error, ErrorKind};
 
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,13 @@ impl<T> Setting<T> {
             origin: Origin::Default,
         }
     }
+}
+
+/// Returns the error for an invalid setting; `origin` says where it was set, `reason` what is wrong with it.
+pub(crate) fn setting_error(origin: &str, reason: &str) -> Error {
+    let message = format!("{reason} ({origin})");
+    let hint = "Correct the setting; `skillfold config --explain` shows all";
+    Error::new(ErrorKind::Invalid, message, hint)
 }
 
 /// A problem with a setting.

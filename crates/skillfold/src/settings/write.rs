@@ -11,7 +11,7 @@ use crate::environment::{Environment, MAX_SETTINGS_BYTES};
 use crate::settings::key::{Key, ValueForm};
 use crate::settings::layer::{Layer, PATH_SEPARATOR, unknown_key};
 use crate::settings::root;
-use crate::settings::setting::{Origin, SettingFinding};
+use crate::settings::setting::{Origin, SettingFinding, setting_error};
 use crate::settings::value::{RawValue, ValueContext};
 
 /// A settings file.
@@ -38,7 +38,7 @@ pub fn write_setting(
     let (path, target, origin, base) = match file {
         SettingsFile::Project if environment.home_dir() == Some(environment.project()) => {
             let why = "The project is your home; make the setting in your own file";
-            return Err(Error::setting(key, why));
+            return Err(setting_error(key, why));
         }
         SettingsFile::Project => {
             let path = environment.project_settings();
@@ -73,7 +73,7 @@ pub fn write_setting(
     let old = target.read(MAX_SETTINGS_BYTES)?;
     let text = target.text(old.as_ref())?.unwrap_or_default();
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        Error::invalid(path.to_string_lossy(), error.message().trim().to_owned())
+        Error::invalid(path.to_string_lossy(), error.message().trim())
     })?;
     match document.get_mut(key) {
         Some(old) => replace_value(old, item),
@@ -99,8 +99,7 @@ fn replace_value(old: &mut Item, mut new: Value) {
 
 /// Checks a setting and returns its TOML value.
 fn check_value(name: &str, value: &str, context: &ValueContext<'_>) -> Result<Value, Error> {
-    let invalid =
-        |finding: &SettingFinding| Error::setting("argument", finding.diagnostic.message.clone());
+    let invalid = |finding: &SettingFinding| setting_error("argument", &finding.diagnostic.message);
     let Some(key) = Key::find(name) else {
         return Err(invalid(&unknown_key(name, context)));
     };

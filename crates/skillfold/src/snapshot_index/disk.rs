@@ -227,7 +227,7 @@ impl DiskSnapshotIndex {
 /// Returns a fingerprint of a catalog's roots, to name their caches.
 pub(super) fn roots_fingerprint(catalog: &Catalog) -> String {
     let roots = catalog.roots().iter();
-    let names = roots.map(|root| root.source().persistent_name().unwrap_or(root.label()));
+    let names = roots.map(|root| root.cache_name().unwrap_or(root.label()));
     let names: Vec<&str> = names.collect();
     let digest = Digest::sha256(names.join("\n").as_bytes()).to_string();
     let hex = digest.rsplit(':').next().unwrap_or_default();
@@ -253,18 +253,12 @@ fn skill_keys(catalog: &Catalog, previous: Option<&DiskSnapshotIndex>) -> Vec<Do
 fn skill_key(entry: &Entry<'_>) -> DocumentKey {
     let (skill, source) = (entry.skill(), entry.root().source());
     let mut bytes = Vec::with_capacity(256);
-    if let Some(name) = source.persistent_name() {
-        let revision = &skill.revision;
+    if let Some(name) = entry.root().cache_name() {
         for part in [name, skill.folder.path()] {
             bytes.extend_from_slice(part.as_bytes());
             bytes.push(0);
         }
-        for number in [revision.device, revision.inode, revision.size] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        for time in [revision.modified_ns, revision.changed_ns] {
-            bytes.extend_from_slice(&time.to_le_bytes());
-        }
+        bytes.extend_from_slice(&skill.revision.to_bytes());
     } else {
         let manifest = &skill.manifest;
         let parts = [entry.id(), manifest.name().as_str(), manifest.description()];
@@ -288,6 +282,7 @@ mod tests {
     use std::time::Duration;
 
     use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+    use skillfold_testkit::far_future;
     use tempfile::TempDir;
 
     use super::DiskSnapshotIndex;
@@ -305,7 +300,7 @@ mod tests {
         Arc::new(Catalog::discover(
             vec![root],
             CatalogOptions::default(),
-            i64::MAX,
+            far_future(),
         ))
     }
 

@@ -297,7 +297,7 @@ impl Finder for SnapshotIndex {
     ) -> Vec<Suggestion> {
         let hits = self.search(&self.query(message), limit, may_see);
         let found = hits.ranked.into_iter();
-        let suggestion = |(id, _, confidence)| Suggestion { id, confidence };
+        let suggestion = |(id, _, confidence)| Suggestion::new(id, confidence);
         found.map(suggestion).collect()
     }
 }
@@ -350,6 +350,7 @@ mod tests {
 
     use skillfold_core::search::SearchCoverage;
     use skillfold_core::{Catalog, CatalogOptions, MemorySource, Root, Scope};
+    use skillfold_testkit::far_future;
 
     use super::{MAX_BODIES, SearchResources, SnapshotIndex};
 
@@ -363,7 +364,7 @@ mod tests {
         Arc::new(Catalog::discover(
             vec![root],
             CatalogOptions::default(),
-            i64::MAX,
+            far_future(),
         ))
     }
 

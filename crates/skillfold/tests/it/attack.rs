@@ -27,7 +27,7 @@ fn no_path_of_a_call_gives_a_byte_from_outside_the_skill() {
         for attack in &attacks {
             match skills.read_range(ATTACKED_SKILL, &attack.text, ..1 << 16) {
                 Ok(content) => {
-                    assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                    assert_eq!(attack.expected, ExpectedOutcome::Inside, "{attack:?}");
                     assert!(!contains_secret(content.bytes()), "{attack:?}");
                 }
                 Err(error) => {

@@ -26,10 +26,7 @@ fn world() -> World {
 }
 
 fn bullets() -> Policy {
-    Policy {
-        style: Style::Bullets,
-        ..Policy::default()
-    }
+    Policy::default().with_style(Style::Bullets)
 }
 
 /// A model that looks for a template in what it was told, reads it and fills it in.
@@ -103,10 +100,7 @@ fn worker_lists_loads_code_review_and_applies_it() {
     let world = world();
     let skills = world.skills();
     let request = "Look at the kv extension.\nkv/main.py:3: KEY = \"sk-1234\"";
-    let policy = Policy {
-        mode: Mode::Catalog,
-        ..bullets()
-    };
+    let policy = bullets().with_mode(Mode::Catalog);
     let told = told(
         &mut skills.session(policy, ContextLifetime::History),
         request,

@@ -23,12 +23,10 @@ fn skills(skills: &[(&str, &str, &str)]) -> Skills {
 
 /// Returns the policy that puts instructions into a request that matches, and nothing into any other.
 fn silent() -> Policy {
-    Policy {
-        mode: Mode::Triggered,
-        style: Style::Markdown,
-        breadcrumb: Breadcrumb::Off,
-        ..Policy::default()
-    }
+    Policy::default()
+        .with_mode(Mode::Triggered)
+        .with_style(Style::Markdown)
+        .with_breadcrumb(Breadcrumb::Off)
 }
 
 fn session(of: &[(&str, &str, &str)]) -> Session {
@@ -65,10 +63,7 @@ fn multiple_skills_matched_respects_max_limit() {
         given.map(|one| one.id.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(given(&turn), ["a", "b", "c"]);
-    let one = Policy {
-        max_skills: 1,
-        ..silent()
-    };
+    let one = silent().with_max_skills(1);
     let turn = skills(&of)
         .session(one, ContextLifetime::History)
         .turn("the report");
@@ -217,11 +212,7 @@ fn listing_that_stands_in_the_system_prompt_has_no_instructions() {
     let of = skills(&[GREET, WEATHER]);
     for mode in [Mode::Catalog, Mode::Triggered, Mode::Hybrid] {
         for style in Style::ALL {
-            let policy = Policy {
-                mode,
-                style,
-                ..Policy::default()
-            };
+            let policy = Policy::default().with_mode(mode).with_style(style);
             let mut session = of.session(policy, ContextLifetime::History);
             session.turn("Say bonjour");
             let listing = session.listing().text;

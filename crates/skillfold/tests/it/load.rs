@@ -153,10 +153,7 @@ fn every_id_loads_as_it_is_printed_in_a_listing() {
     let ids: Vec<&str> = catalog.visible().map(|entry| entry.id()).collect();
     assert_eq!(ids.len(), names.len());
     for style in Style::ALL {
-        let policy = Policy {
-            style,
-            ..Policy::default()
-        };
+        let policy = Policy::default().with_style(style);
         let mut session = skills.session(policy, ContextLifetime::History);
         let listing = session.listing().text;
         let printed = printed(style, &listing);

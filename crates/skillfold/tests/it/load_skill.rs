@@ -65,7 +65,7 @@ fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
 fn default_listing_reminds_the_model_to_look_at_skills_first() {
     let hint = "Always check the available skills before starting a complex task.";
     let listing = |style| {
-        let policy = Policy { style, ..catalog() };
+        let policy = catalog().with_style(style);
         registry()
             .session(policy, ContextLifetime::History)
             .listing()
@@ -250,11 +250,9 @@ fn instructions_come_with_an_estimate_of_their_tokens() {
         "{tokens} {counted}"
     );
     // A request that matches says what each of them takes, also where there is no room.
-    let policy = Policy {
-        bodies: Budget::tokens(1),
-        style: Style::Bullets,
-        ..Policy::default()
-    };
+    let policy = Policy::default()
+        .with_bodies(Budget::tokens(1))
+        .with_style(Style::Bullets);
     let turn = skills
         .session(policy, ContextLifetime::History)
         .turn("/greet Alice");

@@ -47,19 +47,19 @@ impl Source for Lasting {
             listing.next = Some(Cursor::after("the rest"));
         }
         for listed in &mut listing.folders {
-            listed.revision.inode = 1;
+            listed.revision = listed.revision.with_inode(0, 1);
         }
         Ok(listing)
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
         let mut state = self.0.head(folder, bytes, into)?;
-        state.revision.inode = 1;
+        state.revision = state.revision.with_inode(0, 1);
         Ok(state)
     }
 
-    fn persistent_name(&self) -> Option<&str> {
-        Some("made")
+    fn location(&self) -> Option<&Path> {
+        Some(Path::new("made"))
     }
 
     fn read(

@@ -32,17 +32,12 @@ impl Generations {
     }
 
     fn revision(&self, number: usize) -> Revision {
-        Revision {
-            device: 0,
-            inode: if number.is_multiple_of(EVERY) {
-                self.0.load(Ordering::SeqCst)
-            } else {
-                0
-            },
-            size: 0,
-            modified_ns: 0,
-            changed_ns: 0,
-        }
+        let generation = if number.is_multiple_of(EVERY) {
+            self.0.load(Ordering::SeqCst)
+        } else {
+            0
+        };
+        Revision::default().with_inode(0, generation)
     }
 }
 

@@ -2,10 +2,7 @@
 
 /// The content of an envelope.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct EnvelopeParts<'a> {
     /// The requested id.
     pub id: &'a str,
@@ -16,19 +13,28 @@ pub struct EnvelopeParts<'a> {
     /// The approximate number of tokens in the body.
     pub tokens: u64,
     /// Ids of required skills. At most ten are named; entries that are not valid ids are left out.
-    pub requires: &'a [Box<str>],
+    pub requires: &'a [&'a str],
     /// Files of the skill, relative to its folder.
     pub files: &'a [&'a str],
     /// The number of files that are not in `files`.
     pub unlisted: usize,
 }
 
+setters! {
+    EnvelopeParts<'a> {
+        with_id(id: &'a str),
+        with_body(body: &'a str),
+        with_base_dir(base_dir: Option<&'a str>),
+        with_tokens(tokens: u64),
+        with_requires(requires: &'a [&'a str]),
+        with_files(files: &'a [&'a str]),
+        with_unlisted(unlisted: usize),
+    }
+}
+
 /// Why a skill could not be loaded, for a model to act on.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "hosts set fields with struct update syntax"
-)]
+#[non_exhaustive]
 pub struct LoadFailure<'a> {
     /// The requested id.
     pub id: &'a str,
@@ -38,6 +44,15 @@ pub struct LoadFailure<'a> {
     pub hint: &'a str,
     /// Similar ids, the nearest first.
     pub nearest: &'a [&'a str],
+}
+
+setters! {
+    LoadFailure<'a> {
+        with_id(id: &'a str),
+        with_message(message: &'a str),
+        with_hint(hint: &'a str),
+        with_nearest(nearest: &'a [&'a str]),
+    }
 }
 
 /// A rendered envelope.

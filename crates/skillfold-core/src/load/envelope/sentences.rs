@@ -24,7 +24,7 @@ pub(super) fn requires_sentence(parts: &EnvelopeParts<'_>, escape: Escape) -> Op
     let ids: Vec<&str> = parts
         .requires
         .iter()
-        .map(|name| &**name)
+        .copied()
         .filter(|name| is_id(name))
         .collect();
     let pronoun = match ids.len() {

@@ -19,14 +19,13 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Refusal};
 use crate::limits::Limits;
 use crate::name::ResourcePath;
 use crate::source::{
-    Cursor, FileBytes, FileState, Finding, Folder, FolderPage, LinkPolicy, ListedFolder,
-    ResourceKind, Resources, Revision, SKILL_FILE, ScannedFolder, Source, WalkOptions,
+    Cursor, FileBytes, FileState, Folder, FolderPage, LinkPolicy, ListedFolder, ResourceKind,
+    Resources, Revision, SKILL_FILE, ScannedFolder, Source, WalkOptions, WalkReport,
 };
 
 use tree::{AccessRule, EntryKind, Tree, read_stable};
@@ -50,8 +49,6 @@ use unix::UnixTree as NativeTree;
 pub struct FsSource {
     tree: Box<dyn Tree>,
     path: PathBuf,
-    /// Whether the last walk followed a link.
-    followed_links: AtomicBool,
     /// The budget shared with other untrusted folders; `None` if the folder is trusted.
     budget: Option<UntrustedBudget>,
 }
@@ -75,7 +72,6 @@ impl FsSource {
             tree: Box::new(tree),
             // Models get paths of files, and may have another working directory.
             path: std::path::absolute(&path).unwrap_or(path),
-            followed_links: AtomicBool::new(false),
             budget: None,
         }
     }
@@ -124,12 +120,9 @@ impl Source for FsSource {
     /// Walks the whole folder for each page: a page bounds what is returned, not the work.
     fn list(&self, options: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
         let mut listing = FolderPage::default();
-        listing.findings = self.run_walk(
-            options,
-            &mut walk::StatVisitor {
-                found: &mut |listed| listing.folders.push(listed),
-            },
-        )?;
+        let found = &mut |listed| listing.folders.push(listed);
+        let report = self.run_walk(options, &mut walk::StatVisitor { found })?;
+        listing.findings = report.findings;
         listing.folders.sort_by(|a, b| a.folder.cmp(&b.folder));
         if let Some(cursor) = cursor {
             listing
@@ -154,7 +147,7 @@ impl Source for FsSource {
         options: &WalkOptions,
         bytes: usize,
         found: &mut dyn FnMut(ScannedFolder<'_>),
-    ) -> Result<Vec<Finding>, Error> {
+    ) -> Result<WalkReport, Error> {
         let mut visitor = walk::HeadVisitor {
             bytes,
             buffer: Vec::new(),
@@ -167,7 +160,7 @@ impl Source for FsSource {
         &self,
         options: &WalkOptions,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Result<Vec<Finding>, Error> {
+    ) -> Result<WalkReport, Error> {
         self.run_walk(options, &mut walk::StatVisitor { found })
     }
 
@@ -176,21 +169,11 @@ impl Source for FsSource {
         options: &WalkOptions,
         path: &str,
         found: &mut dyn FnMut(ListedFolder),
-    ) -> Option<Vec<Finding>> {
+    ) -> Option<WalkReport> {
         let is_inside = !path.is_empty() && Folder::new(path).is_ok();
         is_inside.then_some(())?;
         let mut visitor = walk::StatVisitor { found };
-        walk::walk_at(
-            &*self.tree,
-            options,
-            path,
-            &mut visitor,
-            &self.followed_links,
-        )
-    }
-
-    fn followed_links(&self) -> bool {
-        self.followed_links.load(Ordering::Relaxed)
+        walk::walk_at(&*self.tree, options, path, &mut visitor)
     }
 
     fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
@@ -244,11 +227,6 @@ impl Source for FsSource {
         Some(&self.path)
     }
 
-    /// Returns the path, if it is valid UTF-8.
-    fn persistent_name(&self) -> Option<&str> {
-        self.path.to_str()
-    }
-
     fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
         let what = || display_path(folder, path.as_str());
         let stat = self
@@ -277,18 +255,17 @@ impl FsSource {
         &self,
         options: &WalkOptions,
         visitor: &mut dyn walk::SkillVisitor,
-    ) -> Result<Vec<Finding>, Error> {
-        self.followed_links.store(false, Ordering::Relaxed);
+    ) -> Result<WalkReport, Error> {
         let restricted = self.budget.as_ref().map(|budget| budget.restrict(options));
         let options = restricted.as_ref().unwrap_or(options);
         let name = self.root_name();
-        let walked = walk::walk(&*self.tree, &name, options, visitor, &self.followed_links);
-        let (mut findings, used) =
+        let walked = walk::walk(&*self.tree, &name, options, visitor);
+        let (mut report, used) =
             walked.map_err(|error| Error::read(self.path.to_string_lossy(), error))?;
         if let Some(budget) = &self.budget {
-            budget.spend(used, &mut findings);
+            budget.spend(used, &mut report.findings);
         }
-        Ok(findings)
+        Ok(report)
     }
 
     fn root_name(&self) -> String {

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use crate::error::is_transient;
 use crate::name::ResourcePath;
@@ -270,20 +270,8 @@ fn kind_of(file_type: std::fs::FileType) -> EntryKind {
 }
 
 fn revision(metadata: &Metadata) -> Revision {
-    let nanoseconds = |time: io::Result<SystemTime>| {
-        let since = time
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        since.map_or(0, |since| {
-            i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-        })
-    };
-    Revision {
-        device: 0,
-        inode: 0,
-        size: metadata.len(),
-        modified_ns: nanoseconds(metadata.modified()),
+    Revision::new(metadata.len())
+        .with_modified(metadata.modified().unwrap_or(UNIX_EPOCH))
         // The closest substitute for an inode: a replaced file has another creation time.
-        changed_ns: nanoseconds(metadata.created()),
-    }
+        .with_changed(metadata.created().unwrap_or(UNIX_EPOCH))
 }

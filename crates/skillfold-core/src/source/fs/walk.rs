@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::Code;
 use crate::error::{Error, is_transient};
@@ -16,22 +15,21 @@ use crate::source::fs::tree::{
 use crate::source::fs::tree::{is_link_refusal, join, read_stable};
 use crate::source::{
     Finding, Folder, FolderIdentity, HiddenPolicy, LinkPolicy, ListedFolder, SKILL_FILE,
-    ScannedFolder, WalkOptions,
+    ScannedFolder, WalkOptions, WalkReport,
 };
 
 /// Folders that never hold skills of their own.
 const NEVER_SEARCHED: [&str; 2] = [".git", "node_modules"];
 
-/// Searches the tree and passes each skill to `visitor`. Returns the findings and what was used of the limits; fails
+/// Searches the tree and passes each skill to `visitor`. Returns a report and what was used of the limits; fails
 /// only if the root cannot be read.
 pub(super) fn walk(
     tree: &dyn Tree,
     root_name: &str,
     options: &WalkOptions,
     visitor: &mut dyn SkillVisitor,
-    followed_links: &AtomicBool,
-) -> io::Result<(Vec<Finding>, WalkCounts)> {
-    let mut search = SkillWalk::new(tree, options, visitor, followed_links);
+) -> io::Result<(WalkReport, WalkCounts)> {
+    let mut search = SkillWalk::new(tree, options, visitor);
     if !search.visit_candidate(&SkillCandidate::root(root_name), None) {
         search.visited.insert(tree.identity("")?);
         let entries = tree.entries("", options.limits.walk_entries.saturating_add(1))?;
@@ -58,9 +56,8 @@ pub(super) fn walk_at(
     options: &WalkOptions,
     path: &str,
     visitor: &mut dyn SkillVisitor,
-    followed_links: &AtomicBool,
-) -> Option<Vec<Finding>> {
-    let mut search = SkillWalk::new(tree, options, visitor, followed_links);
+) -> Option<WalkReport> {
+    let mut search = SkillWalk::new(tree, options, visitor);
     let ends = path.match_indices('/').map(|(at, _)| at);
     let prefixes: Vec<&str> = ends.chain([path.len()]).map(|end| &path[..end]).collect();
     let mut parent = "";
@@ -72,7 +69,7 @@ pub(super) fn walk_at(
         }
         let kind = match tree.lstat(prefix) {
             Ok(kind) => kind,
-            Err(error) if is_absent(&error) => return Some(Vec::new()),
+            Err(error) if is_absent(&error) => return Some(WalkReport::default()),
             Err(_) => return None,
         };
         let is_last = depth == prefixes.len();
@@ -83,7 +80,11 @@ pub(super) fn walk_at(
         }
         if !search.may_hold_skill(&entry, prefix) {
             // A folder above `path` was reported by an earlier walk.
-            return Some(if is_last { search.finish() } else { Vec::new() });
+            return Some(if is_last {
+                search.finish()
+            } else {
+                WalkReport::default()
+            });
         }
         if is_last {
             let candidate = SkillCandidate {
@@ -286,7 +287,7 @@ struct SkillWalk<'a> {
     options: &'a WalkOptions,
     visitor: &'a mut dyn SkillVisitor,
     /// Set when a link is followed, wherever it leads: its target may change later.
-    followed_links: &'a AtomicBool,
+    followed_links: bool,
     findings: LimitedFindings<Finding>,
     visited: HashSet<FolderIdentity>,
     skills: usize,
@@ -303,13 +304,12 @@ impl<'a> SkillWalk<'a> {
         tree: &'a dyn Tree,
         options: &'a WalkOptions,
         visitor: &'a mut dyn SkillVisitor,
-        followed_links: &'a AtomicBool,
     ) -> Self {
         Self {
             tree,
             options,
             visitor,
-            followed_links,
+            followed_links: false,
             findings: LimitedFindings::new(options.limits.findings),
             visited: HashSet::new(),
             skills: 0,
@@ -434,7 +434,7 @@ impl<'a> SkillWalk<'a> {
                 reached,
             };
             if is_link(entry) {
-                self.followed_links.store(true, Ordering::Relaxed);
+                self.followed_links = true;
             }
             if self.visit_candidate(&candidate, stat) || !self.is_searchable(entry, &full) {
                 continue;
@@ -563,7 +563,7 @@ impl<'a> SkillWalk<'a> {
         }
     }
 
-    fn finish(mut self) -> Vec<Finding> {
+    fn finish(mut self) -> WalkReport {
         if self.unavailable.len() > self.options.limits.findings {
             let what = format!(
                 "More than {} folders cannot be read right now in",
@@ -574,6 +574,9 @@ impl<'a> SkillWalk<'a> {
         for finding in self.unavailable.into_iter().chain(self.stopped_at) {
             self.findings.push_always(finding);
         }
-        self.findings.finish(Finding::without_path)
+        WalkReport {
+            findings: self.findings.finish(Finding::without_path),
+            followed_links: self.followed_links,
+        }
     }
 }

@@ -104,20 +104,12 @@ fn no_body_breaks_out() {
             for tag in names(envelope) {
                 let body = filled(template, tag);
                 for body in [&body, &format!("# Title\n\n{body}\n\nEnd.\n")] {
-                    let parts = EnvelopeParts {
-                        id: "pdf",
-                        body,
-                        ..EnvelopeParts::default()
-                    };
+                    let parts = EnvelopeParts::default().with_id("pdf").with_body(body);
                     is_stopped |= check(envelope, &parts) > 0;
                     let base_dir = Some("/skills/pdf");
                     check(
                         envelope,
-                        &EnvelopeParts {
-                            base_dir,
-                            files: &["a.py"],
-                            ..parts
-                        },
+                        &parts.with_base_dir(base_dir).with_files(&["a.py"]),
                     );
                 }
             }
@@ -140,11 +132,9 @@ fn envelope_does_not_end_a_name_that_the_body_begins() {
             let body = &body[..length];
             check(
                 envelope,
-                &EnvelopeParts {
-                    body,
-                    base_dir,
-                    ..EnvelopeParts::default()
-                },
+                &EnvelopeParts::default()
+                    .with_body(body)
+                    .with_base_dir(base_dir),
             );
         }
     }
@@ -155,12 +145,10 @@ fn all_break_outs_in_one_body_are_stopped() {
     for envelope in TAGGED {
         for tag in names(envelope) {
             let body: String = BREAK_OUTS.iter().map(|text| filled(text, tag)).collect();
-            let parts = EnvelopeParts {
-                id: "pdf",
-                body: &body,
-                base_dir: Some("/p"),
-                ..EnvelopeParts::default()
-            };
+            let parts = EnvelopeParts::default()
+                .with_id("pdf")
+                .with_body(&body)
+                .with_base_dir(Some("/p"));
             assert!(check(envelope, &parts) >= 200);
         }
     }
@@ -173,14 +161,13 @@ fn no_value_breaks_out() {
             let text = filled(template, names(envelope)[0]);
             let quoted = format!("\">{text}");
             for value in [text.as_str(), quoted.as_str()] {
-                let parts = EnvelopeParts {
-                    id: value,
-                    body: "Arguments: ",
-                    base_dir: Some(value),
-                    requires: &[value.into(), "other".into()],
-                    files: &[value, "a", value],
-                    ..EnvelopeParts::default()
-                };
+                let (requires, files) = ([value, "other"], [value, "a", value]);
+                let parts = EnvelopeParts::default()
+                    .with_id(value)
+                    .with_body("Arguments: ")
+                    .with_base_dir(Some(value))
+                    .with_requires(&requires)
+                    .with_files(&files);
                 check(envelope, &parts);
             }
         }
@@ -193,12 +180,12 @@ fn no_error_breaks_out() {
         let name = names(envelope)[0];
         for template in BREAK_OUTS {
             let text = filled(template, name);
-            let failure = LoadFailure {
-                id: &text,
-                message: &text,
-                hint: &text,
-                nearest: &[&text, "b"],
-            };
+            let nearest = [text.as_str(), "b"];
+            let failure = LoadFailure::default()
+                .with_id(&text)
+                .with_message(&text)
+                .with_hint(&text)
+                .with_nearest(&nearest);
             let rendered = envelope.render_error(&failure);
             assert_eq!(
                 tags(&rendered, names(envelope)),
@@ -220,12 +207,10 @@ fn no_error_breaks_out() {
 fn no_value_starts_a_line_in_a_plain_envelope() {
     for template in BREAK_OUTS {
         let text = filled(template, "skill_context");
-        let parts = EnvelopeParts {
-            id: &text,
-            body: "Body",
-            base_dir: Some(&text),
-            ..EnvelopeParts::default()
-        };
+        let parts = EnvelopeParts::default()
+            .with_id(&text)
+            .with_body("Body")
+            .with_base_dir(Some(&text));
         let rendered = Envelope::ReadSkill.render(&parts).text;
         assert_eq!(rendered.lines().count(), 5, "{rendered}");
         assert!(!rendered.contains(|c: char| c.is_control() && c != '\n'));
@@ -250,22 +235,16 @@ fn what_is_no_tag_of_the_envelope_stays_as_it_is() {
     ];
     for envelope in TAGGED {
         for body in bodies {
-            let parts = EnvelopeParts {
-                id: "pdf",
-                body,
-                ..EnvelopeParts::default()
-            };
+            let parts = EnvelopeParts::default().with_id("pdf").with_body(body);
             assert_eq!(check(envelope, &parts), 0, "{body}");
             let base_dir = Some("/skills/pdf");
             assert_eq!(
                 check(
                     envelope,
-                    &EnvelopeParts {
-                        base_dir,
-                        files: &["a"],
-                        unlisted: 2,
-                        ..parts
-                    }
+                    &parts
+                        .with_base_dir(base_dir)
+                        .with_files(&["a"])
+                        .with_unlisted(2)
                 ),
                 0
             );
@@ -274,11 +253,8 @@ fn what_is_no_tag_of_the_envelope_stays_as_it_is() {
     for envelope in [Envelope::Plain, Envelope::ReadSkill] {
         for template in BREAK_OUTS {
             let body = filled(template, "skill_context");
-            let rendered = envelope.render(&EnvelopeParts {
-                id: "pdf",
-                body: &body,
-                ..EnvelopeParts::default()
-            });
+            let rendered =
+                envelope.render(&EnvelopeParts::default().with_id("pdf").with_body(&body));
             assert!(rendered.text.ends_with(&body) && rendered.neutralised == 0);
         }
     }
@@ -330,10 +306,7 @@ fn every_character_of_a_block_with_letters_is_read_as_the_oracle_reads_it() {
     ];
     let characters: Vec<char> = blocks.into_iter().flatten().collect();
     let is_same = |body: &str| {
-        let rendered = Envelope::SkillContext.render(&EnvelopeParts {
-            body,
-            ..EnvelopeParts::default()
-        });
+        let rendered = Envelope::SkillContext.render(&EnvelopeParts::default().with_body(body));
         rendered.neutralised == tags(body, &CONTEXT).len()
     };
     let mut different = Vec::new();
@@ -369,17 +342,10 @@ proptest! {
         requires in prop::collection::vec(piece(), 0..3),
         unlisted in 0_usize..3,
     ) {
-        let requires: Vec<Box<str>> = requires.into_iter().map(String::into_boxed_str).collect();
+        let requires: Vec<&str> = requires.iter().map(String::as_str).collect();
+        let body = pieces.concat();
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let parts = EnvelopeParts {
-            id: &id,
-            body: &pieces.concat(),
-            base_dir: base_dir.as_deref(),
-            tokens: 7,
-            requires: &requires,
-            files: &files,
-            unlisted,
-        };
+        let parts = EnvelopeParts::default().with_id(&id).with_body(&body).with_base_dir(base_dir.as_deref()).with_tokens(7).with_requires(&requires).with_files(&files).with_unlisted(unlisted);
         for envelope in TAGGED {
             check(envelope, &parts);
         }
@@ -418,9 +384,6 @@ fn time_grows_with_the_body_and_no_faster() {
 
 fn cost(body: &str) -> Duration {
     min_cpu_time(7, || {
-        Envelope::SkillContext.render(&EnvelopeParts {
-            body,
-            ..EnvelopeParts::default()
-        });
+        Envelope::SkillContext.render(&EnvelopeParts::default().with_body(body));
     })
 }

@@ -4,15 +4,12 @@ use insta::assert_snapshot;
 use skillfold_core::Envelope;
 use skillfold_core::load::{EnvelopeParts, LoadFailure};
 
-const BARE: EnvelopeParts<'_> = EnvelopeParts {
-    id: "pdf",
-    body: "# PDF\n\nFill in forms.\n",
-    base_dir: None,
-    tokens: 3200,
-    requires: &[],
-    files: &[],
-    unlisted: 0,
-};
+fn bare_parts() -> EnvelopeParts<'static> {
+    EnvelopeParts::default()
+        .with_id("pdf")
+        .with_body("# PDF\n\nFill in forms.\n")
+        .with_tokens(3200)
+}
 
 /// Returns a text with a mark at each end, so that a line feed there is seen.
 fn shown(text: &str) -> String {
@@ -20,28 +17,25 @@ fn shown(text: &str) -> String {
 }
 
 fn bare(envelope: Envelope) -> String {
-    shown(&envelope.render(&BARE).text)
+    shown(&envelope.render(&bare_parts()).text)
 }
 
 fn full(envelope: Envelope) -> String {
-    let parts = EnvelopeParts {
-        id: "acme:pdf",
-        base_dir: Some("/home/user/it's <mine>/pdf"),
-        requires: &["forms".into(), "a&b".into()],
-        files: &["scripts/extract.py", "a \"b\" \u{202e}c.md"],
-        unlisted: 12,
-        ..BARE
-    };
+    let parts = bare_parts()
+        .with_id("acme:pdf")
+        .with_base_dir(Some("/home/user/it's <mine>/pdf"))
+        .with_requires(&["forms", "a&b"])
+        .with_files(&["scripts/extract.py", "a \"b\" \u{202e}c.md"])
+        .with_unlisted(12);
     shown(&envelope.render(&parts).text)
 }
 
 fn error(envelope: Envelope) -> String {
-    let failure = LoadFailure {
-        id: "p<df",
-        message: "Could not find `p<df`",
-        hint: "Check the name",
-        nearest: &["pdf", "acme:pdf"],
-    };
+    let failure = LoadFailure::default()
+        .with_id("p<df")
+        .with_message("Could not find `p<df`")
+        .with_hint("Check the name")
+        .with_nearest(&["pdf", "acme:pdf"]);
     shown(&envelope.render_error(&failure))
 }
 
@@ -217,12 +211,8 @@ fn skill_content_of_an_error() {
 #[test]
 fn body_keeps_its_last_line_end_and_gets_one_only_before_a_line_of_the_envelope() {
     let render = |envelope: Envelope, body| {
-        let requires = &["forms".into()];
-        let rendered = envelope.render(&EnvelopeParts {
-            body,
-            requires,
-            ..BARE
-        });
+        let requires = &["forms"];
+        let rendered = envelope.render(&bare_parts().with_body(body).with_requires(requires));
         shown(&rendered.text)
     };
     for body in ["", "a", "a\n", "a\r\n", "a\n\n"] {
@@ -253,11 +243,7 @@ fn body_keeps_its_last_line_end_and_gets_one_only_before_a_line_of_the_envelope(
 
 #[test]
 fn one_requirement_and_one_more_file_are_singular() {
-    let parts = EnvelopeParts {
-        requires: &["forms".into()],
-        unlisted: 1,
-        ..BARE
-    };
+    let parts = bare_parts().with_requires(&["forms"]).with_unlisted(1);
     assert_snapshot!(shown(&Envelope::SkillContent.render(&parts).text), @r#"
     [<skill_content name="pdf">
     # PDF
@@ -277,11 +263,9 @@ fn one_requirement_and_one_more_file_are_singular() {
 
 #[test]
 fn error_without_a_way_out_is_short() {
-    let failure = LoadFailure {
-        id: "pdf",
-        message: "Could not read `SKILL.md`.",
-        ..LoadFailure::default()
-    };
+    let failure = LoadFailure::default()
+        .with_id("pdf")
+        .with_message("Could not read `SKILL.md`.");
     assert_snapshot!(shown(&Envelope::Plain.render_error(&failure)), @"[Error: Could not read `SKILL.md`.]");
     assert_snapshot!(shown(&Envelope::SkillContent.render_error(&failure)), @r#"
     [<skill_content name="pdf">

@@ -34,7 +34,8 @@ impl Both {
                 (format!("{number:06}/SKILL.md"), text)
             });
         let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-        let catalog = Catalog::discover(vec![root], CatalogOptions::default(), 0);
+        let catalog =
+            Catalog::discover(vec![root], CatalogOptions::default(), std::time::UNIX_EPOCH);
         let folder = tempfile::tempdir().unwrap();
         let disk = DiskIndex::open(folder.path(), "1");
         let (mut documents, mut keys, mut given) = (DocumentBuilder::new(), Vec::new(), Vec::new());

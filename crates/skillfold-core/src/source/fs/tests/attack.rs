@@ -30,13 +30,13 @@ fn fallback_walk_loses_to_no_attack() {
     let mut tried = 0;
     for attack in tree.attacks() {
         let Ok(path) = attack.text.parse::<ResourcePath>() else {
-            assert_ne!(attack.verdict, ExpectedOutcome::NotFound, "{attack:?}");
+            assert_ne!(attack.expected, ExpectedOutcome::NotFound, "{attack:?}");
             continue;
         };
         tried += 1;
         match read_stepwise(&skill, path.as_str()) {
             Ok(bytes) => {
-                assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                assert_eq!(attack.expected, ExpectedOutcome::Inside, "{attack:?}");
                 assert!(!contains_secret(&bytes), "{attack:?}");
             }
             Err(error) => {
@@ -60,17 +60,17 @@ fn portable_tree_loses_to_no_attack() {
         };
         match source.read(&folder, &path, 0..4096) {
             Ok(content) => {
-                assert_eq!(attack.verdict, ExpectedOutcome::Inside, "{attack:?}");
+                assert_eq!(attack.expected, ExpectedOutcome::Inside, "{attack:?}");
                 assert!(!contains_secret(&content.bytes), "{attack:?}");
             }
-            Err(error) if attack.verdict == ExpectedOutcome::Refused => {
+            Err(error) if attack.expected == ExpectedOutcome::Refused => {
                 assert_eq!(error.kind(), crate::ErrorKind::Refused, "{attack:?}");
             }
             Err(error) => assert_ne!(error.kind(), crate::ErrorKind::Unreadable, "{attack:?}"),
         }
         let kind = source.kind(&folder, &path);
         assert!(
-            kind.is_err() || attack.verdict == ExpectedOutcome::Inside,
+            kind.is_err() || attack.expected == ExpectedOutcome::Inside,
             "{attack:?}"
         );
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use rustix::io::Errno;
 
 use super::*;
+use skillfold_testkit::far_future;
+
 use crate::catalog::refresh::Changes;
 use crate::catalog::root::Root;
 use crate::catalog::scope::Scope;
@@ -21,9 +23,6 @@ const ERRORS: [Errno; 5] = [
     Errno::INTR,
     Errno::NOMEM,
 ];
-
-/// A time long after all files were written.
-const LATER: i64 = i64::MAX / 2;
 
 /// Which call fails, and how. Calls are counted from 0.
 #[derive(Default)]
@@ -213,11 +212,11 @@ impl World {
     }
 
     fn discover(&self) -> Catalog {
-        Catalog::discover(self.roots(), CatalogOptions::default(), LATER)
+        Catalog::discover(self.roots(), CatalogOptions::default(), far_future())
     }
 
     fn refresh(&self, old: &Catalog) -> (Catalog, Changes) {
-        let refreshed = old.refresh(self.roots(), CatalogOptions::default(), LATER);
+        let refreshed = old.refresh(self.roots(), CatalogOptions::default(), far_future());
         (refreshed.catalog, refreshed.changes)
     }
 }
@@ -335,7 +334,7 @@ fn fault_in_a_look_at_one_folder_takes_nothing_away() {
     let ids = outline_catalog(&whole);
     let faults = each_fault(&world, |fault| {
         let folders = [(0, "group"), (0, "many/s1"), (0, "pdf"), (0, "empty/none")];
-        let followed = whole.refresh_folders(&folders, LATER);
+        let followed = whole.refresh_folders(&folders, far_future());
         let is_hit = world.fault.end();
         assert_eq!(followed.is_none(), is_hit, "{fault}");
         if let Some(followed) = followed {
@@ -354,7 +353,7 @@ fn fault_in_a_load_is_an_error_or_the_whole_text_and_passes() {
     let catalog = world.discover();
     let entry = catalog.get("mail").unwrap();
     let faults = each_fault(&world, |fault| {
-        let loader = Loader::new(LoadOptions::default(), || LATER);
+        let loader = Loader::new(LoadOptions::default(), far_future);
         let text = |loader: &Loader| {
             let instructions = loader.load(&entry, "");
             instructions.map(|whole| whole.text().lines().last().map(str::to_owned))
@@ -379,7 +378,7 @@ fn more_faults_than_are_listed_stand_for_the_whole_root() {
     let mut options = CatalogOptions::default();
     options.read.walk.limits.findings = 3;
     world.fault.begin(10, true, Errno::MFILE);
-    let stale = whole.refresh(world.roots(), options, LATER);
+    let stale = whole.refresh(world.roots(), options, far_future());
     world.fault.end();
     assert_eq!(stale.changes, Changes::default());
     let findings = stale.catalog.findings().iter();

@@ -53,7 +53,7 @@ fn outline(found: &Discovery) -> Vec<String> {
     let skills = found
         .skills
         .iter()
-        .map(|skill| format!("{} {}", skill.folder, skill.revision.size));
+        .map(|skill| format!("{} {}", skill.folder, skill.revision.size()));
     let refused = found
         .refused
         .iter()

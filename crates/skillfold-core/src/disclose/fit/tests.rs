@@ -1,11 +1,12 @@
 //! What a model is told stays within its budget, and what is not told is named.
 
+use std::fmt::Write as _;
+
 use proptest::prelude::*;
-use skillfold_core::Budget;
-use skillfold_core::disclose::{
-    DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, TokenCounter, TokenEstimate,
-    Unit, Window, fit,
-};
+
+use super::{DescriptionFit, FittedListing, Layout, ListingDetail, ListingLine, fit};
+use crate::disclose::budget::{Budget, Unit, Window};
+use crate::disclose::tokens::{TokenCounter, TokenEstimate};
 
 /// A layout with all four parts, which writes on one line what may have many.
 struct Tagged;
@@ -26,7 +27,7 @@ impl Layout for Tagged {
     }
 
     fn more(&self, left_out: usize, into: &mut String) {
-        into.push_str(&format!("{left_out} more: call search_skills\n"));
+        let _ = writeln!(into, "{left_out} more: call search_skills");
     }
 
     fn footer(&self) -> &'static str {
