@@ -82,7 +82,7 @@ fn print_roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> 
                 BAD,
                 format!("{}, could not be read whole", count_text(root)),
             ),
-            "absent" => paint(DIM, "not there"),
+            "absent" => paint(DIM, "missing"),
             "same" => paint(
                 DIM,
                 format!(

@@ -153,10 +153,7 @@ fn line_has_nothing_that_a_terminal_obeys() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let written = Written::default();
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
-    let policy = Policy {
-        log_detail: LogDetail::Content,
-        ..Policy::triggered()
-    };
+    let policy = Policy::triggered().with_log_detail(LogDetail::Content);
     let request = "alphaword \u{9b}31m \u{202e} \u{7f} \u{1b}[0m";
     tracing::subscriber::with_default(subscriber, || {
         skills()
@@ -196,10 +193,7 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
     let subscriber = tracing_subscriber::registry().with(TraceLines::new(written.clone()));
     let skills = tracing::subscriber::with_default(subscriber, || {
         let skills = skills();
-        let policy = Policy {
-            log_detail: LogDetail::Content,
-            ..Policy::triggered()
-        };
+        let policy = Policy::triggered().with_log_detail(LogDetail::Content);
         let mut session = skills.session(policy, ContextLifetime::History);
         session.turn("alphaword and a secret");
         session.record_feedback("alpha", Feedback::Used).unwrap();
@@ -214,7 +208,7 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
     let outcomes = text
         .lines()
-        .filter(|line| line.contains("outcome of a skill"));
+        .filter(|line| line.contains("feedback on a skill"));
     let mut shown = String::new();
     for line in outcomes {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -222,9 +216,9 @@ fn log_of_a_host_says_how_well_skills_were_chosen() {
         shown += &format!("{line}\n");
     }
     insta::assert_snapshot!(shown, @r#"
-    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"outcome of a skill","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":1,"verdict":"used"}
-    {"event":"outcome of a skill","level":"INFO","skill":"large","spans":[],"time_ms":0,"turn":2,"verdict":"missed"}
-    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"outcome of a skill","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":2,"verdict":"unused"}
+    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"feedback on a skill","feedback":"used","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":1}
+    {"event":"feedback on a skill","feedback":"missed","level":"INFO","skill":"large","spans":[],"time_ms":0,"turn":2}
+    {"chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"event":"feedback on a skill","feedback":"unused","level":"INFO","skill":"alpha","spans":[],"time_ms":0,"turn":2}
     "#);
     let stats = Stats::read(text.as_bytes(), PeriodLength::Day).unwrap();
     assert_eq!((stats.all.turns, stats.all.matched_turns), (2, 1));
@@ -314,7 +308,7 @@ fn every_path_that_is_refused_is_logged() {
             match skills.read_range(ATTACKED_SKILL, &attack.text, ..1 << 16) {
                 Err(error) if error.kind() == ErrorKind::Refused => refused.push(attack),
                 answer => assert_ne!(
-                    attack.verdict,
+                    attack.expected,
                     ExpectedOutcome::Refused,
                     "{attack:?}: {answer:?}"
                 ),

@@ -24,7 +24,7 @@ pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), F
         let position = fixed
             .span
             .map_or(String::new(), |span| format!(":{}", span.start));
-        let head = paint(GOOD, format!("corrected[{}]", fixed.code));
+        let head = paint(GOOD, format!("fixed[{}]", fixed.code));
         output.line(format!("{head}: {} ({}{position})", fixed.message, file))?;
     }
     let mut findings: Vec<_> = checked.findings.iter().collect();

@@ -52,7 +52,7 @@ pub(crate) fn run(
     if results.out_of_scope > 0 {
         let skills = pluralize(results.out_of_scope, "skill", "skills");
         output.say(format!(
-            "{skills} elsewhere could be corrected, and must be named for that"
+            "{skills} elsewhere could be fixed; name them to fix them"
         ));
     }
     for error in &results.failed {
@@ -201,15 +201,15 @@ impl CheckResults {
         };
         match self.fixable {
             _ if options.fix && self.failed.is_empty() => {
-                format!("{text}; {} corrected", counts.fixed)
+                format!("{text}; {} fixed", counts.fixed)
             }
             _ if options.fix => format!(
-                "{text}; {} corrected; {} could not be corrected",
+                "{text}; {} fixed; {} could not be fixed",
                 counts.fixed,
                 pluralize(self.failed.len(), "skill", "skills")
             ),
             0 => text,
-            fixable => format!("{text}; `--fix` corrects {fixable}"),
+            fixable => format!("{text}; `--fix` fixes {fixable}"),
         }
     }
 }

@@ -42,7 +42,7 @@ fn finding_is_shown_with_its_place_underlined() {
       |
       = help: Add the file, or correct the link; paths are relative to the skill's folder
 
-    ! 1 skill: 3 warnings; `--fix` corrects 2
+    ! 1 skill: 3 warnings; `--fix` fixes 2
     exit 0
     ");
 }
@@ -69,8 +69,8 @@ fn exit_code_says_whether_something_is_wrong() {
 fn fix_corrects_and_keeps_comments() {
     let world = world(BROKEN);
     insta::assert_snapshot!(world.run(&["check", "--fix"]), @"
-    corrected[SF101]: Value of `description` has an unquoted `: ` (.agents/skills/pdf/SKILL.md:4:14)
-    corrected[SF010]: Mapping values are not allowed in this context (.agents/skills/pdf/SKILL.md:4:22)
+    fixed[SF101]: Value of `description` has an unquoted `: ` (.agents/skills/pdf/SKILL.md:4:14)
+    fixed[SF010]: Mapping values are not allowed in this context (.agents/skills/pdf/SKILL.md:4:22)
     warning[SF405]: Link target is missing or unreadable: `missing.md`
      --> .agents/skills/pdf/SKILL.md:6:6
       |
@@ -79,7 +79,7 @@ fn fix_corrects_and_keeps_comments() {
       |
       = help: Add the file, or correct the link; paths are relative to the skill's folder
 
-    ! 1 skill: 1 warning; 2 corrected
+    ! 1 skill: 1 warning; 2 fixed
     exit 0
     ");
     insta::assert_snapshot!(world.read("app/.agents/skills/pdf/SKILL.md"), @"
@@ -91,7 +91,7 @@ fn fix_corrects_and_keeps_comments() {
     Read [this](missing.md).
     ");
     let again = world.run(&["check", "--fix"]);
-    assert!(again.contains("; 0 corrected"), "{again}");
+    assert!(again.contains("; 0 fixed"), "{again}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn fix_without_a_name_stays_in_the_project() {
     // Links of a project that nobody trusts are not followed at all.
     let shown = world.run(&["check", "--fix", "--trust-project"]);
     assert!(
-        shown.contains("2 skills elsewhere could be corrected"),
+        shown.contains("2 skills elsewhere could be fixed"),
         "{shown}"
     );
     assert_eq!(
@@ -181,7 +181,7 @@ fn fix_without_a_name_stays_in_the_project() {
     );
     let shown = world.run(&["check", "--fix", "--trust-project", "."]);
     assert!(
-        shown.contains("1 skill elsewhere could be corrected"),
+        shown.contains("1 skill elsewhere could be fixed"),
         "{shown}"
     );
     assert_eq!(before[1], world.read("elsewhere/SKILL.md"));
@@ -212,8 +212,7 @@ fn file_that_cannot_be_read_whole_is_never_written() {
     std::fs::write(&file, &large).unwrap();
     let shown = world.run(&["check", "--fix"]);
     assert!(
-        shown.contains("hint: The file is too large to be corrected")
-            && shown.ends_with("exit 4\n"),
+        shown.contains("hint: The file is too large to fix") && shown.ends_with("exit 4\n"),
         "{shown}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap().len(), large.len());
@@ -283,7 +282,7 @@ fn skill_that_cannot_be_written_is_judged() {
       |
       = help: Correct the line; other clients may drop this skill
 
-    ! 1 skill: 2 warnings; 0 corrected; 1 skill could not be corrected
+    ! 1 skill: 2 warnings; 0 fixed; 1 skill could not be fixed
     ! error: Refused to write `ROOT/app/.agents/skills/pdf/SKILL.md`
     ! hint: The file may not be written; make it writable first
     exit 4

@@ -255,13 +255,13 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
 
     Roots
       ~/.agents/skills     user                2 skills
-      ~/.claude/skills     user                not there
-      ~/.agent/skills      user                not there
-      ~/.skillfold/skills  user                not there
+      ~/.claude/skills     user                missing
+      ~/.agent/skills      user                missing
+      ~/.skillfold/skills  user                missing
       .agents/skills       project, untrusted  1 skill, 1 invalid SKILL.md
-      .claude/skills       project, untrusted  not there
-      .agent/skills        project, untrusted  not there
-      .skillfold/skills    project, untrusted  not there
+      .claude/skills       project, untrusted  missing
+      .agent/skills        project, untrusted  missing
+      .skillfold/skills    project, untrusted  missing
 
     Skills
       mail         found, repaired, disabled

@@ -133,12 +133,12 @@ fn session_of_the_observability_page_is_what_happens() {
         //- person/app/agent.jsonl
         {"time_ms":1763110800000,"level":"INFO","event":"skills found","skills":3}
         {"time_ms":1763110801000,"level":"INFO","event":"skills for a request","decisions":1}
-        {"time_ms":1763110900000,"level":"INFO","event":"outcome of a skill","skill":"mail","verdict":"used","chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"turn":1}
+        {"time_ms":1763110900000,"level":"INFO","event":"feedback on a skill","skill":"mail","feedback":"used","chosen":{"by":"trigger","rank":1,"told":"full","turn":1},"turn":1}
         {"time_ms":1763197200000,"level":"INFO","event":"skills for a request","decisions":2}
-        {"time_ms":1763197260000,"level":"INFO","event":"outcome of a skill","skill":"mail","verdict":"used","chosen":{"by":"mention","rank":1,"told":"full","turn":2},"turn":2}
-        {"time_ms":1763197261000,"level":"INFO","event":"outcome of a skill","skill":"notes","verdict":"unused","chosen":{"by":"trigger","rank":2,"told":"full","turn":2},"turn":2}
+        {"time_ms":1763197260000,"level":"INFO","event":"feedback on a skill","skill":"mail","feedback":"used","chosen":{"by":"mention","rank":1,"told":"full","turn":2},"turn":2}
+        {"time_ms":1763197261000,"level":"INFO","event":"feedback on a skill","skill":"notes","feedback":"unused","chosen":{"by":"trigger","rank":2,"told":"full","turn":2},"turn":2}
         {"time_ms":1763283600000,"level":"INFO","event":"skills for a request","decisions":0}
-        {"time_ms":1763283660000,"level":"INFO","event":"outcome of a skill","skill":"pdf","verdict":"missed","turn":3}
+        {"time_ms":1763283660000,"level":"INFO","event":"feedback on a skill","skill":"pdf","feedback":"missed","turn":3}
         {"time_ms":17632836
         "#,
     );

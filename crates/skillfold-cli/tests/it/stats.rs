@@ -10,11 +10,11 @@ fn world() -> World {
         r#"
         //- app/agent.jsonl
         {"time_ms":1763110801000,"event":"skills for a request","decisions":1}
-        {"time_ms":1763110900000,"event":"outcome of a skill","skill":"mail","verdict":"used","chosen":{"by":"trigger"}}
+        {"time_ms":1763110900000,"event":"feedback on a skill","skill":"mail","feedback":"used","chosen":{"by":"trigger"}}
         {"time_ms":1763197200000,"event":"skills for a request","decisions":2}
-        {"time_ms":1763197261000,"event":"outcome of a skill","skill":"notes\u001b[31m","verdict":"unused","chosen":{"by":"trigger"}}
+        {"time_ms":1763197261000,"event":"feedback on a skill","skill":"notes\u001b[31m","feedback":"unused","chosen":{"by":"trigger"}}
         {"time_ms":1763283600000,"event":"skills for a request","decisions":0}
-        {"time_ms":1763283660000,"event":"outcome of a skill","skill":"pdf","verdict":"missed"}
+        {"time_ms":1763283660000,"event":"feedback on a skill","skill":"pdf","feedback":"missed"}
         {"time_ms":1763283660000,"event":"skills found"}
         {"time_ms":17632
         //- app/idle.jsonl
@@ -132,7 +132,7 @@ fn long_statistics_are_cut_and_said_to_be() {
     let line = |number: u64| {
         let time_ms = 1_763_110_801_000 + number * 86_400_000;
         format!(
-            "{{\"time_ms\":{time_ms},\"event\":\"outcome of a skill\",\"skill\":\"s{number}\",\"verdict\":\"unused\"}}\n"
+            "{{\"time_ms\":{time_ms},\"event\":\"feedback on a skill\",\"skill\":\"s{number}\",\"feedback\":\"unused\"}}\n"
         )
     };
     let lines: String = (0..100).map(line).collect();

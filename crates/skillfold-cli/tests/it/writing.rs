@@ -80,7 +80,7 @@ fn remove(path: &Path) {
 }
 
 #[test]
-fn skill_that_is_swapped_while_it_is_corrected_leads_nowhere_else() {
+fn skill_that_is_swapped_while_it_is_fixed_leads_nowhere_else() {
     let tree = format!("\n//- outside/SKILL.md\n{BROKEN}");
     for named in [&[][..], &["pdf"], &[".agents/skills/pdf"]] {
         let command = [&["check", "--fix"][..], named].concat();
@@ -95,7 +95,7 @@ fn skill_that_is_swapped_while_it_is_corrected_leads_nowhere_else() {
 }
 
 #[test]
-fn folder_of_skills_that_is_swapped_while_one_is_corrected_leads_nowhere_else() {
+fn folder_of_skills_that_is_swapped_while_one_is_fixed_leads_nowhere_else() {
     race(
         "check --fix",
         "app/.agents/skills",
@@ -365,7 +365,7 @@ fn list_of_another_user_trusts_nothing() {
 }
 
 #[test]
-fn file_that_the_user_may_not_write_is_not_corrected() {
+fn file_that_the_user_may_not_write_is_not_fixed() {
     use std::os::unix::process::CommandExt;
 
     const NOBODY: u32 = 65_534;

@@ -6,6 +6,7 @@ use skillfold_core::{
     Agent, Catalog, CatalogOptions, ContextLifetime, ErrorKind, LoadOptions, Loader, Matcher,
     MemorySource, Policy, Root, Scope, Session,
 };
+use skillfold_testkit::far_future;
 
 use crate::log::Log;
 
@@ -23,10 +24,10 @@ fn world(names: &[String]) -> World {
         (format!("{name}/SKILL.md"), text)
     });
     let root = Root::new(Scope::User, "mine", MemorySource::new(files));
-    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), i64::MAX);
+    let catalog = Catalog::discover(vec![root], CatalogOptions::default(), far_future());
     World {
         matcher: Matcher::new(&catalog),
-        loader: Loader::new(LoadOptions::default(), || i64::MAX),
+        loader: Loader::new(LoadOptions::default(), far_future),
         policy: Policy::default(),
     }
 }
@@ -47,12 +48,12 @@ impl World {
     }
 
     /// Returns what is logged where the same is said of skills.
-    fn outcome(&self, session: &Session, ids: &[&str], verdict: Feedback) -> String {
+    fn outcome(&self, session: &Session, ids: &[&str], feedback: Feedback) -> String {
         let log = Log::default();
         tracing::subscriber::with_default(log.clone(), || {
             for id in ids {
                 session
-                    .record_feedback(self.matcher.catalog(), id, verdict)
+                    .record_feedback(self.matcher.catalog(), id, feedback)
                     .unwrap();
             }
         });
@@ -70,10 +71,10 @@ fn outcome_says_how_a_skill_was_chosen_and_nothing_that_was_said() {
     let ids = ["beta", "alpha", "epsilon", "Gamma"];
     let said = world.outcome(&session, &ids, Feedback::Used);
     insta::assert_snapshot!(said, @r#"
-    INFO message=outcome of a skill skill="beta" verdict="used" chosen.by="mention" chosen.rank=1 chosen.told="full" chosen.turn=2 turn=2 
-    INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=3 chosen.told="full" chosen.turn=2 turn=2 
-    INFO message=outcome of a skill skill="epsilon" verdict="used" chosen.by="trigger" chosen.rank=5 chosen.told="line" chosen.turn=2 turn=2 
-    INFO message=outcome of a skill skill="gamma" verdict="used" chosen.by="trigger" chosen.rank=2 chosen.told="full" chosen.turn=2 turn=2
+    INFO message=feedback on a skill skill="beta" feedback="used" chosen.by="mention" chosen.rank=1 chosen.told="full" chosen.turn=2 turn=2 
+    INFO message=feedback on a skill skill="alpha" feedback="used" chosen.by="trigger" chosen.rank=3 chosen.told="full" chosen.turn=2 turn=2 
+    INFO message=feedback on a skill skill="epsilon" feedback="used" chosen.by="trigger" chosen.rank=5 chosen.told="line" chosen.turn=2 turn=2 
+    INFO message=feedback on a skill skill="gamma" feedback="used" chosen.by="trigger" chosen.rank=2 chosen.told="full" chosen.turn=2 turn=2
     "#);
 }
 
@@ -96,10 +97,10 @@ fn outcome_of_a_skill_that_no_request_brought_says_where_it_was() {
     said += "\n";
     said += &world.outcome(&session, &["beta"], Feedback::Used);
     insta::assert_snapshot!(said, @r#"
-    INFO message=outcome of a skill skill="alpha" verdict="missed" turn=0 
-    INFO message=outcome of a skill skill="alpha" verdict="missed" chosen.by="listing" chosen.told="line" turn=0 
-    INFO message=outcome of a skill skill="alpha" verdict="unused" chosen.by="model" chosen.told="full" chosen.turn=0 turn=0 
-    INFO message=outcome of a skill skill="beta" verdict="used" chosen.by="agent" chosen.told="full" turn=0
+    INFO message=feedback on a skill skill="alpha" feedback="missed" turn=0 
+    INFO message=feedback on a skill skill="alpha" feedback="missed" chosen.by="listing" chosen.told="line" turn=0 
+    INFO message=feedback on a skill skill="alpha" feedback="unused" chosen.by="model" chosen.told="full" chosen.turn=0 turn=0 
+    INFO message=feedback on a skill skill="beta" feedback="used" chosen.by="agent" chosen.told="full" turn=0
     "#);
 }
 
@@ -136,7 +137,7 @@ fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
     let session: Session = serde_json::from_str(&written).unwrap();
     let empty = self::world(&[]);
     let said = empty.outcome(&session, &["alpha"], Feedback::Used);
-    insta::assert_snapshot!(said, @r#"INFO message=outcome of a skill skill="alpha" verdict="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
+    insta::assert_snapshot!(said, @r#"INFO message=feedback on a skill skill="alpha" feedback="used" chosen.by="trigger" chosen.rank=1 chosen.told="full" chosen.turn=1 turn=2"#);
     // What was written down before skills were remembered is read still.
     let old = r#"{"lives":"history","turn":3,"spent":0,"skills":{},"only":null}"#;
     let old: Session = serde_json::from_str(old).unwrap();
@@ -147,10 +148,7 @@ fn how_a_skill_was_chosen_outlives_the_skill_and_the_process() {
 fn what_a_conversation_remembers_of_choices_is_bounded() {
     let names: Vec<String> = (0..400).map(|number| format!("s{number:03}")).collect();
     let world = World {
-        policy: Policy {
-            mode: Mode::Triggered,
-            ..Policy::default()
-        },
+        policy: Policy::default().with_mode(Mode::Triggered),
         ..world(&names)
     };
     let mut session = Session::new(ContextLifetime::History);

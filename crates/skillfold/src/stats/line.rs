@@ -131,7 +131,7 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
             let is_matched = decisions.ok_or(BrokenLine)? > 0;
             LogEvent::Turn { is_matched }
         }
-        Some("outcome of a skill") => {
+        Some("feedback on a skill") => {
             let skill = line.get("skill").and_then(Value::as_str);
             let skill = skill.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES);
             let signal = line.get("chosen").and_then(|chosen| chosen.get("by"));
@@ -141,7 +141,7 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
             LogEvent::Outcome {
                 skill: skill.ok_or(BrokenLine)?.into(),
                 signal: signal.unwrap_or(UNKNOWN_SIGNAL).into(),
-                feedback: parse_feedback(line.get("verdict").and_then(Value::as_str))
+                feedback: parse_feedback(line.get("feedback").and_then(Value::as_str))
                     .ok_or(BrokenLine)?,
             }
         }

@@ -30,8 +30,8 @@ const MAX_SIGNALS: usize = 32;
 ///
 /// let log = r#"
 /// {"time_ms":1764000000000,"event":"skills for a request","decisions":1}
-/// {"time_ms":1764000060000,"event":"outcome of a skill","skill":"mail","verdict":"used","chosen":{"by":"trigger"}}
-/// {"time_ms":1764000090000,"event":"outcome of a skill","skill":"pdf","verdict":"missed"}
+/// {"time_ms":1764000060000,"event":"feedback on a skill","skill":"mail","feedback":"used","chosen":{"by":"trigger"}}
+/// {"time_ms":1764000090000,"event":"feedback on a skill","skill":"pdf","feedback":"missed"}
 /// cut sho"#;
 /// let stats = Stats::read(log.as_bytes(), PeriodLength::Day)?;
 /// assert_eq!((stats.all.turns, stats.all.used, stats.all.missed), (1, 1, 1));

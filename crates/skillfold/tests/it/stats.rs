@@ -14,9 +14,9 @@ fn turn(time_ms: u64, decisions: u64) -> String {
     )
 }
 
-fn outcome(time_ms: u64, skill: &str, verdict: &str, by: &str) -> String {
+fn outcome(time_ms: u64, skill: &str, feedback: &str, by: &str) -> String {
     format!(
-        "{{\"time_ms\":{time_ms},\"event\":\"outcome of a skill\",\"skill\":\"{skill}\",\"verdict\":\"{verdict}\",\"chosen\":{{\"by\":\"{by}\"}}}}\n"
+        "{{\"time_ms\":{time_ms},\"event\":\"feedback on a skill\",\"skill\":\"{skill}\",\"feedback\":\"{feedback}\",\"chosen\":{{\"by\":\"{by}\"}}}}\n"
     )
 }
 
@@ -113,8 +113,8 @@ fn hostile_lines_are_counted_and_harm_nothing() {
     bytes.extend(outcome(START, "a", "great", "trigger").as_bytes());
     bytes.extend(outcome(START, "a", "used", "By \\u001b[31m").as_bytes());
     bytes.extend(outcome(START, "a", "used", &"x".repeat(33)).as_bytes());
-    bytes.extend(b"{\"time_ms\":1,\"event\":\"outcome of a skill\",\"skill\":\"a\",\"verdict\":\"used\",\"chosen\":[]}\n");
-    bytes.extend(b"{\"event\":\"outcome of a skill\",\"skill\":\"a\",\"verdict\":\"used\"}\n");
+    bytes.extend(b"{\"time_ms\":1,\"event\":\"feedback on a skill\",\"skill\":\"a\",\"feedback\":\"used\",\"chosen\":[]}\n");
+    bytes.extend(b"{\"event\":\"feedback on a skill\",\"skill\":\"a\",\"feedback\":\"used\"}\n");
     // A process that was killed leaves a line without an end.
     bytes.extend(outcome(START, "a", "used", "trigger").trim_end().as_bytes());
     let stats = read(&bytes, PeriodLength::Day);
