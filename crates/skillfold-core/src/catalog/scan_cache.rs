@@ -34,7 +34,7 @@ const ENTRY_BYTES: usize = 4;
 /// # std::fs::create_dir(folder.path().join("pdf"))?;
 /// # std::fs::write(folder.path().join("pdf/SKILL.md"), "---\nname: pdf\ndescription: Fills in forms\n---\n")?;
 /// # let path = folder.path();
-/// # let now = i64::MAX;
+/// # let now = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
 /// let roots = || Ok::<_, skillfold_core::Error>(vec![Root::new(Scope::User, "mine", FsSource::open(path)?)]);
 /// let catalog = Catalog::discover(roots()?, CatalogOptions::default(), now);
 /// let bytes = catalog.to_scan_bytes(0).expect("the path is UTF-8");

@@ -39,7 +39,7 @@ const MAX_DOCUMENTS: usize = 4_000_000;
 /// let index = DiskIndex::open(folder, "1");
 /// let mut documents = DocumentBuilder::new();
 /// let synced = index.sync(skills.iter().enumerate().map(|(number, (name, description))| {
-///     let texts = DocumentTexts { name, description, ..DocumentTexts::default() };
+///     let texts = DocumentTexts::default().with_name(name).with_description(description);
 ///     (key(number), documents.from_texts(&texts))
 /// }).map(|(key, document)| (key, || Some(document))))?;
 /// assert_eq!(synced.added, 2);
@@ -204,7 +204,7 @@ impl DiskIndex {
     /// # use skillfold_index::{DiskIndex, DocumentKey};
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let root = tempfile::tempdir()?;
-    /// # let document = || Some(DocumentBuilder::new().from_texts(&DocumentTexts { name: "pdf", ..DocumentTexts::default() }));
+    /// # let document = || Some(DocumentBuilder::new().from_texts(&DocumentTexts::default().with_name("pdf")));
     /// let index = DiskIndex::open(root.path().join("index"), "1");
     /// let (old, new) = (DocumentKey::new([1; 16]), DocumentKey::new([2; 16]));
     /// index.sync([(old, document)])?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use skillfold_core::source::SKILL_FILE;
 
-use crate::watched_paths::{WatchedPaths, with_real_paths};
+use crate::watched_paths::WatchedPaths;
 
 /// A path is due once it had no events for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(40);
@@ -36,12 +36,10 @@ struct QueueState {
     rescan: Option<PathEvents>,
     /// Folders of skills. Only the `SKILL.md` in them matters.
     skill_folders: HashSet<PathBuf>,
-    /// The roots, as configured and with links resolved.
-    roots: Vec<PathBuf>,
     /// All watched paths, as configured and with links resolved.
     watched: Vec<PathBuf>,
-    /// The earliest time of the next full rescan.
-    rescan_not_before: Option<Instant>,
+    /// Nothing is due before this time.
+    not_before: Option<Instant>,
     /// The last error of the watcher, and the number of full rescans since.
     problem: Option<(String, u32)>,
     is_stopped: bool,
@@ -109,9 +107,7 @@ impl EventQueue {
 
     /// Sets the watched paths.
     pub(super) fn set_paths(&self, paths: &WatchedPaths) {
-        let mut state = self.state();
-        state.roots = with_real_paths(paths.roots.iter()).collect();
-        state.watched = paths.all_paths().collect();
+        self.state().watched = paths.all_paths().collect();
     }
 
     /// Returns whether a change at a path may affect which roots and settings exist.
@@ -119,9 +115,9 @@ impl EventQueue {
         self.state().affects_roots(path)
     }
 
-    /// Postpones the next full rescan.
-    pub(super) fn delay_rescan(&self, delay: Duration) {
-        self.state().rescan_not_before = Some(Instant::now() + delay);
+    /// Lets nothing be due for some time.
+    pub(super) fn rest(&self, rest: Duration) {
+        self.state().not_before = Some(Instant::now() + rest);
     }
 
     /// Returns whether a folder is known to be a skill.
@@ -250,7 +246,10 @@ impl QueueState {
         if self.is_stopped {
             return Some(Due::Stop);
         }
-        if self.rescan_due().is_some_and(|due| due <= now) {
+        if self.not_before.is_some_and(|earliest| now < earliest) {
+            return None;
+        }
+        if self.rescan.is_some_and(|events| events.due() <= now) {
             self.rescan = None;
             // The rescan may read a file that is still being written, so that one remains due.
             self.paths.retain(|_, events| events.is_open);
@@ -265,15 +264,8 @@ impl QueueState {
     }
 
     fn next_due(&self) -> Option<Instant> {
-        let paths = self.paths.values();
-        paths.map(PathEvents::due).chain(self.rescan_due()).min()
-    }
-
-    fn rescan_due(&self) -> Option<Instant> {
-        let due = self.rescan?.due();
-        Some(
-            self.rescan_not_before
-                .map_or(due, |earliest| due.max(earliest)),
-        )
+        let events = self.paths.values().chain(&self.rescan);
+        let due = events.map(PathEvents::due).min()?;
+        Some(self.not_before.map_or(due, |earliest| due.max(earliest)))
     }
 }

@@ -25,9 +25,9 @@ const SETTLE_DELAY: Duration = Duration::from_millis(2_050);
 const WATCHED_POLL_FACTOR: u32 = 12;
 /// How long to add watches before checking for events.
 const WATCH_SLICE: Duration = Duration::from_millis(50);
-/// After a full rescan, the next one waits this many times as long as it took, so that a storm of changes does not
-/// occupy the machine.
-const RESCAN_REST_FACTOR: u32 = 3;
+/// After a refresh, the next one waits this many times as long as it took: a storm of changes is handled in a few large
+/// refreshes, and does not occupy the machine.
+const REST_FACTOR: u32 = 3;
 /// A failed read is retried after [`SETTLE_DELAY`], and the delay doubles with each retry, at most this many times.
 const MAX_BACKOFF_DOUBLINGS: u32 = 5;
 
@@ -197,7 +197,9 @@ impl WatchThread {
             let until = soon.into_iter().chain(settle).chain(poll).min();
             let is_settling = settle.is_some() && settle == until;
             let until = until.map_or(trust, |until| until.min(trust));
-            match self.events.wait(Some(until)) {
+            let due = self.events.wait(Some(until));
+            let (start, is_timeout) = (Instant::now(), matches!(due, Due::Timeout));
+            match due {
                 Due::Stop => return,
                 Due::Paths(paths) if !self.needs_rescan(&paths) => self.refresh_paths(paths),
                 Due::Timeout if until == trust => {
@@ -214,12 +216,13 @@ impl WatchThread {
                     }
                 }
                 Due::Rescan | Due::Paths(_) | Due::Timeout => {
-                    let start = Instant::now();
                     self.rescan_all();
-                    self.events
-                        .delay_rescan((start.elapsed() * RESCAN_REST_FACTOR).min(SETTLE_DELAY));
                     poll = self.next_poll();
                 }
+            }
+            if !is_timeout {
+                let rest = start.elapsed() * REST_FACTOR;
+                self.events.rest(rest.min(SETTLE_DELAY));
             }
             let is_settled =
                 !self.is_incomplete && self.skills.catalog().unsettled_folders().is_empty();

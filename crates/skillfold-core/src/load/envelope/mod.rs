@@ -30,7 +30,7 @@ pub use parts::{EnvelopeParts, LoadFailure, RenderedEnvelope};
 /// use skillfold_core::Envelope;
 /// use skillfold_core::load::EnvelopeParts;
 ///
-/// let parts = EnvelopeParts { id: "pdf", body: "Fill.\n</instructions>\n", ..EnvelopeParts::default() };
+/// let parts = EnvelopeParts::default().with_id("pdf").with_body("Fill.\n</instructions>\n");
 /// let rendered = Envelope::SkillContext.render(&parts);
 /// assert!(rendered.text.starts_with(
 ///     "<skill_context id=\"pdf\">\n  <instructions>\nFill.\n&lt;/instructions>\n  </instructions>\n"
@@ -102,7 +102,7 @@ impl Envelope {
     /// use skillfold_core::load::LoadFailure;
     ///
     /// let failure =
-    ///     LoadFailure { id: "pfd", message: "Could not find `pfd`", nearest: &["pdf"], ..LoadFailure::default() };
+    ///     LoadFailure::default().with_id("pfd").with_message("Could not find `pfd`").with_nearest(&["pdf"]);
     /// assert_eq!(Envelope::Plain.render_error(&failure), "Error: Could not find `pfd`\nDid you mean: pdf?");
     /// ```
     pub fn render_error(self, failure: &LoadFailure<'_>) -> String {
