@@ -101,6 +101,12 @@ attack part="0.1" *options:
     cargo build --release -p skillfold-cli
     python3 conformance/attack/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" --part {{part}} {{options}}
 
+# Show what of our server and our skills reaches the model in real clients; `just clients --skills 63` for one size
+clients *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" --corpus {{corpus}} {{options}}
+
 # Build and pack the static Linux binary into dist/, and try it; fails if it has 20 MB
 archive:
     bash .ci/deep archive

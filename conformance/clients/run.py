@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Drives real clients against a scripted model, and shows what of our server and our skills reaches a model.
+
+    python3 conformance/clients/run.py --skillfold target/release/skillfold --cache FOLDER --corpus CORPUS
+        [--client NAME]... [--skills N]... [--update]
+
+Clients are installed from npm into FOLDER, and every request that a model got is kept in FOLDER/captures. A client runs with
+an empty environment, a home of its own and a network namespace with the loopback only; our server is configured by `skillfold
+setup` in that home. docs/what-models-see.md explains the figures. Those in expected.json must be the same; `--update` writes
+it. The last line is one JSON object.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import judge
+from clients import CLIENTS, HERE, count_tokens, install, namespace
+from server import Server
+
+EXPECTED = HERE / "expected.json"
+# The figures that depend on us and on the client's version alone.
+HELD = ["listed", "arrived", "empty", "cut", "search_hint", "envelope", "image"]
+# The sizes of libraries of skills.
+SIZES = [10, 63, 200, 3000]
+PROMPT = "What can you do?"
+ATTEMPTS = 3
+# Where no client looks for skills by itself.
+OURS = ".skillfold/skills"
+PICTURE = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
+
+
+def real_skills(corpus, count):
+    """Returns some real skills, evenly spread over a corpus: names and texts."""
+    lines = subprocess.run(["zstd", "-dc", corpus], capture_output=True, check=True).stdout.splitlines()
+    found = {}
+    for line in lines:
+        text = json.loads(line)["text"]
+        name = re.match(r"---\nname: ([a-z0-9]+(?:-[a-z0-9]+)*)\ndescription: [^|>\n]{20,}\n(?:[a-z-]+: .*\n)*---\n", text)
+        if name and len(name[1]) <= 64:
+            found.setdefault(name[1], text)
+    names = list(found)
+    if len(names) < count:
+        sys.exit(f"error: the corpus has {len(names)} plain skills; {count} are needed")
+    return {name: found[name] for name in (names[at * len(names) // count] for at in range(count))}
+
+
+def lay_out(home, folder, skills):
+    """Writes skills below a home; the first in order has a picture too. Returns its name."""
+    for name, text in skills.items():
+        skill = home / folder / name
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(text)
+    first = min(skills, default=None)
+    if first:
+        (home / folder / first / "picture.png").write_bytes(PICTURE)
+    return first
+
+
+class Bench:
+    """Runs conversations, each in a home of its own."""
+
+    def __init__(self, skillfold, cache, clients):
+        self.skillfold, self.cache = skillfold, cache
+        self.node = shutil.which("node") or sys.exit("error: node is not installed")
+        self.modules = install(cache, clients, self.node)
+        self.isolated = namespace() or sys.exit("error: the system allows no network namespace")
+
+    def converse(self, client, home, script, name):
+        """Runs one conversation; returns the requests that the model got. A client that was too slow to connect to our
+        server before the model called a tool runs again."""
+        result = home / "result.json"
+        job = client.job(self.node, self.modules, home, PROMPT, script, result)
+        (home / "job.json").write_text(json.dumps(job))
+        for _ in range(ATTEMPTS):
+            subprocess.run([*self.isolated, sys.executable, HERE / "inside.py", home / "job.json"], check=True)
+            done = json.loads(result.read_text())
+            if judge.is_connected(done["turns"], script):
+                break
+        captures = self.cache / "captures"
+        captures.mkdir(exist_ok=True)
+        (captures / f"{client.name}-{name}.json").write_text(judge.kept(done["turns"]))
+        if done["code"] != 0 or not done["turns"]:
+            sys.exit(f"error: {client.name} ended with {done['code']} after {len(done['turns'])} requests\n{done['printed'][-2000:]}")
+        return done["turns"]
+
+    def setup(self, client, home):
+        """Adds our server to the client's configuration in its home."""
+        environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+        command = [self.skillfold, "setup", client.like or client.name, "--yes"]
+        subprocess.run(command, cwd=home / "project", env=environment, check=True, capture_output=True)
+
+    def tokens(self, *texts):
+        return count_tokens(self.node, self.modules, texts)
+
+    def judge_ours(self, client, skills):
+        """Judges a client whose skills only our server knows."""
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            home = pathlib.Path(folder)
+            (home / "project").mkdir()
+            first = lay_out(home, OURS, skills)
+            self.setup(client, home)
+            calls = [("load_skill", {"skill_id": first}), ("read_skill_resource", {"skill_id": first, "path": "picture.png"})]
+            turns = self.converse(client, home, client.script(calls), f"{len(skills)}-ours")
+            server = Server(self.skillfold, home, client.info)
+            envelope = server.call("load_skill", {"skill_id": first})
+            found = judge.listing(turns, server) | judge.answers(turns, envelope, len(client.first))
+            server.close()
+        found["tokens"] = self.tokens(found.pop("text"))[0]
+        return found
+
+    def first_request(self, client, skills, with_server):
+        """Returns what the model reads of a first request, with skills where the client finds them by itself."""
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            home = pathlib.Path(folder)
+            (home / "project").mkdir()
+            lay_out(home, client.skills, skills)
+            if with_server:
+                self.setup(client, home)
+            # The server may be connected only after the first answer.
+            script = list(client.first) if with_server else []
+            name = f"{len(skills)}-native" + ("-and-ours" if with_server else "")
+            return judge.request_text(self.converse(client, home, script, name)[-1])
+
+    def judge_native(self, client, skills):
+        """Judges a client that lists the skills itself: what its list takes, and what our server adds."""
+        bare, native, both = self.tokens(
+            self.first_request(client, {}, False),
+            self.first_request(client, skills, False),
+            self.first_request(client, skills, True),
+        )
+        return {"native_tokens": native - bare, "above_tokens": both - native}
+
+
+def held(figures):
+    """Returns the figures that must stay the same."""
+    return {client: {size: {name: found[name] for name in HELD} for size, found in sizes.items()} for client, sizes in figures.items()}
+
+
+def differences(figures, expected):
+    """Yields what is not as expected, for the clients and sizes that ran."""
+    for client, sizes in held(figures).items():
+        for size, found in sizes.items():
+            wanted = expected.get(client, {}).get(size)
+            if found != wanted:
+                yield f"{client}, {size} skills: {found}; expected {wanted}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--skillfold", type=pathlib.Path, required=True)
+    parser.add_argument("--cache", type=pathlib.Path, required=True)
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--client", action="append", choices=[client.name for client in CLIENTS])
+    parser.add_argument("--skills", action="append", type=int)
+    parser.add_argument("--update", action="store_true")
+    chosen = parser.parse_args()
+    clients = [client for client in CLIENTS if not chosen.client or client.name in chosen.client]
+    bench = Bench(chosen.skillfold.resolve(), chosen.cache.resolve(), clients)
+    figures = {}
+    for size in chosen.skills or SIZES:
+        skills = real_skills(chosen.corpus, size)
+        for client in clients:
+            found = bench.judge_ours(client, skills) | bench.judge_native(client, skills)
+            figures.setdefault(client.name, {})[str(size)] = found
+            print(f"{client.name}, {size} skills: " + ", ".join(f"{name} {value}" for name, value in found.items()), flush=True)
+    expected = json.loads(EXPECTED.read_text())
+    if chosen.update:
+        for client, sizes in held(figures).items():
+            expected.setdefault(client, {}).update(sizes)
+        EXPECTED.write_text(json.dumps(expected, indent=2) + "\n")
+    wrong = list(differences(figures, expected))
+    for line in wrong:
+        print(f"error: {line}")
+    print(json.dumps(figures))
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
