@@ -129,8 +129,9 @@ stage() {
     shift
     echo "=== $name"
     "$@"
-    table+=("$(printf '%5d s %6d s of CPU  %s' $((SECONDS - start)) $(($(cpu_seconds) - cpu)) "$name")")
-    echo "=== $name: $((SECONDS - start)) s"
+    cpu=$(($(cpu_seconds) - cpu))
+    table+=("$(printf '%5d s %6d s of CPU  %s' $((SECONDS - start)) "$cpu" "$name")")
+    echo "=== $name: $((SECONDS - start)) s, $cpu s of CPU"
 }
 
 print_table() {
