@@ -11,7 +11,7 @@ class Client:
     """A client."""
 
     name: str
-    # The package of npm, with its version, and the script that starts it.
+    # The package of npm, with its version, and the script or program that starts it.
     package: str
     program: str
     # The wire format of the model, and how the client introduces itself to a server.
@@ -47,11 +47,14 @@ class Client:
         if self.settings:
             text = json.dumps(json.loads(text or "{}") | self.settings)
         text = self.before + text + self.after
+        program = [str(modules / self.program)]
+        if self.program.endswith("js"):
+            program.insert(0, str(node))
         return {
             "wire": self.wire,
             "marker": self.marker,
             "script": script,
-            "command": [str(node), str(modules / self.program), *self.arguments, prompt],
+            "command": [*program, *self.arguments, prompt],
             "environment": {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), **self.environment},
             "files": {str(home / self.file): text} if self.file else {},
             "folder": str(home / "project"),
@@ -107,6 +110,30 @@ CLIENTS = [
         file=".gemini/settings.json",
         settings={"security": {"auth": {"selectedType": "gemini-api-key"}}},
         prefix="mcp_skillfold_",
+    ),
+    Client(
+        name="opencode",
+        package="opencode-ai@1.18.33",
+        program="opencode-linux-x64/bin/opencode",
+        wire="chat",
+        info={"name": "opencode", "version": "1.18.33"},
+        skills=".agents/skills",
+        arguments=["run"],
+        environment={"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        file=".config/opencode/opencode.json",
+        settings={
+            "model": "scripted/scripted",
+            "small_model": "scripted/scripted",
+            "provider": {
+                "scripted": {
+                    "npm": "@ai-sdk/openai-compatible",
+                    "name": "scripted",
+                    "options": {"baseURL": "http://127.0.0.1:{port}/v1", "apiKey": "none"},
+                    "models": {"scripted": {"name": "scripted", "tool_call": True, "attachment": True}},
+                }
+            },
+        },
+        prefix="skillfold_",
     ),
     Client(
         name="qwen",

@@ -23,17 +23,16 @@ def request_text(request):
 
 
 def arrived_characters(request, sent):
-    """Returns how many characters of a text that the server sent are in the request, from its start."""
-    found = list(texts(request))
-
-    def has(length):
-        return any(sent[:length] in text for text in found)
-
-    low, high = 0, len(sent)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if has(middle) else (low, middle - 1)
-    return low
+    """Returns how many characters of a text that the server sent are in the request, from its start; some clients indent it."""
+    found, longest = list(texts(request)), 0
+    for indent in ("", "  ", "    "):
+        indented = sent.replace("\n", "\n" + indent)
+        low, high = 0, len(indented)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if any(indented[:middle] in text for text in found) else (low, middle - 1)
+        longest = max(longest, len(indented[:low].replace("\n" + indent, "\n")))
+    return longest
 
 
 def results(request):
