@@ -14,11 +14,8 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{Directory, FileSlice};
 use tantivy::index::{Index, IndexMeta, SegmentComponent, SegmentId, SegmentMeta, SegmentReader};
-use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::TextAnalyzer;
-use tantivy::{
-    DocAddress, DocSet, HasLen as _, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError,
-};
+use tantivy::{DocAddress, HasLen as _, Opstamp, ReloadPolicy, Searcher, TantivyError};
 
 use crate::disk::files::{IndexFiles, META_FILE};
 use crate::disk::handle::FileState;
@@ -198,31 +195,6 @@ impl OpenIndex {
             }
         }
         addresses
-    }
-
-    /// Returns the address of the document with a key, if there is one, without scanning the others.
-    pub(super) fn find_address(
-        &self,
-        key: DocumentKey,
-    ) -> Result<Option<DocAddress>, TantivyError> {
-        let term = self.fields.key_term(key);
-        for (ordinal, segment) in (0..).zip(self.searcher.segment_readers()) {
-            let inverted_index = segment.inverted_index(term.field())?;
-            let Some(mut postings) =
-                inverted_index.read_postings(&term, IndexRecordOption::Basic)?
-            else {
-                continue;
-            };
-            let alive = segment.alive_bitset();
-            while postings.doc() != TERMINATED {
-                let document = postings.doc();
-                if alive.is_none_or(|alive| alive.is_alive(document)) {
-                    return Ok(Some(DocAddress::new(ordinal, document)));
-                }
-                postings.advance();
-            }
-        }
-        Ok(None)
     }
 
     pub(super) fn segments(&self) -> impl Iterator<Item = (&SegmentReader, &Keys)> {
