@@ -19,7 +19,7 @@ use tantivy::{DocAddress, HasLen as _, Opstamp, ReloadPolicy, Searcher, TantivyE
 
 use crate::disk::files::{IndexFiles, META_FILE};
 use crate::disk::handle::FileState;
-use crate::disk::key::{DocumentKey, KeyHashBuilder};
+use crate::disk::key::DocumentKey;
 use crate::disk::schema::{Fields, KEY_COLUMNS, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, StampError};
 use crate::disk::token::RepeatTokenizer;
@@ -96,7 +96,7 @@ pub(super) fn panic_damage(panic: &(dyn Any + Send)) -> Damage {
 pub(super) type CheckedFiles = BTreeMap<PathBuf, FileState>;
 
 /// The address of each document by key, and whether there is a skill for it.
-pub(super) type DocumentAddresses = HashMap<DocumentKey, (DocAddress, Wanted), KeyHashBuilder>;
+pub(super) type DocumentAddresses = HashMap<DocumentKey, (DocAddress, Wanted)>;
 
 /// Whether there is a skill for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,8 +185,7 @@ impl OpenIndex {
     /// Returns the addresses of all documents by key, all marked as not wanted.
     pub(super) fn addresses(&self) -> DocumentAddresses {
         let count = self.searcher.num_docs().try_into().unwrap_or(0);
-        let mut addresses =
-            DocumentAddresses::with_capacity_and_hasher(count, KeyHashBuilder::default());
+        let mut addresses = DocumentAddresses::with_capacity(count);
         for (ordinal, (segment, keys)) in (0..).zip(self.segments()) {
             let keys = keys.all();
             for document in segment.doc_ids_alive() {
