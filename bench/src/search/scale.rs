@@ -22,7 +22,7 @@ const REQUESTS: usize = 1_000;
 const TERMS: usize = 48;
 /// Repetitions of each request; the median counts.
 const ROUNDS: usize = 5;
-/// How often one skill is changed in each way.
+/// How often one skill is changed.
 const CHANGES: usize = 15;
 /// Maximum ratio to the bare engine's time for the candidates.
 const LIMIT: f64 = 1.3;
@@ -78,7 +78,6 @@ struct Figures {
     bare_bytes: u64,
     open: Sample,
     update: Vec<Sample>,
-    change: Vec<Sample>,
     candidates: Times,
     search: Times,
     bare: Times,
@@ -119,22 +118,6 @@ impl Figures {
             );
             Ok(sample)
         });
-        let update = update.collect::<Result<_, Box<dyn Error>>>()?;
-        // With known changes: undoes the last change of the first record and makes another.
-        let change = (CHANGES..2 * CHANGES).map(|change| {
-            let (changed, sample) = measure(|| {
-                let number = records + change;
-                let document = || Some(pool.document(number, &mut DocumentBuilder::new()));
-                index.update([(key(number), document)], [key(number - 1)])
-            });
-            let changed = changed?.ok_or("there is no index to change")?;
-            assert_eq!(
-                (changed.added, changed.removed),
-                (1, 1),
-                "one skill changed"
-            );
-            Ok(sample)
-        });
         Ok(Self {
             records,
             build,
@@ -142,8 +125,7 @@ impl Figures {
             bytes,
             bare_bytes: bare.bytes()?,
             open,
-            change: change.collect::<Result<_, Box<dyn Error>>>()?,
-            update,
+            update: update.collect::<Result<_, Box<dyn Error>>>()?,
             candidates: Times(candidates),
             search: Times(search),
             bare: Times(without),
@@ -185,12 +167,10 @@ impl Figures {
         }
         writeln!(
             out,
-            "  one changed skill {:.1} ms, {:.1} ms of CPU, {:.1} and {:.1} if it is known which; opened in {:.1} ms; \
+            "  one changed skill {:.1} ms, {:.1} ms of CPU; opened in {:.1} ms; \
              candidates {:.2} times the bare engine's time",
             middle(&self.update, |sample| sample.wall_ms),
             middle(&self.update, |sample| sample.cpu_ms),
-            middle(&self.change, |sample| sample.wall_ms),
-            middle(&self.change, |sample| sample.cpu_ms),
             self.open.wall_ms,
             self.ratio()
         )?;
@@ -206,8 +186,6 @@ impl Figures {
             "open_ms": rounded(self.open.wall_ms),
             "update_ms": rounded(middle(&self.update, |sample| sample.wall_ms)),
             "update_cpu_ms": rounded(middle(&self.update, |sample| sample.cpu_ms)),
-            "change_ms": rounded(middle(&self.change, |sample| sample.wall_ms)),
-            "change_cpu_ms": rounded(middle(&self.change, |sample| sample.cpu_ms)),
             "search_us": self.search.object(),
             "candidates_us": self.candidates.object(),
             "bare_us": self.bare.object(),

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use skillfold_core::Error;
+use skillfold_core::load::Digest;
 use tempfile::Builder;
 
-use crate::checksum::checksum;
 use crate::ownership::{check_owned, check_owned_folder, create_owned_folder};
 
 /// First bytes of a file: its kind and the format version.
-const MAGIC: [u8; 16] = *b"skillfold meta 1";
-/// Header size in bytes: the magic, the length of the content, and its checksum.
-const HEADER_BYTES: usize = 32;
+const MAGIC: [u8; 16] = *b"skillfold meta 2";
+/// Header size in bytes: the magic, the length of the content, and its CRC-32, which reveals accidents but not tampering.
+const HEADER_BYTES: usize = 28;
 /// Maximum size of a file to read. 100,000 skills take between less than a hundredth and a tenth of it.
 const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
 /// Maximum number of files; the oldest is deleted first. There is one per root and variant.
@@ -64,8 +64,9 @@ impl BlobCache {
     /// Returns the path of the file for a root and variant. The variant tells apart files of one root, for example by
     /// scan options or embedding model.
     pub fn path(&self, root: &str, variant: &str) -> PathBuf {
-        let name = checksum(root.as_bytes()) ^ checksum(variant.as_bytes()).rotate_left(1);
-        self.folder.join(format!("{name:016x}.{EXTENSION}"))
+        let digest = Digest::sha256(format!("{root}\0{variant}").as_bytes());
+        let name = digest.to_string().replace(':', "-");
+        self.folder.join(format!("{name}.{EXTENSION}"))
     }
 
     /// Returns the cached bytes of a root and variant, or `None` if there are none.
@@ -130,7 +131,7 @@ impl BlobCache {
         let mut header = [0; HEADER_BYTES];
         header[..16].copy_from_slice(&MAGIC);
         header[16..24].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        header[24..].copy_from_slice(&checksum(bytes).to_le_bytes());
+        header[24..].copy_from_slice(&crc32fast::hash(bytes).to_le_bytes());
         file.write_all(&header)?;
         file.write_all(bytes)?;
         let metadata = file.as_file().metadata()?;
@@ -173,17 +174,14 @@ impl BlobCache {
 
 /// Returns what is wrong with the contents of a file, or `None` if they are valid.
 fn find_corruption(contents: &[u8]) -> Option<&'static str> {
-    let read_u64 = |offset: usize| {
-        let bytes = contents.get(offset..)?.first_chunk::<8>()?;
-        Some(u64::from_le_bytes(*bytes))
-    };
-    let (Some(length), Some(sum)) = (read_u64(16), read_u64(24)) else {
+    let Some((header, content)) = contents.split_first_chunk::<HEADER_BYTES>() else {
         return Some("too short to be a cache of skills");
     };
-    let content = &contents[HEADER_BYTES..];
-    if contents[..16] != MAGIC {
+    let length = (content.len() as u64).to_le_bytes();
+    let sum = crc32fast::hash(content).to_le_bytes();
+    if header[..16] != MAGIC {
         Some("not a cache of skills of this version")
-    } else if length != content.len() as u64 || sum != checksum(content) {
+    } else if header[16..24] != length || header[24..] != sum {
         Some("not whole")
     } else {
         None

@@ -33,7 +33,6 @@
 //! downloaded.
 #![forbid(unsafe_code)]
 
-mod checksum;
 mod ownership;
 
 mod blob_cache;

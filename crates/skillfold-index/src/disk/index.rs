@@ -192,54 +192,6 @@ impl DiskIndex {
         self.finish_change(result).map_err(to_error)
     }
 
-    /// Adds and removes some documents. Other documents are not examined, so the cost depends on the size of the change
-    /// and not of the index. Returns `None` if there is no usable index; [`sync`](Self::sync) creates one.
-    ///
-    /// An added document that is in the index already is counted as kept. A removed document that is not in the index
-    /// is ignored, and so is the removal of one that is also added. A document that cannot be built is `None` and is
-    /// counted as missing.
-    ///
-    /// ```
-    /// # use skillfold_core::search::{Document, DocumentBuilder, DocumentTexts};
-    /// # use skillfold_index::{DiskIndex, DocumentKey};
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let root = tempfile::tempdir()?;
-    /// # let document = || Some(DocumentBuilder::new().from_texts(&DocumentTexts::default().with_name("pdf")));
-    /// let index = DiskIndex::open(root.path().join("index"), "1");
-    /// let (old, new) = (DocumentKey::new([1; 16]), DocumentKey::new([2; 16]));
-    /// index.sync([(old, document)])?;
-    ///
-    /// let changed = index.update([(new, document)], [old])?.expect("there is an index");
-    /// assert_eq!((changed.added, changed.removed, index.documents()), (1, 1, 1));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`sync`](Self::sync).
-    pub fn update<D>(
-        &self,
-        added: impl IntoIterator<Item = (DocumentKey, D)>,
-        removed: impl IntoIterator<Item = DocumentKey>,
-    ) -> Result<Option<SyncReport>, Error>
-    where
-        D: FnOnce() -> Option<Document>,
-    {
-        let to_error = |cause: io::Error| Error::write(self.folder.to_string_lossy(), cause);
-        create_owned_folder(&self.folder).map_err(to_error)?;
-        let lock = writer_lock(&self.folder).map_err(to_error)?;
-        self.refresh();
-        let State::Ready(opened) = self.state() else {
-            return Ok(None);
-        };
-        let result = match lock {
-            Some(_) => self.change_locked(&opened, added, removed),
-            None => count_change_coverage(&opened, added),
-        };
-        self.finish_change(result).map(Some).map_err(to_error)
-    }
-
     /// Returns up to `limit` documents that fit a query best.
     ///
     /// `resolve` maps a key to the caller's value, or to `None` if the document is not visible. Ties go to the lower
@@ -361,56 +313,6 @@ impl DiskIndex {
         }
     }
 
-    /// Adds and removes documents. The caller holds the writer lock.
-    fn change_locked<D>(
-        &self,
-        opened: &OpenIndex,
-        added: impl IntoIterator<Item = (DocumentKey, D)>,
-        removed: impl IntoIterator<Item = DocumentKey>,
-    ) -> Result<SyncReport, TantivyError>
-    where
-        D: FnOnce() -> Option<Document>,
-    {
-        let mut synced = SyncReport::new(SyncWriter::This);
-        let mut change = PendingChange {
-            folder: &self.folder,
-            opened: Some(opened),
-            change: None,
-        };
-        let existing = usize::try_from(opened.statistics.documents()).unwrap_or(usize::MAX);
-        let mut handled = HashSet::new();
-        for (key, build) in added {
-            if !handled.insert(key) {
-                continue;
-            }
-            if opened.find_address(key)?.is_some() {
-                synced.kept += 1;
-                continue;
-            }
-            let has_room = existing.saturating_add(synced.added) < MAX_DOCUMENTS;
-            match has_room.then(build).flatten() {
-                Some(document) => {
-                    change.get_or_begin()?.add(key, &document)?;
-                    synced.added += 1;
-                }
-                None => synced.missing += 1,
-            }
-        }
-        for key in removed {
-            if !handled.insert(key) {
-                continue;
-            }
-            if let Some(address) = opened.find_address(key)? {
-                change.get_or_begin()?.remove(opened, key, address)?;
-                synced.removed += 1;
-            }
-        }
-        if let Some(change) = change.change {
-            synced.rewritten = change.commit(&self.version)?;
-        }
-        Ok(synced)
-    }
-
     /// Updates the index to the given skills. The caller holds the writer lock.
     fn sync_locked<D>(
         &self,
@@ -514,22 +416,6 @@ impl PendingChange<'_> {
         }
         Ok(unwanted.len())
     }
-}
-
-/// Counts which added documents are in the index while another process writes.
-fn count_change_coverage<D>(
-    opened: &OpenIndex,
-    added: impl IntoIterator<Item = (DocumentKey, D)>,
-) -> Result<SyncReport, TantivyError> {
-    let mut synced = SyncReport::new(SyncWriter::Another);
-    let keys: BTreeSet<DocumentKey> = added.into_iter().map(|(key, _)| key).collect();
-    for key in keys {
-        match opened.find_address(key)? {
-            Some(_) => synced.kept += 1,
-            None => synced.missing += 1,
-        }
-    }
-    Ok(synced)
 }
 
 fn lock_checked(checked: &Mutex<CheckedFiles>) -> std::sync::MutexGuard<'_, CheckedFiles> {

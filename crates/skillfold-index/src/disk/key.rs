@@ -1,13 +1,12 @@
 //! Document keys.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 
 /// The 128-bit key of a document, derived from everything the document is built from.
 ///
 /// Different contents must have different keys, and the same content must have the same key in every process. The first
 /// half of a SHA-256 is suitable, whether of the file or of its path and revision.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentKey([u8; 16]);
 
 impl DocumentKey {
@@ -38,67 +37,6 @@ impl DocumentKey {
     }
 }
 
-impl Hash for DocumentKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let (high, low) = self.halves();
-        state.write_u64(high);
-        state.write_u64(low);
-    }
-}
-
-/// A randomly seeded hasher for keys that costs three multiplications. Each sync looks up every key, and keys are
-/// uniformly distributed already.
-#[derive(Clone, Debug)]
-pub(super) struct KeyHashBuilder([u64; 2]);
-
-impl Default for KeyHashBuilder {
-    fn default() -> Self {
-        let random = RandomState::new();
-        Self([0, 1].map(|salt: u8| random.hash_one(salt)))
-    }
-}
-
-impl BuildHasher for KeyHashBuilder {
-    type Hasher = KeyHasher;
-
-    fn build_hasher(&self) -> KeyHasher {
-        let [state, factor] = self.0;
-        // Multiplying by an odd number is invertible.
-        let factor = factor | 1;
-        KeyHasher { state, factor }
-    }
-}
-
-/// The state of a hash, and what it is multiplied by.
-#[derive(Debug)]
-pub(super) struct KeyHasher {
-    state: u64,
-    factor: u64,
-}
-
-impl KeyHasher {
-    fn mix(&self, half: u64) -> u64 {
-        let product = (self.state ^ half).wrapping_mul(self.factor);
-        product ^ product >> 32
-    }
-}
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, half: u64) {
-        self.state = self.mix(half);
-    }
-
-    fn finish(&self) -> u64 {
-        self.mix(0)
-    }
-}
-
 impl fmt::Debug for DocumentKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Key({:032x})", u128::from_be_bytes(self.0))
@@ -108,24 +46,6 @@ impl fmt::Debug for DocumentKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn similar_keys_hash_differently() {
-        let builder = KeyHashBuilder::default();
-        let hashes = |position: usize| {
-            let builder = builder.clone();
-            (0..=u8::MAX).map(move |byte| {
-                let mut bytes = [0; 16];
-                bytes[position] = byte;
-                builder.hash_one(DocumentKey::new(bytes))
-            })
-        };
-        for position in 0..16 {
-            let low: std::collections::BTreeSet<u64> =
-                hashes(position).map(|hash| hash % 1024).collect();
-            assert!(low.len() > 128, "byte {position}: {} places", low.len());
-        }
-    }
 
     proptest::proptest! {
         #[test]

@@ -14,15 +14,12 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::footer::Footer;
 use tantivy::directory::{Directory, FileSlice};
 use tantivy::index::{Index, IndexMeta, SegmentComponent, SegmentId, SegmentMeta, SegmentReader};
-use tantivy::schema::IndexRecordOption;
 use tantivy::tokenizer::TextAnalyzer;
-use tantivy::{
-    DocAddress, DocSet, HasLen as _, Opstamp, ReloadPolicy, Searcher, TERMINATED, TantivyError,
-};
+use tantivy::{DocAddress, HasLen as _, Opstamp, ReloadPolicy, Searcher, TantivyError};
 
 use crate::disk::files::{IndexFiles, META_FILE};
 use crate::disk::handle::FileState;
-use crate::disk::key::{DocumentKey, KeyHashBuilder};
+use crate::disk::key::DocumentKey;
 use crate::disk::schema::{Fields, KEY_COLUMNS, TOKENIZER, schema, settings};
 use crate::disk::stamp::{self, StampError};
 use crate::disk::token::RepeatTokenizer;
@@ -99,7 +96,7 @@ pub(super) fn panic_damage(panic: &(dyn Any + Send)) -> Damage {
 pub(super) type CheckedFiles = BTreeMap<PathBuf, FileState>;
 
 /// The address of each document by key, and whether there is a skill for it.
-pub(super) type DocumentAddresses = HashMap<DocumentKey, (DocAddress, Wanted), KeyHashBuilder>;
+pub(super) type DocumentAddresses = HashMap<DocumentKey, (DocAddress, Wanted)>;
 
 /// Whether there is a skill for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +185,7 @@ impl OpenIndex {
     /// Returns the addresses of all documents by key, all marked as not wanted.
     pub(super) fn addresses(&self) -> DocumentAddresses {
         let count = self.searcher.num_docs().try_into().unwrap_or(0);
-        let mut addresses =
-            DocumentAddresses::with_capacity_and_hasher(count, KeyHashBuilder::default());
+        let mut addresses = DocumentAddresses::with_capacity(count);
         for (ordinal, (segment, keys)) in (0..).zip(self.segments()) {
             let keys = keys.all();
             for document in segment.doc_ids_alive() {
@@ -198,31 +194,6 @@ impl OpenIndex {
             }
         }
         addresses
-    }
-
-    /// Returns the address of the document with a key, if there is one, without scanning the others.
-    pub(super) fn find_address(
-        &self,
-        key: DocumentKey,
-    ) -> Result<Option<DocAddress>, TantivyError> {
-        let term = self.fields.key_term(key);
-        for (ordinal, segment) in (0..).zip(self.searcher.segment_readers()) {
-            let inverted_index = segment.inverted_index(term.field())?;
-            let Some(mut postings) =
-                inverted_index.read_postings(&term, IndexRecordOption::Basic)?
-            else {
-                continue;
-            };
-            let alive = segment.alive_bitset();
-            while postings.doc() != TERMINATED {
-                let document = postings.doc();
-                if alive.is_none_or(|alive| alive.is_alive(document)) {
-                    return Ok(Some(DocAddress::new(ordinal, document)));
-                }
-                postings.advance();
-            }
-        }
-        Ok(None)
     }
 
     pub(super) fn segments(&self) -> impl Iterator<Item = (&SegmentReader, &Keys)> {

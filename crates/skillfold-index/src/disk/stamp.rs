@@ -3,7 +3,7 @@
 use skillfold_core::search::CorpusStatistics;
 
 /// The format version. Increase it when the schema, the tokens or the stamp change.
-const FORMAT: &str = "skillfold-search-2";
+const FORMAT: &str = "skillfold-search-3";
 
 /// Why a stamp cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub(super) enum StampError {
 /// Formats a stamp: the version and the statistics, with a checksum of both.
 pub(super) fn write(version: &str, statistics: &CorpusStatistics) -> String {
     let payload = payload(version, statistics);
-    let checksum = fnv1a(&payload);
-    format!("{payload} {checksum:016x}")
+    let checksum = crc32fast::hash(payload.as_bytes());
+    format!("{payload} {checksum:08x}")
 }
 
 /// Parses a stamp and returns its statistics.
 pub(super) fn read(version: &str, stamp: &str) -> Result<CorpusStatistics, StampError> {
     let (payload, checksum) = stamp.rsplit_once(' ').ok_or(StampError::Damaged)?;
-    if checksum != format!("{:016x}", fnv1a(payload)) {
+    if checksum != format!("{:08x}", crc32fast::hash(payload.as_bytes())) {
         return Err(StampError::Damaged);
     }
     let (stamp_version, statistics) = payload.rsplit_once(' ').ok_or(StampError::Damaged)?;
@@ -52,13 +52,6 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
         .map(byte)
         .collect::<Option<_>>()
         .filter(|_| rest.is_empty())
-}
-
-/// 64-bit FNV-1a, which protects against accidents but not against tampering.
-fn fnv1a(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

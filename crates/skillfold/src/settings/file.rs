@@ -6,7 +6,7 @@ use skillfold_core::{Code, Error};
 use toml::de::DeTable;
 
 use crate::environment::{Environment, SETTINGS_VARIABLE, exists, other_writer, read_settings};
-use crate::settings::layer::Layer;
+use crate::settings::key::Layer;
 use crate::settings::line_starts::LineStarts;
 use crate::settings::setting::{Origin, finding};
 use crate::settings::value::{RawValue, ValueContext, ordered_entries};

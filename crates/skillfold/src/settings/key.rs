@@ -1,10 +1,26 @@
-//! The table of all settings.
+//! The table of all settings, which declares [`KEYS`], [`Settings`] and [`Layer`].
+
+use std::path::PathBuf;
+
+use skillfold_core::catalog::{Precedence, Toggle};
+use skillfold_core::disclose::{Breadcrumb, Fallback, LogDetail, Mode, Style};
+use skillfold_core::load::{Dialect, Freshness, Strictness};
+use skillfold_core::read::Profile;
+use skillfold_core::source::{HiddenPolicy, LinkPolicy};
+use skillfold_core::{Limits, LoadOptions, Policy};
+
+use crate::settings::agent::ConfiguredAgent;
+use crate::settings::findings::LayerFindings;
+use crate::settings::matching::Matching;
+use crate::settings::root::ConfiguredRoot;
+use crate::settings::scalar::Scalar;
+use crate::settings::setting::{Origin, Setting, SettingFinding};
+use crate::settings::value::{RawValue, ValueContext, ValueForm};
 
 /// A setting and its description.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Key {
-    pub(super) id: KeyId,
     /// Its name in a settings file. The variable is `SKILLFOLD_` and the name in upper case.
     pub name: &'static str,
     /// What it does, in one sentence.
@@ -15,53 +31,9 @@ pub struct Key {
         not(feature = "store"),
         expect(dead_code, reason = "only used to write settings")
     )]
-    pub(super) kind: ValueForm,
+    pub(super) form: ValueForm,
     pub(super) set_by: SetBy,
-}
-
-/// One variant per setting, so that the compiler checks that each is handled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum KeyId {
-    Precedence,
-    Roots,
-    DefaultRoots,
-    Enable,
-    Disable,
-    Trusted,
-    TrustProject,
-    Links,
-    Hidden,
-    MaxDepth,
-    Profile,
-    Arguments,
-    Strict,
-    Freshness,
-    CacheEntries,
-    CacheBytes,
-    Disclosure,
-    Style,
-    Matching,
-    Model,
-    MaxPerRequest,
-    Breadcrumb,
-    Fallback,
-    LogContent,
-    Watch,
-    PollSeconds,
-    Index,
-    Agents,
-}
-
-/// The form of a value in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueForm {
-    Boolean,
-    Number,
-    Word,
-    Words,
-    Paths,
-    Roots,
-    Tables,
+    pub(super) kind: KeyKind,
 }
 
 /// Who may set a setting.
@@ -73,233 +45,21 @@ pub(super) enum SetBy {
     User,
 }
 
-/// All settings, in the order of the documentation.
-pub const KEYS: &[Key] = &[
-    Key {
-        id: KeyId::Precedence,
-        name: "precedence",
-        description: "Which scope wins a name",
-        accepts: "a client (`default`, `claude-code`, ...) or scopes in their order",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
+/// Whether a setting has a single value, or which list it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum KeyKind {
+    Scalar {
+        /// Reads the value into a layer.
+        apply: fn(&mut Layer, RawValue<'_>, &ValueContext<'_>) -> Result<(), String>,
+        /// Returns the value as text, with its origin.
+        explain: fn(&Settings) -> (String, Origin),
     },
-    Key {
-        id: KeyId::Roots,
-        name: "roots",
-        description: "More folders of skills, beside the defaults",
-        accepts: "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`",
-        kind: ValueForm::Roots,
-        set_by: SetBy::Project,
-    },
-    Key {
-        id: KeyId::DefaultRoots,
-        name: "default_roots",
-        description: "Whether the default folders are searched",
-        accepts: "`true` or `false`",
-        kind: ValueForm::Boolean,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Enable,
-        name: "enable",
-        description: "Skills to enable",
-        accepts: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
-        kind: ValueForm::Words,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Disable,
-        name: "disable",
-        description: "Skills to disable",
-        accepts: "what leads to a skill, `scope:*`, `plugin:*` or `*`",
-        kind: ValueForm::Words,
-        set_by: SetBy::Project,
-    },
-    Key {
-        id: KeyId::Trusted,
-        name: "trusted",
-        description: "Folders whose projects are trusted",
-        accepts: "paths",
-        kind: ValueForm::Paths,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::TrustProject,
-        name: "trust_project",
-        description: "Whether the project is trusted, whichever it is",
-        accepts: "`true` or `false`",
-        kind: ValueForm::Boolean,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Links,
-        name: "links",
-        description: "How links to skill folders, and hard links, are treated",
-        accepts: "`follow`, `refuse` or `strict`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Hidden,
-        name: "hidden",
-        description: "How hidden folders are treated",
-        accepts: "`skip` or `search`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::MaxDepth,
-        name: "max_depth",
-        description: "Maximum depth of a skill below its root",
-        accepts: "a whole number",
-        kind: ValueForm::Number,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Profile,
-        name: "profile",
-        description: "How strict `check` is",
-        accepts: "`lenient` or `spec`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Arguments,
-        name: "arguments",
-        description: "Which argument placeholders instructions may use",
-        accepts: "`plain`, `claude-code` or `goose`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Strict,
-        name: "strict",
-        description: "Whether loading refuses a skill that needed repair",
-        accepts: "`true` or `false`",
-        kind: ValueForm::Boolean,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Freshness,
-        name: "freshness",
-        description: "How changes to a loaded file are detected",
-        accepts: "`checked` or `snapshot`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::CacheEntries,
-        name: "cache_entries",
-        description: "Maximum number of cached instructions",
-        accepts: "a whole number",
-        kind: ValueForm::Number,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::CacheBytes,
-        name: "cache_bytes",
-        description: "Maximum bytes of cached instructions",
-        accepts: "a whole number",
-        kind: ValueForm::Number,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Disclosure,
-        name: "disclosure",
-        description: "How skills are disclosed to a model",
-        accepts: "`catalog`, `triggered` or `hybrid`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Style,
-        name: "style",
-        description: "The format of listings",
-        accepts: "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Matching,
-        name: "matching",
-        description: "How a message is matched",
-        accepts: "`keyword`, `hybrid` or `semantic`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Model,
-        name: "model",
-        description: "The folder of an embedding model",
-        accepts: "a path",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::MaxPerRequest,
-        name: "max_per_request",
-        description: "Maximum skills loaded for one request",
-        accepts: "a whole number",
-        kind: ValueForm::Number,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Breadcrumb,
-        name: "breadcrumb",
-        description: "Whether a model is told the number of skills when nothing matches",
-        accepts: "`on` or `off`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Fallback,
-        name: "fallback",
-        description: "What a model is told when nothing matches",
-        accepts: "`none`, `show_all` or `ask_user`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::LogContent,
-        name: "log_content",
-        description: "Whether logs include requests and the text given to models",
-        accepts: "`true` or `false`",
-        kind: ValueForm::Boolean,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Watch,
-        name: "watch",
-        description: "Whether file changes are followed by system notifications",
-        accepts: "`on` or `off`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::PollSeconds,
-        name: "poll_seconds",
-        description: "Seconds between scans where notifications are not available",
-        accepts: "a whole number; 0 for never",
-        kind: ValueForm::Number,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Index,
-        name: "index",
-        description: "Whether metadata of many skills is cached on disk for the next start",
-        accepts: "`on` or `off`",
-        kind: ValueForm::Word,
-        set_by: SetBy::User,
-    },
-    Key {
-        id: KeyId::Agents,
-        name: "agents",
-        description: "Agents, and the skills each uses and may see",
-        accepts: "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file",
-        kind: ValueForm::Tables,
-        set_by: SetBy::User,
-    },
-];
+    Roots,
+    Enable,
+    Disable,
+    Trusted,
+    Agents,
+}
 
 impl Key {
     /// Returns whether a project may set it for its own skills.
@@ -310,4 +70,156 @@ impl Key {
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
+}
+
+/// Declares the settings in the order of the documentation, each with who may set it, the form of its value in a file,
+/// its description, and the values that it accepts. A single value has its type and its default; a list has its kind.
+macro_rules! settings {
+    ($(
+        $name:ident $(: $type:ty = $default:expr)? $(=> $list:ident)?;
+        $set_by:ident, $form:ident, $description:literal, $accepts:literal;
+    )*) => {
+        /// All settings, in the order of the documentation.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: stringify!($name),
+            description: $description,
+            accepts: $accepts,
+            form: ValueForm::$form,
+            set_by: SetBy::$set_by,
+            kind: $(KeyKind::Scalar {
+                apply: |layer, value, context| {
+                    let value = <$type>::read(value, ValueForm::$form, context)?;
+                    layer.$name = Some(context.setting(value));
+                    Ok(())
+                },
+                explain: |settings| {
+                    let Setting { value, origin } = &settings.$name;
+                    (value.show(ValueForm::$form), origin.clone())
+                },
+            })? $(KeyKind::$list)?,
+        },)*];
+
+        /// The merged settings of all layers, each with its origin.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Settings {
+            $($(
+                #[doc = concat!($description, ": ", $accepts, ".")]
+                pub $name: Setting<$type>,
+            )?)*
+            /// Roots in addition to the default ones, those of the last layer first.
+            pub roots: Vec<Setting<ConfiguredRoot>>,
+            /// Patterns that turn skills on or off, in layer order.
+            pub enablement: Vec<Setting<(String, Toggle)>>,
+            /// Folders whose projects are trusted.
+            pub trusted: Vec<Setting<PathBuf>>,
+            /// Agents, in file order.
+            pub agents: Vec<ConfiguredAgent>,
+            /// Problems with the settings.
+            pub findings: Vec<SettingFinding>,
+        }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self {
+                    $($($name: Setting::default($default),)?)*
+                    roots: Vec::new(),
+                    enablement: Vec::new(),
+                    trusted: Vec::new(),
+                    agents: Vec::new(),
+                    findings: Vec::new(),
+                }
+            }
+        }
+
+        /// The settings of one layer.
+        #[derive(Debug, Default)]
+        pub(crate) struct Layer {
+            $($(pub(super) $name: Option<Setting<$type>>,)?)*
+            pub(super) roots: Vec<Setting<ConfiguredRoot>>,
+            pub(super) enablement: Vec<Setting<(String, Toggle)>>,
+            pub(super) trusted: Vec<Setting<PathBuf>>,
+            pub(super) agents: Vec<ConfiguredAgent>,
+            pub(super) findings: LayerFindings,
+        }
+
+        impl Settings {
+            /// Applies a layer on top of the previous ones: single values are replaced, lists are extended.
+            pub(super) fn apply_layer(&mut self, layer: Layer) {
+                $($(
+                    let new: Option<Setting<$type>> = layer.$name;
+                    if let Some(new) = new {
+                        self.$name = new;
+                    }
+                )?)*
+                self.roots.splice(..0, layer.roots);
+                self.trusted.extend(layer.trusted);
+                self.enablement.extend(layer.enablement);
+                self.agents.extend(layer.agents);
+                self.findings.extend(layer.findings.finish());
+            }
+        }
+    };
+}
+
+settings! {
+    precedence: Precedence = Precedence::default();
+        User, Word, "Which scope wins a name",
+        "a client (`default`, `claude-code`, ...) or scopes in their order";
+    roots => Roots;
+        Project, Roots, "More folders of skills, beside the defaults",
+        "paths, `scope=path`, `plugin=path`, or tables of `path`, `scope` and `plugin`";
+    default_roots: bool = true;
+        User, Boolean, "Whether the default folders are searched", "`true` or `false`";
+    enable => Enable;
+        User, Words, "Skills to enable", "what leads to a skill, `scope:*`, `plugin:*` or `*`";
+    disable => Disable;
+        Project, Words, "Skills to disable", "what leads to a skill, `scope:*`, `plugin:*` or `*`";
+    trusted => Trusted;
+        User, Paths, "Folders whose projects are trusted", "paths";
+    trust_project: bool = false;
+        User, Boolean, "Whether the project is trusted, whichever it is", "`true` or `false`";
+    links: LinkPolicy = LinkPolicy::default();
+        User, Word, "How links to skill folders, and hard links, are treated", "`follow`, `refuse` or `strict`";
+    hidden: HiddenPolicy = HiddenPolicy::default();
+        User, Word, "How hidden folders are treated", "`skip` or `search`";
+    max_depth: usize = Limits::default().walk_depth;
+        User, Number, "Maximum depth of a skill below its root", "a whole number";
+    profile: Profile = Profile::default();
+        User, Word, "How strict `check` is", "`lenient` or `spec`";
+    arguments: Dialect = LoadOptions::default().dialect;
+        User, Word, "Which argument placeholders instructions may use", "`plain`, `claude-code` or `goose`";
+    strict: bool = LoadOptions::default().strictness == Strictness::Strict;
+        User, Boolean, "Whether loading refuses a skill that needed repair", "`true` or `false`";
+    freshness: Freshness = LoadOptions::default().freshness;
+        User, Word, "How changes to a loaded file are detected", "`checked` or `snapshot`";
+    cache_entries: usize = LoadOptions::default().cache_entries;
+        User, Number, "Maximum number of cached instructions", "a whole number";
+    cache_bytes: usize = LoadOptions::default().cache_bytes;
+        User, Number, "Maximum bytes of cached instructions", "a whole number";
+    disclosure: Mode = Policy::default().mode;
+        User, Word, "How skills are disclosed to a model", "`catalog`, `triggered` or `hybrid`";
+    style: Style = Policy::default().style;
+        User, Word, "The format of listings", "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`";
+    matching: Matching = Matching::default();
+        User, Word, "How a message is matched", "`keyword`, `hybrid` or `semantic`";
+    model: Option<PathBuf> = None;
+        User, Word, "The folder of an embedding model", "a path";
+    max_per_request: usize = Policy::default().max_skills;
+        User, Number, "Maximum skills loaded for one request", "a whole number";
+    breadcrumb: Breadcrumb = Policy::default().breadcrumb;
+        User, Word, "Whether a model is told the number of skills when nothing matches", "`on` or `off`";
+    fallback: Fallback = Policy::default().fallback;
+        User, Word, "What a model is told when nothing matches", "`none`, `show_all` or `ask_user`";
+    log_content: bool = Policy::default().log_detail == LogDetail::Content;
+        User, Boolean, "Whether logs include requests and the text given to models", "`true` or `false`";
+    watch: bool = true;
+        User, Word, "Whether file changes are followed by system notifications", "`on` or `off`";
+    poll_seconds: usize = 5;
+        User, Number, "Seconds between scans where notifications are not available", "a whole number; 0 for never";
+    index: bool = true;
+        User, Word, "Whether metadata of many skills is cached on disk for the next start", "`on` or `off`";
+    agents => Agents;
+        User, Tables, "Agents, and the skills each uses and may see",
+        "tables `[agents.ID]` of `uses_skills` and `sees`, in the user's file";
 }

@@ -1,77 +1,15 @@
 //! One layer of settings: those of one file, of the variables, or of the arguments.
 
-use std::path::PathBuf;
-
-use skillfold_core::catalog::{Precedence, Toggle, nearest};
+use skillfold_core::catalog::{Toggle, nearest};
 use skillfold_core::diagnostic::Severity;
-use skillfold_core::disclose::{Breadcrumb, Fallback, Mode, Style};
-use skillfold_core::load::{Dialect, Freshness};
-use skillfold_core::read::Profile;
-use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 use skillfold_core::{Code, Scope};
 
 use crate::environment::{Environment, NO_HOME_LOOKUP_VARIABLE, SETTINGS_VARIABLE, TOKEN_VARIABLE};
-use crate::settings::agent::{self, ConfiguredAgent};
-use crate::settings::findings::LayerFindings;
-use crate::settings::key::{KEYS, Key, KeyId, SetBy};
-use crate::settings::matching::Matching;
-use crate::settings::root::{self, ConfiguredRoot};
-use crate::settings::setting::{Origin, Setting, SettingFinding, finding};
-use crate::settings::value::{RawValue, ValueContext, one_of};
-
-/// The settings of one layer.
-#[derive(Debug, Default)]
-pub(crate) struct Layer {
-    pub(super) precedence: Option<Setting<Precedence>>,
-    pub(super) roots: Vec<Setting<ConfiguredRoot>>,
-    pub(super) default_roots: Option<Setting<bool>>,
-    pub(super) enablement: Vec<Setting<(String, Toggle)>>,
-    pub(super) trusted: Vec<Setting<PathBuf>>,
-    pub(super) trust_project: Option<Setting<bool>>,
-    pub(super) links: Option<Setting<LinkPolicy>>,
-    pub(super) hidden: Option<Setting<HiddenPolicy>>,
-    pub(super) max_depth: Option<Setting<usize>>,
-    pub(super) profile: Option<Setting<Profile>>,
-    pub(super) arguments: Option<Setting<Dialect>>,
-    pub(super) strict: Option<Setting<bool>>,
-    pub(super) log_content: Option<Setting<bool>>,
-    pub(super) watch: Option<Setting<bool>>,
-    pub(super) index: Option<Setting<bool>>,
-    pub(super) poll_seconds: Option<Setting<usize>>,
-    pub(super) freshness: Option<Setting<Freshness>>,
-    pub(super) cache_entries: Option<Setting<usize>>,
-    pub(super) cache_bytes: Option<Setting<usize>>,
-    pub(super) disclosure: Option<Setting<Mode>>,
-    pub(super) style: Option<Setting<Style>>,
-    pub(super) matching: Option<Setting<Matching>>,
-    pub(super) model: Option<Setting<Option<PathBuf>>>,
-    pub(super) max_per_request: Option<Setting<usize>>,
-    pub(super) breadcrumb: Option<Setting<Breadcrumb>>,
-    pub(super) fallback: Option<Setting<Fallback>>,
-    pub(super) agents: Vec<ConfiguredAgent>,
-    pub(super) findings: LayerFindings,
-}
-
-const HIDDEN: [(&str, HiddenPolicy); 2] = [
-    ("skip", HiddenPolicy::Skip),
-    ("search", HiddenPolicy::Search),
-];
-
-const MODES: [(&str, Mode); 3] = [
-    ("catalog", Mode::Catalog),
-    ("triggered", Mode::Triggered),
-    ("hybrid", Mode::Hybrid),
-];
-
-const BREADCRUMBS: [(&str, Breadcrumb); 2] = [("on", Breadcrumb::On), ("off", Breadcrumb::Off)];
-
-const SWITCHES: [(&str, bool); 2] = [("on", true), ("off", false)];
-
-const FALLBACKS: [(&str, Fallback); 3] = [
-    ("none", Fallback::None),
-    ("show_all", Fallback::ShowAll),
-    ("ask_user", Fallback::AskUser),
-];
+use crate::settings::agent;
+use crate::settings::key::{KEYS, Key, KeyKind, Layer, SetBy};
+use crate::settings::root;
+use crate::settings::setting::{Origin, SettingFinding, finding};
+use crate::settings::value::{RawValue, ValueContext};
 
 /// Maximum roots that a project may configure. Each is a folder that is kept open.
 const MAX_PROJECT_ROOTS: usize = 32;
@@ -179,66 +117,15 @@ impl Layer {
         value: RawValue<'_>,
         context: &ValueContext<'_>,
     ) -> Result<(), String> {
-        match key.id {
-            KeyId::Precedence => self.precedence = Some(context.setting(read_precedence(value)?)),
-            KeyId::DefaultRoots => self.default_roots = Some(context.setting(value.boolean()?)),
-            KeyId::TrustProject => self.trust_project = Some(context.setting(value.boolean()?)),
-            KeyId::Links => {
-                let choices = [
-                    ("follow", LinkPolicy::Follow),
-                    ("refuse", LinkPolicy::Refuse),
-                    ("strict", LinkPolicy::Strict),
-                ];
-                self.links = Some(context.setting(one_of(value, &choices)?));
-            }
-            KeyId::Hidden => self.hidden = Some(context.setting(one_of(value, &HIDDEN)?)),
-            KeyId::Profile => {
-                let choices = [("lenient", Profile::Lenient), ("spec", Profile::Spec)];
-                self.profile = Some(context.setting(one_of(value, &choices)?));
-            }
-            KeyId::Arguments => {
-                let choices = Dialect::ALL.map(|dialect| (dialect.as_str(), dialect));
-                self.arguments = Some(context.setting(one_of(value, &choices)?));
-            }
-            KeyId::Strict => self.strict = Some(context.setting(value.boolean()?)),
-            KeyId::LogContent => self.log_content = Some(context.setting(value.boolean()?)),
-            KeyId::Watch => self.watch = Some(context.setting(one_of(value, &SWITCHES)?)),
-            KeyId::Index => self.index = Some(context.setting(one_of(value, &SWITCHES)?)),
-            KeyId::PollSeconds => self.poll_seconds = Some(context.setting(value.number()?)),
-            KeyId::Freshness => {
-                let choices = [
-                    ("checked", Freshness::Checked),
-                    ("snapshot", Freshness::Snapshot),
-                ];
-                self.freshness = Some(context.setting(one_of(value, &choices)?));
-            }
-            KeyId::CacheEntries => self.cache_entries = Some(context.setting(value.number()?)),
-            KeyId::CacheBytes => self.cache_bytes = Some(context.setting(value.number()?)),
-            KeyId::Disclosure => self.disclosure = Some(context.setting(one_of(value, &MODES)?)),
-            KeyId::Style => {
-                let choices = Style::ALL.map(|style| (style.as_str(), style));
-                self.style = Some(context.setting(one_of(value, &choices)?));
-            }
-            KeyId::Matching => {
-                self.matching = Some(context.setting(one_of(value, &Matching::ALL)?));
-            }
-            KeyId::Model => {
-                let path = context.environment.expand_path(value.text()?, context.base);
-                self.model = Some(context.setting(Some(path)));
-            }
-            KeyId::MaxPerRequest => self.max_per_request = Some(context.setting(value.number()?)),
-            KeyId::Breadcrumb => {
-                self.breadcrumb = Some(context.setting(one_of(value, &BREADCRUMBS)?));
-            }
-            KeyId::Fallback => self.fallback = Some(context.setting(one_of(value, &FALLBACKS)?)),
-            KeyId::MaxDepth => self.max_depth = Some(context.setting(value.number()?)),
-            KeyId::Agents => {
+        match key.kind {
+            KeyKind::Scalar { apply, .. } => apply(self, value, context)?,
+            KeyKind::Agents => {
                 let agents = agent::read(&mut self.findings, value, context)?;
                 self.agents.extend(agents);
             }
-            KeyId::Enable => self.add_patterns(value, Toggle::On, context)?,
-            KeyId::Disable => self.add_patterns(value, Toggle::Off, context)?,
-            KeyId::Trusted => {
+            KeyKind::Enable => self.add_patterns(value, Toggle::On, context)?,
+            KeyKind::Disable => self.add_patterns(value, Toggle::Off, context)?,
+            KeyKind::Trusted => {
                 let paths = value.list(PATH_SEPARATOR)?.into_iter();
                 let path = |entry: RawValue<'_>| {
                     let path = context.environment.expand_path(entry.text()?, context.base);
@@ -247,7 +134,7 @@ impl Layer {
                 self.trusted
                     .extend(paths.map(path).collect::<Result<Vec<_>, String>>()?);
             }
-            KeyId::Roots => {
+            KeyKind::Roots => {
                 let roots = value.list(PATH_SEPARATOR)?.into_iter();
                 let read = |entry| Ok(context.setting(root::read(entry, context)?));
                 let roots = roots.map(read).collect::<Result<Vec<_>, String>>()?;
@@ -310,28 +197,4 @@ pub(super) fn unknown_key(name: &str, context: &ValueContext<'_>) -> SettingFind
         unknown.diagnostic.severity = Severity::Error;
     }
     unknown
-}
-
-/// Reads the name of a client's precedence, or a list of scopes in order.
-fn read_precedence(value: RawValue<'_>) -> Result<Precedence, String> {
-    let scopes = match value.text() {
-        Ok(text) => {
-            if let Some(preset) = Precedence::preset(text) {
-                return Ok(preset);
-            }
-            RawValue::Text(text).list(',')?
-        }
-        Err(_) => value.list(',')?,
-    };
-    let scope = |word: RawValue<'_>| {
-        let word = word.text()?;
-        word.parse::<Scope>().map_err(|_| {
-            let clients = Precedence::PRESETS.iter().map(|(client, _)| *client);
-            let words = clients.chain(Scope::ALL.iter().map(|scope| scope.as_str()));
-            let words: Vec<_> = words.map(|word| format!("`{word}`")).collect();
-            format!("`{word}` is not one of {}", words.join(", "))
-        })
-    };
-    let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
-    Ok(Precedence::new(&scopes))
 }

@@ -12,17 +12,3 @@ pub enum Matching {
     /// Like [`Hybrid`](Self::Hybrid), but a missing model is an error.
     Semantic,
 }
-
-impl Matching {
-    /// All values with their names.
-    pub(crate) const ALL: [(&'static str, Self); 3] = [
-        ("keyword", Self::Keyword),
-        ("hybrid", Self::Hybrid),
-        ("semantic", Self::Semantic),
-    ];
-
-    pub(crate) fn as_str(self) -> &'static str {
-        let known = Self::ALL.iter().find(|(_, matching)| *matching == self);
-        known.map_or("hybrid", |(word, _)| word)
-    }
-}

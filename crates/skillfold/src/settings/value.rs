@@ -77,6 +77,18 @@ impl<'a> RawValue<'a> {
     }
 }
 
+/// The form of a value in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueForm {
+    Boolean,
+    Number,
+    Word,
+    Words,
+    Paths,
+    Roots,
+    Tables,
+}
+
 /// Returns the entries of a table in file order.
 pub(super) fn ordered_entries<'a, 'b>(
     table: &'a DeTable<'b>,

@@ -8,11 +8,11 @@ use skillfold_store::{Access, WriteTarget, lock_state};
 use toml_edit::{Array, DocumentMut, Item, Value};
 
 use crate::environment::{Environment, MAX_SETTINGS_BYTES};
-use crate::settings::key::{Key, ValueForm};
-use crate::settings::layer::{Layer, PATH_SEPARATOR, unknown_key};
+use crate::settings::key::{Key, Layer};
+use crate::settings::layer::{PATH_SEPARATOR, unknown_key};
 use crate::settings::root;
 use crate::settings::setting::{Origin, SettingFinding, setting_error};
-use crate::settings::value::{RawValue, ValueContext};
+use crate::settings::value::{RawValue, ValueContext, ValueForm};
 
 /// A settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ fn to_toml(key: &Key, value: &str, context: &ValueContext<'_>) -> Value {
         entries.map(str::to_owned).collect::<Vec<String>>()
     };
     let array = |entries: Vec<String>| Value::Array(entries.into_iter().collect::<Array>());
-    match key.kind {
+    match key.form {
         ValueForm::Words => array(list(',')),
         ValueForm::Paths | ValueForm::Roots if matches!(context.origin, Origin::Project(..)) => {
             array(list(PATH_SEPARATOR))

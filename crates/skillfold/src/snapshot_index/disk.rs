@@ -70,11 +70,7 @@ impl DiskSnapshotIndex {
             rebuild: IndexRebuild::default(),
             turn: Arc::clone(turn),
         };
-        // The difference to the previous snapshot is enough only if that one was the last to write.
-        let is_last_writer = |last| move |previous: &&Self| previous.turn.number() == last;
-        let synced = disk
-            .turn
-            .try_run(|last| disk.sync(previous.filter(is_last_writer(last))));
+        let synced = disk.turn.try_run(|| disk.sync());
         let problem = synced.transpose()?.unwrap_or_else(|| {
             disk.set_damage(Some(BUSY.into()));
             None
@@ -101,7 +97,7 @@ impl DiskSnapshotIndex {
     pub(super) fn rebuild(self: &Arc<Self>) {
         let disk = Arc::clone(self);
         self.rebuild.start(move || {
-            let Some(synced) = disk.turn.run(|_| disk.sync_all()) else {
+            let Some(synced) = disk.turn.run(|| disk.sync_all()) else {
                 return Ok(());
             };
             match synced {
@@ -133,19 +129,9 @@ impl DiskSnapshotIndex {
         }
     }
 
-    /// Writes what changed: the difference to a previous snapshot if that suffices, otherwise to what the index
-    /// contains. Returns a problem that leaves the index usable.
-    fn sync(&self, previous: Option<&Self>) -> Result<Option<String>, String> {
-        let failed = |error: Error| error.with_cause();
-        let changed = previous
-            .map(|previous| self.sync_changes(previous))
-            .transpose();
-        let mut synced = changed.map_err(failed)?.flatten();
-        // Another process may have changed more.
-        if self.index.documents() != self.positions.len() as u64 {
-            synced = None;
-        }
-        let synced = synced.map_or_else(|| self.sync_all(), Ok).map_err(failed)?;
+    /// Writes what changed. Returns a problem that leaves the index usable.
+    fn sync(&self) -> Result<Option<String>, String> {
+        let synced = self.sync_all().map_err(|error| error.with_cause())?;
         if synced.missing > 0 {
             return Err(format!(
                 "{} skills are not in the index on disk yet, as another process writes it",
@@ -157,36 +143,15 @@ impl DiskSnapshotIndex {
     }
 
     fn sync_all(&self) -> Result<SyncReport, Error> {
-        let builder = RefCell::new(DocumentBuilder::new());
-        self.index.sync(self.documents(&builder, |_| true))
-    }
-
-    fn sync_changes(&self, previous: &Self) -> Result<Option<SyncReport>, Error> {
-        let removed = previous.keys.iter().copied();
-        let removed = removed.filter(|key| !self.positions.contains_key(key));
-        let builder = RefCell::new(DocumentBuilder::new());
-        let added = self.documents(&builder, |key| !previous.positions.contains_key(key));
-        self.index.update(added, removed)
-    }
-
-    /// Returns the keys of some skills, each with a function that builds the skill's document.
-    fn documents<'a>(
-        &'a self,
-        builder: &'a RefCell<DocumentBuilder>,
-        is_wanted: impl Fn(&DocumentKey) -> bool + 'a,
-    ) -> impl Iterator<Item = (DocumentKey, impl FnOnce() -> Option<Document>)> + 'a {
+        let builder = &RefCell::new(DocumentBuilder::new());
         let keyed = self.keys.iter().zip(self.catalog.entries());
-        let wanted = keyed.filter(move |(key, _)| is_wanted(key));
-        wanted.map(move |(key, entry)| {
+        self.index.sync(keyed.map(|(key, entry)| {
             let build = move || {
-                Some(
-                    builder
-                        .borrow_mut()
-                        .from_entry(&entry, SearchCoverage::Bodies),
-                )
+                let mut builder = builder.borrow_mut();
+                Some(builder.from_entry(&entry, SearchCoverage::Bodies))
             };
             (*key, build)
-        })
+        }))
     }
 
     /// Returns the ids of the skills that answer a request best, with score and confidence. The error says what is
@@ -348,7 +313,6 @@ mod tests {
         assert_eq!(found(&third, "giraffes"), (1, true));
         assert_eq!(found(&second, "okapis"), (1, false));
         assert_eq!(found(&third, "giraffes"), (1, true));
-        // The fifth cannot use its difference to the third, because the fourth wrote since.
         let fourth = next(&third, "okapis");
         let fifth = next(&fourth, "giraffes");
         assert_eq!(found(&fourth, "okapis"), (1, true));
@@ -363,7 +327,7 @@ mod tests {
         let (go_on, wait_for) = mpsc::channel::<()>();
         let (started, is_started) = mpsc::channel();
         let rebuild = thread::spawn(move || {
-            disk.turn.run(|_| {
+            disk.turn.run(|| {
                 started.send(()).unwrap();
                 wait_for.recv().unwrap();
             })

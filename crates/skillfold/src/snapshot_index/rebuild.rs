@@ -84,20 +84,15 @@ impl WriteTurn {
         }
     }
 
-    /// Returns the snapshot's number.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Calls `f` with the number of the last writer while no other snapshot writes, however long that wait takes.
-    /// Returns `None` without calling it if a newer snapshot has written.
-    pub(super) fn run<T>(&self, f: impl FnOnce(u64) -> T) -> Option<T> {
+    /// Calls `f` while no other snapshot writes, however long that wait takes. Returns `None` without calling it if a
+    /// newer snapshot has written.
+    pub(super) fn run<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let last = self.order.last_writer.lock();
         self.run_locked(last.unwrap_or_else(PoisonError::into_inner), f)
     }
 
     /// Like [`run`](Self::run), but also returns `None` if another snapshot writes for longer than [`MAX_WAIT`].
-    pub(super) fn try_run<T>(&self, f: impl FnOnce(u64) -> T) -> Option<T> {
+    pub(super) fn try_run<T>(&self, f: impl FnOnce() -> T) -> Option<T> {
         let start = Instant::now();
         let last = loop {
             match self.order.last_writer.try_lock() {
@@ -110,12 +105,12 @@ impl WriteTurn {
         self.run_locked(last, f)
     }
 
-    fn run_locked<T>(&self, mut last: MutexGuard<'_, u64>, f: impl FnOnce(u64) -> T) -> Option<T> {
+    fn run_locked<T>(&self, mut last: MutexGuard<'_, u64>, f: impl FnOnce() -> T) -> Option<T> {
         if *last > self.number {
             return None;
         }
-        let before = std::mem::replace(&mut *last, self.number);
-        Some(f(before))
+        *last = self.number;
+        Some(f())
     }
 }
 
@@ -130,11 +125,11 @@ mod tests {
         let first = WriteTurn::default();
         let second = first.next();
         let third = second.next();
-        assert_eq!(first.run(|last| last), Some(0));
-        assert_eq!(third.run(|last| last), Some(0));
-        assert_eq!((first.run(|_| ()), second.run(|_| ())), (None, None));
-        assert_eq!(third.try_run(|last| last), Some(2));
-        assert_eq!(second.next().run(|last| last), Some(2));
+        assert_eq!(first.run(|| 1), Some(1));
+        assert_eq!(third.run(|| 3), Some(3));
+        assert_eq!((first.run(|| 1), second.run(|| 2)), (None, None));
+        assert_eq!(third.try_run(|| 3), Some(3));
+        assert_eq!(second.next().run(|| 4), Some(4));
     }
 
     #[test]

@@ -53,8 +53,9 @@ fn read_name(text: &str, names: &[&str]) -> (usize, BracketKind) {
             TagCharacter::Letters(letters) => {
                 let prefix = &names[candidate][..matched];
                 let agrees = |name: &&str| {
-                    name.strip_prefix(prefix)
-                        .is_some_and(|rest| rest.starts_with(letters) || letters.starts_with(rest))
+                    name.strip_prefix(prefix).is_some_and(|rest| {
+                        rest.starts_with(&*letters) || letters.starts_with(rest)
+                    })
                 };
                 let Some(found) = names.iter().position(agrees) else {
                     return (at, BracketKind::Text);
