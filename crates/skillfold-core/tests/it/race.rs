@@ -10,11 +10,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::time::Instant;
 
 use skillfold_core::name::ResourcePath;
 use skillfold_core::source::{Folder, LinkPolicy, WalkOptions};
 use skillfold_core::{FsSource, Limits, Source};
-use skillfold_testkit::{Arena, RaceOutcome, SECRET, expect_no_leak};
+use skillfold_testkit::{Arena, RaceOutcome, SECRET, expect_no_leak, race_time};
 
 /// Returns the skill as it is found before anything is swapped.
 fn found(arena: &Arena) -> (FsSource, Folder) {
@@ -60,7 +61,8 @@ fn file_that_is_replaced_all_the_time_is_read_each_time() {
     fs::write(&file, "whole").unwrap();
     std::thread::scope(|scope| {
         let replacing = scope.spawn(|| {
-            for _ in 0..20_000 {
+            let start = Instant::now();
+            while start.elapsed() < race_time() {
                 fs::write(&new, "whole").unwrap();
                 fs::rename(&new, &file).unwrap();
             }
