@@ -7,10 +7,10 @@ use skillfold_core::catalog::Lookup;
 use skillfold_core::choose::check_triggers;
 use skillfold_core::diagnostic::Severity;
 use skillfold_core::read::{Profile, ReadOptions, discover, parse};
-#[cfg(feature = "store")]
-use skillfold_core::source::Stability;
 use skillfold_core::source::{FileBytes, Folder, HiddenPolicy, LinkPolicy, SKILL_FILE};
-use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Refusal, Root, Scope, Source};
+use skillfold_core::{Catalog, Diagnostic, Error, FsSource, Limits, Root, Scope, Source};
+#[cfg(feature = "store")]
+use skillfold_core::{Refusal, source::Stability};
 
 use crate::environment::{Environment, real_path};
 

@@ -7,39 +7,34 @@ use std::fmt;
 /// Different contents must have different keys, and the same content must have the same key in every process. The first
 /// half of a SHA-256 is suitable, whether of the file or of its path and revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocumentKey([u8; 16]);
+pub struct DocumentKey(u128);
 
 impl DocumentKey {
     /// Creates a key from its bytes.
     pub const fn new(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+        Self(u128::from_be_bytes(bytes))
     }
 
     /// Returns the bytes.
-    pub const fn bytes(&self) -> &[u8; 16] {
-        &self.0
+    pub const fn bytes(&self) -> [u8; 16] {
+        self.0.to_be_bytes()
     }
 
     /// Creates a key from its two halves, as stored in the columns of the index.
     pub(super) fn from_halves(high: u64, low: u64) -> Self {
-        let bits = u128::from(high) << 64 | u128::from(low);
-        Self(bits.to_be_bytes())
+        Self(u128::from(high) << 64 | u128::from(low))
     }
 
     /// Returns the two halves.
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
     pub(super) fn halves(self) -> (u64, u64) {
-        let (high, low) = self.0.split_at(8);
-        let half = |bytes: &[u8]| {
-            let bytes = bytes.iter();
-            bytes.fold(0, |half: u64, byte| half << 8 | u64::from(*byte))
-        };
-        (half(high), half(low))
+        ((self.0 >> 64) as u64, self.0 as u64)
     }
 }
 
 impl fmt::Debug for DocumentKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Key({:032x})", u128::from_be_bytes(self.0))
+        write!(formatter, "Key({:032x})", self.0)
     }
 }
 

@@ -64,7 +64,7 @@ impl Fields {
     pub(super) fn build_record(&self, key: DocumentKey, document: &Document) -> TantivyDocument {
         let mut record = TantivyDocument::default();
         record.add_text(self.terms, token::encode_terms(document));
-        record.add_bytes(self.key, key.bytes());
+        record.add_bytes(self.key, &key.bytes());
         let (high, low) = key.halves();
         record.add_u64(self.key_columns[0], high);
         record.add_u64(self.key_columns[1], low);
@@ -74,7 +74,7 @@ impl Fields {
 
     /// Returns the engine term for a key.
     pub(super) fn key_term(&self, key: DocumentKey) -> Term {
-        Term::from_field_bytes(self.key, key.bytes())
+        Term::from_field_bytes(self.key, &key.bytes())
     }
 
     /// Returns the engine term for a search term.

@@ -66,7 +66,7 @@ impl Both {
 
     fn by_disk(&self, request: &str) -> Vec<(&str, f32, f32)> {
         let place = |key: DocumentKey| {
-            let place = usize::try_from(u128::from_be_bytes(*key.bytes())).unwrap();
+            let place = usize::try_from(u128::from_be_bytes(key.bytes())).unwrap();
             Some(place)
         };
         let answer = self.disk.search(&Query::new(request), TOP, place).unwrap();
