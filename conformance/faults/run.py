@@ -142,7 +142,7 @@ class Client:
     def __init__(self, binary, folder, environment):
         self.errors = open(folder / "stderr.log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [binary, "serve"],
+            [binary, "serve", "--structured"],
             cwd=folder / "app",
             env=environment,
             stdin=subprocess.PIPE,
@@ -186,12 +186,10 @@ class Client:
         while True:
             arguments = {"cursor": cursor} if cursor else {}
             answer = self.ask("tools/call", {"name": "list_skills", "arguments": arguments})
-            listing = answer["result"].get("structuredContent")
-            if listing is None:
-                listing = json.loads(answer["result"]["content"][0]["text"])
+            listing = answer["result"]["structuredContent"]
             for one in listing["skills"]:
-                found[one["id"]] = one.get("description", one.get("brief", ""))
-            cursor = listing.get("next") or listing.get("next_cursor")
+                found[one["id"]] = one["description"]
+            cursor = listing.get("next")
             if not cursor:
                 return found
 

@@ -49,7 +49,7 @@ async function check(name, transport, folder) {
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map((tool) => tool.name),
-    ['list_skills', 'search_skills', 'load_skill', 'read_skill_resource'],
+    ['search_skills', 'load_skill', 'read_skill_resource', 'list_skills'],
   );
   const call = (name, args) => client.callTool({ name, arguments: args });
   const found = await call('search_skills', { query: 'filled form' });

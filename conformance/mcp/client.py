@@ -31,7 +31,7 @@ async def ask(client, method, **params):
 
 async def tools(client):
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(listed) == ["list_skills", "search_skills", "load_skill", "read_skill_resource"], list(listed)
+    assert list(listed) == ["search_skills", "load_skill", "read_skill_resource", "list_skills"], list(listed)
     assert all(tool.output_schema for tool in listed.values())
     found = await client.call_tool("search_skills", {"query": "filled form"})
     assert found.structured_content["skills"][0]["id"] == "pdf-forms", found

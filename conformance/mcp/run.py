@@ -180,7 +180,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         fillers(folder / "more")
-        serve = [skillfold, "serve", "--root", HERE / "skills", "--root", folder / "more", "--set", "arguments=claude-code"]
+        serve = [skillfold, "serve", "--structured", "--root", HERE / "skills", "--root", folder / "more", "--set", "arguments=claude-code"]
         server = Server([*serve, "--http", "0", "--no-token"], folder)
         try:
             failed, passed, scenarios = suite(node, modules / "@modelcontextprotocol/conformance/dist/index.js", server.url, folder)

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use skillfold::core::{ContextLifetime, Policy};
 use skillfold::{Environment, Host};
-use skillfold_mcp::{Options, Server};
 use tokio::task::JoinSet;
 
 use self::client::{Client, Lifecycle};
@@ -132,20 +132,20 @@ struct Alone {
 fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn Error>> {
     let home = skills.parent().unwrap_or(skills);
     let host = Host::new(Environment::new(home)).set("roots", skills.display().to_string());
-    let server = Server::new(host.discover()?, Options::default());
+    let mut session = host
+        .discover()?
+        .session(Policy::default(), ContextLifetime::History);
     let (mut times, mut sizes) = (Vec::new(), BTreeMap::new());
     for number in 0..20_000 {
         let question = Question::nth(number, count);
-        let arguments = question.arguments.to_string();
         let start = Instant::now();
-        let answer = server.call(question.tool, &arguments);
+        let answer = session.call(question.tool, question.arguments);
         times.push(start.elapsed().as_secs_f64() * 1e6);
-        let answer = answer.ok_or("there is no such tool")?;
-        if answer.contains("\"isError\":true") {
-            return Err(answer.into());
+        if answer.is_error() {
+            return Err(answer.text().into());
         }
         let (bytes, answers) = sizes.entry(question.tool).or_insert((0, 0));
-        (*bytes, *answers) = (*bytes + answer.len(), *answers + 1);
+        (*bytes, *answers) = (*bytes + answer.text().len(), *answers + 1);
     }
     let sizes = sizes.into_iter();
     Ok(Alone {

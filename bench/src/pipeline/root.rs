@@ -1,10 +1,11 @@
 //! One root of real skills, and all steps on it.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use skillfold::core::author::fix;
 use skillfold::core::disclose::{Mode, Style};
 use skillfold::core::read::Profile;
@@ -14,8 +15,7 @@ use skillfold::view::{
     Check as CheckView, Doctor, Document, FileListing, FilePart, InstructionsView, Prompt,
     SearchView, SkillList, SkillView, Why,
 };
-use skillfold::{CheckTarget, Environment, Host, Skills};
-use skillfold_mcp::{Options, Server};
+use skillfold::{CheckTarget, Environment, Host, Session, Skills};
 use tempfile::TempDir;
 
 use super::faults::{Check, Faults, Place};
@@ -48,10 +48,10 @@ pub(super) struct Root {
     terminal: Terminal,
 }
 
-/// A handle and its server.
+/// A handle, and a conversation that calls its tools.
 struct World {
     skills: Skills,
-    server: Server,
+    session: RefCell<Session>,
 }
 
 /// The answer of a step: what is compared, and what is wrong with it.
@@ -164,8 +164,9 @@ impl Root {
         self.bytes("discover", held, SKILL_BYTES, faults);
         let (_, held) = held_by(|| skills.search("a", 1));
         self.bytes("first search", held, INDEX_BYTES, faults);
-        let server = Server::new(skills.clone(), Options::default());
-        Ok(World { skills, server })
+        let session = skills.session(Policy::default(), ContextLifetime::History);
+        let session = RefCell::new(session);
+        Ok(World { skills, session })
     }
 
     /// Checks the bytes held per skill.
@@ -354,7 +355,7 @@ impl Root {
         Ok(())
     }
 
-    /// Shows, loads and reads a skill, in process and through the server's tools.
+    /// Shows, loads and reads a skill, in process and through the tools.
     fn given(&self, worlds: &[World; 2], entry: &Entry<'_>, schema: &Schema, faults: &mut Faults) {
         let id = entry.id();
         self.both(worlds, "show", id, faults, |world| {
@@ -397,30 +398,30 @@ impl Root {
                 json!({ "skill_id": id, "path": SKILL_FILE }),
             ),
         ] {
-            self.called(worlds, tool, id, &arguments.to_string(), schema, faults);
+            self.called(worlds, tool, id, &arguments, schema, faults);
         }
     }
 
-    /// Calls a tool of the server.
+    /// Calls a tool.
     fn called(
         &self,
         worlds: &[World; 2],
         tool: &'static str,
         skill: &str,
-        arguments: &str,
+        arguments: &Value,
         schema: &Schema,
         faults: &mut Faults,
     ) {
         self.both(worlds, tool, skill, faults, |world| {
-            let answer = world.server.call(tool, arguments).unwrap_or_default();
-            let mut made = Answer::new().text(&answer);
+            let answer = world.session.borrow_mut().call(tool, arguments.clone());
+            let mut made = Answer::new().text(&answer.text());
             made.wrong
                 .push((Check::Schema, schema.answer(tool, &answer)));
             made
         });
     }
 
-    /// Runs a request: searches, takes a turn, explains it, and calls the server's search.
+    /// Runs a request: searches, takes a turn, explains it, and calls the search tool.
     fn asked(
         &self,
         worlds: &[World; 2],
@@ -434,7 +435,7 @@ impl Root {
             let found = world.skills.search(request, FOUND);
             Answer::new().view(schema, Document::Search(SearchView::new(request, &found)))
         });
-        let arguments = json!({ "query": request }).to_string();
+        let arguments = json!({ "query": request });
         self.called(worlds, "search_skills", skill, &arguments, schema, faults);
         let style = Style::ALL[number % Style::ALL.len()];
         let bodies = [Budget::tokens(24_000), BUDGETS[0], BUDGETS[2]][number % 3];

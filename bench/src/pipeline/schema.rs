@@ -4,10 +4,11 @@ use std::error::Error;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use skillfold::ToolAnswer;
 
 const SCHEMA: &str = include_str!("../../../docs/schema/view-v1.json");
 
-/// The schema of whole answers, and of the parts that the server's tools return.
+/// The schema of whole answers, and of the parts that tools return.
 pub(super) struct Schema {
     view: Validator,
     instructions: Validator,
@@ -34,17 +35,14 @@ impl Schema {
     }
 
     /// Returns what is wrong with the answer of a tool that loads a skill or reads a file.
-    pub(super) fn answer(&self, tool: &str, json: &str) -> Result<(), String> {
-        let answer = parsed(json)?;
-        let structured = &answer["structuredContent"];
-        if answer["isError"] == Value::Bool(true) {
+    pub(super) fn answer(&self, tool: &str, answer: &ToolAnswer) -> Result<(), String> {
+        if answer.is_error() {
             return Ok(());
         }
         match tool {
-            "load_skill" => valid(&self.instructions, structured),
-            "read_skill_resource" => valid(&self.file, structured),
-            _ if structured.is_object() => Ok(()),
-            _ => Err("no structured content".to_owned()),
+            "load_skill" => valid(&self.instructions, &answer.to_value()),
+            "read_skill_resource" => valid(&self.file, &answer.to_value()),
+            _ => Ok(()),
         }
     }
 }

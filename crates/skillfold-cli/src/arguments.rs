@@ -314,6 +314,9 @@ pub(crate) struct Serve {
     /// Rename a tool: `load_skill=use_skill`
     #[arg(long, value_name = "TOOL=NAME")]
     pub(crate) tool: Vec<String>,
+    /// Also return each answer as JSON, for programs; many clients show a model this JSON instead of the text
+    #[arg(long)]
+    pub(crate) structured: bool,
     /// How much to log to stderr
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     pub(crate) log: LogLevel,

@@ -18,7 +18,10 @@ pub(crate) fn run(
     options: &Serve,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let tool_options = tool_names(&options.tool)?;
+    let mut tool_options = tool_names(&options.tool)?;
+    if options.structured {
+        tool_options = tool_options.structured();
+    }
     let skills = host::skills(global, output)?;
     say_served(&skills, output);
     let server = Server::new(skills.clone(), tool_options);
@@ -107,7 +110,7 @@ fn tool_names(tools: &[String]) -> Result<Options, Failure> {
         };
         options = options
             .tool(tool.trim(), name.trim())
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+            .map_err(|error| Failure::Usage(format!("{error}; {}", error.hint())))?;
     }
     Ok(options)
 }

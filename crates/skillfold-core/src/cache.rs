@@ -1,6 +1,7 @@
 //! An LRU cache that is limited by entries and by bytes.
 
 use std::borrow::Borrow;
+use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +47,7 @@ impl CacheStats {
 }
 
 /// An LRU cache. The least recently used entry is evicted first.
-pub(crate) struct BoundedCache<K: Hash + Eq, V> {
+pub struct BoundedCache<K: Hash + Eq, V> {
     /// Values, each with the bytes that it takes.
     entries: LruCache<K, (V, usize)>,
     bytes: usize,
@@ -55,7 +56,7 @@ pub(crate) struct BoundedCache<K: Hash + Eq, V> {
     counters: Arc<CacheCounters>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct CacheCounters {
     hits: AtomicU64,
     misses: AtomicU64,
@@ -63,9 +64,16 @@ struct CacheCounters {
     too_large: AtomicU64,
 }
 
+impl<K: Hash + Eq, V> fmt::Debug for BoundedCache<K, V> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stats = self.stats();
+        formatter.debug_tuple("BoundedCache").field(&stats).finish()
+    }
+}
+
 impl<K: Hash + Eq, V> BoundedCache<K, V> {
     /// Creates a cache. With no entries allowed, it caches nothing.
-    pub(crate) fn new(max_entries: usize, max_bytes: usize) -> Self {
+    pub fn new(max_entries: usize, max_bytes: usize) -> Self {
         Self {
             entries: LruCache::unbounded(),
             bytes: 0,
@@ -84,7 +92,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Returns a value and marks it as used. The caller counts whether it could be used.
-    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
+    pub fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -98,7 +106,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Caches a value whose key and content take `bytes`, unless it is too large.
-    pub(crate) fn insert(&mut self, key: K, value: V, bytes: usize) {
+    pub fn insert(&mut self, key: K, value: V, bytes: usize) {
         self.remove(&key);
         let bytes = bytes.saturating_add(ENTRY_BYTES);
         if self.max_entries == 0 {
@@ -120,7 +128,7 @@ impl<K: Hash + Eq, V> BoundedCache<K, V> {
     }
 
     /// Removes an entry.
-    pub(crate) fn remove(&mut self, key: &K) {
+    pub fn remove(&mut self, key: &K) {
         if let Some((_, bytes)) = self.entries.pop(key) {
             self.bytes -= bytes;
         }

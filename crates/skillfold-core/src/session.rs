@@ -116,7 +116,7 @@ impl Session {
         catalog: &Catalog,
         ids: impl IntoIterator<Item = &'i str>,
     ) -> Result<Self, Error> {
-        let resolve = |id: &str| Ok(self.resolve_visible(catalog, id)?.id().into());
+        let resolve = |id: &str| Ok(self.resolve(catalog, id)?.id().into());
         let visible: Result<_, Error> = ids.into_iter().map(resolve).collect();
         Ok(Self {
             visible: Some(visible?),
@@ -199,22 +199,16 @@ impl Session {
         id: &str,
         arguments: &str,
     ) -> Result<Arc<Instructions>, Error> {
-        let entry = self.resolve_visible(catalog, id)?;
+        let entry = self.resolve(catalog, id)?;
         let instructions = loader.load(&entry, arguments)?;
         let tokens = policy.counter.count(instructions.text());
-        self.record_cached_load(&instructions, arguments, tokens);
+        self.record_load(&instructions, arguments, tokens);
         Ok(instructions)
     }
 
-    /// Records that the model got instructions that it asked for from the host's own cache. They must be
-    /// [current](Loader::is_current), and loaded from the same snapshot with these arguments by a conversation that may
-    /// see the same skills; `tokens` is their size.
-    pub fn record_cached_load(
-        &mut self,
-        instructions: &Instructions,
-        arguments: &str,
-        tokens: u64,
-    ) {
+    /// Records that the model got instructions that it asked for, loaded with these arguments; `tokens` is their size.
+    /// The conversation must be allowed to see the skill.
+    pub fn record_load(&mut self, instructions: &Instructions, arguments: &str, tokens: u64) {
         self.spent = self.spent.saturating_add(tokens);
         self.record_given(instructions, Some(arguments));
         self.mark_used(instructions.id());
@@ -252,7 +246,7 @@ impl Session {
         let id = if self.chosen.get(id).is_some() {
             id
         } else {
-            self.resolve_visible(catalog, id)?.id()
+            self.resolve(catalog, id)?.id()
         };
         let choice = self.chosen.get(id);
         let is_in_prompt = self.skills.get(id).is_some_and(|skill| skill.is_in_prompt);
@@ -280,8 +274,9 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the skill that an id resolves to, if the conversation may see it.
-    fn resolve_visible<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
+    /// Returns the skill that an id resolves to, if the conversation may see it. The error is the same for a skill that
+    /// it may not see and for an unknown id.
+    pub fn resolve<'a>(&self, catalog: &'a Catalog, id: &str) -> Result<Entry<'a>, Error> {
         let may_see = |entry: &Entry<'_>| self.may_see(entry.id());
         let suggestions = || {
             let visible = catalog.visible().filter(may_see).map(|entry| entry.id());
@@ -334,6 +329,11 @@ impl Session {
             arguments: skill.arguments.clone(),
         });
         repeated.collect()
+    }
+
+    /// Returns whether the conversation may see only some of the skills.
+    pub fn is_restricted(&self) -> bool {
+        self.visible.is_some()
     }
 
     /// Returns the number of tokens spent on skills.

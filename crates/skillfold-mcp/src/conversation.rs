@@ -6,11 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use skillfold::core::load::LoadedText;
-use skillfold::core::{ContextLifetime, Envelope, Error, Policy};
-use skillfold::{Session, Skills};
-
-use crate::remembered::Loaded;
+use skillfold::{Session, ToolAnswer};
 
 /// Maximum bytes of ids and arguments that one conversation remembers. Above it, the conversation starts over.
 const MAX_BYTES: usize = 64 * 1024;
@@ -30,126 +26,82 @@ struct GivenSkills {
 }
 
 impl Conversation {
-    /// Loads a skill that the model requested and records it in the session. Returns the text and its tokens.
-    pub(crate) fn load(
-        &self,
-        skills: &Skills,
-        policy: &Policy,
-        id: &str,
-        arguments: &str,
-        envelope: Envelope,
-    ) -> Result<(LoadedText, u64), Error> {
-        let cost = id.len() + arguments.len() + SKILL_OVERHEAD_BYTES;
-        self.with_session(skills, policy, cost, |session| {
-            let before = session.state().tokens_spent();
-            let loaded = session.render(id, arguments, envelope)?;
-            let tokens = session.state().tokens_spent() - before;
-            Ok((loaded, tokens))
-        })
-    }
-
-    /// Records a skill that the model requested and that was answered from the cache.
-    pub(crate) fn record_cached_load(&self, skills: &Skills, policy: &Policy, loaded: &Loaded) {
-        let Loaded {
-            made_of,
-            arguments,
-            tokens,
-        } = loaded;
-        let cost = made_of.instructions.id().len() + arguments.len() + SKILL_OVERHEAD_BYTES;
-        self.with_session(skills, policy, cost, |session| {
-            session.render_again(made_of, arguments, *tokens);
-        });
-    }
-
-    /// Runs `act` on the session and charges it `cost` bytes.
-    fn with_session<T>(
-        &self,
-        skills: &Skills,
-        policy: &Policy,
-        cost: usize,
-        act: impl FnOnce(&mut Session) -> T,
-    ) -> T {
-        let start = || GivenSkills {
-            session: skills.session(policy.clone(), ContextLifetime::History),
-            bytes: 0,
-        };
-        if cost > MAX_BYTES {
-            return act(&mut start().session);
+    /// Records what an answer gave to the model; `arguments` is the length of the call's arguments. A new conversation
+    /// starts as a copy of `start`.
+    pub(crate) fn record(&self, start: &Session, answer: &ToolAnswer, arguments: usize) {
+        let bytes = arguments + SKILL_OVERHEAD_BYTES;
+        if !answer.gives_skill() || bytes > MAX_BYTES {
+            return;
         }
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(full) = given.take_if(|given| given.bytes + cost > MAX_BYTES) {
+        if let Some(full) = given.take_if(|given| given.bytes + bytes > MAX_BYTES) {
             let spent = full.session.state().tokens_spent();
             tracing::info!(spent, "a conversation remembers too much and begins anew");
         }
-        let given = given.get_or_insert_with(start);
-        given.bytes += cost;
-        act(&mut given.session)
-    }
-
-    /// Returns the tokens given since the conversation started.
-    #[cfg(test)]
-    fn tokens_spent(&self) -> u64 {
-        let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let spent = |given: &GivenSkills| given.session.state().tokens_spent();
-        given.as_ref().map_or(0, spent)
+        let given = given.get_or_insert_with(|| GivenSkills {
+            session: start.clone(),
+            bytes: 0,
+        });
+        given.bytes += bytes;
+        given.session.record_answer(answer);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use skillfold::core::{Budget, Envelope, MemorySource, Policy};
-    use skillfold::{Environment, Host, Skills};
+    use serde_json::json;
+    use skillfold::core::{ContextLifetime, MemorySource, Policy};
+    use skillfold::{Environment, Host, Session, Tool};
 
     use super::{Conversation, MAX_BYTES};
-    use crate::remembered::Loaded;
 
-    fn skills() -> Skills {
+    fn session() -> Session {
         let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
         let source = MemorySource::new([("pdf/SKILL.md".to_owned(), text.to_owned())]);
         let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-        host.discover().unwrap()
+        let skills = host.discover().unwrap();
+        skills.session(Policy::default(), ContextLifetime::History)
+    }
+
+    impl Conversation {
+        fn load(&self, session: &Session, id: &str, arguments: &str) -> u64 {
+            let call = json!({ "skill_id": id, "arguments": arguments });
+            let bytes = call.to_string().len();
+            self.record(session, &session.answer(Tool::Load, call), bytes);
+            let given = self.0.lock().unwrap();
+            let spent = |given: &super::GivenSkills| given.session.state().tokens_spent();
+            given.as_ref().map_or(0, spent)
+        }
+
+        fn bytes(&self) -> usize {
+            let given = self.0.lock().unwrap();
+            given.as_ref().map_or(0, |given| given.bytes)
+        }
     }
 
     #[test]
-    fn what_is_loaded_again_is_whole_and_counted_again() {
-        let (skills, policy) = (skills(), Policy::hybrid(Budget::tokens(4_000)));
-        let conversation = Conversation::default();
-        let load = |id| conversation.load(&skills, &policy, id, "", Envelope::Plain);
-        let (first, tokens) = load("pdf").unwrap();
-        let (second, _) = load("pdf").unwrap();
-        assert_eq!(first.text, second.text);
-        assert_eq!(conversation.tokens_spent(), 2 * tokens);
-        assert!(load("other").is_err());
-        assert_eq!(conversation.tokens_spent(), 2 * tokens);
-        let loaded = Loaded {
-            made_of: first,
-            arguments: String::new(),
-            tokens,
-        };
-        conversation.record_cached_load(&skills, &policy, &loaded);
-        assert_eq!(conversation.tokens_spent(), 3 * tokens);
+    fn what_is_loaded_again_is_counted_again() {
+        let (session, conversation) = (session(), Conversation::default());
+        let tokens = conversation.load(&session, "pdf", "");
+        assert!(tokens > 0);
+        assert_eq!(conversation.load(&session, "pdf", ""), 2 * tokens);
+        assert_eq!(conversation.load(&session, "other", ""), 2 * tokens);
     }
 
     #[test]
     fn memory_of_a_conversation_is_bounded() {
-        let (skills, policy) = (skills(), Policy::hybrid(Budget::tokens(4_000)));
-        let conversation = Conversation::default();
-        let bytes = || {
-            let given = conversation.0.lock().unwrap();
-            given.as_ref().map_or(0, |given| given.bytes)
-        };
+        let (session, conversation) = (session(), Conversation::default());
         for number in 0..1_000 {
             let arguments = format!("{number} ").repeat(1_000);
-            conversation
-                .load(&skills, &policy, "pdf", &arguments, Envelope::Plain)
-                .unwrap();
-            assert!(bytes() <= MAX_BYTES);
+            conversation.load(&session, "pdf", &arguments);
+            assert!(conversation.bytes() <= MAX_BYTES);
         }
-        let before = bytes();
-        let arguments = "a".repeat(MAX_BYTES);
-        conversation
-            .load(&skills, &policy, "pdf", &arguments, Envelope::Plain)
-            .unwrap();
-        assert_eq!(bytes(), before, "what is too long is not remembered");
+        let before = conversation.bytes();
+        conversation.load(&session, "pdf", &"a".repeat(MAX_BYTES));
+        assert_eq!(
+            conversation.bytes(),
+            before,
+            "what is too long is not remembered"
+        );
     }
 }

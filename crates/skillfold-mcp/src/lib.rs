@@ -13,30 +13,19 @@ mod read_permit;
 mod request_head;
 mod stdio_lines;
 
-mod remembered;
-
-mod answer;
 mod conversation;
+mod tools;
 
-mod conversations;
-mod definition;
-
-mod client_view;
+mod state;
 
 mod protocol;
 
-mod tools;
-
-mod call;
-mod run_tool;
-
-mod direct;
 mod server;
 
 mod http;
 mod stdio;
 
 pub use http::{Access, HttpLimits, HttpOptions, Token, http};
-pub use options::{InvalidTools, Options};
+pub use options::Options;
 pub use server::Server;
 pub use stdio::stdio;

@@ -4,30 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool as ToolDefinition,
+    DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use skillfold::Skills;
+use serde_json::Value;
+use skillfold::{Skills, Tool};
 
-use crate::call::SESSION;
-use crate::client_view::ServerState;
 use crate::conversation::Conversation;
-use crate::metrics::{Method, Outcome};
+use crate::metrics::{Method, Outcome, add};
 use crate::notices::accepted_filter;
 use crate::options::Options;
 use crate::protocol::page::{TTL_MS, is_cursor};
 use crate::protocol::{prompts, resources, sep2640};
 use crate::read_permit::ReadPermit;
-use crate::run_tool::run_tool;
+use crate::state::ServerState;
 use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
-use crate::tools::Tool;
+use crate::tools;
 
 /// Skills as an MCP server. A clone is the same server for the same client. Each request sees the snapshot that is
 /// current at that time.
@@ -67,16 +65,6 @@ impl Server {
         &self.shared
     }
 
-    /// Calls a tool as a client would, but without the protocol: arguments and result are JSON. Returns `None` if there
-    /// is no such tool, or the arguments are not an object.
-    pub fn call(&self, tool: &str, arguments: &str) -> Option<String> {
-        let offer = self.shared.client_view();
-        let tool = Tool::named(&offer, tool)?;
-        let arguments = serde_json::from_str(arguments).ok()?;
-        let result = tool.call(&self.shared, &offer, &self.conversation, arguments);
-        serde_json::to_string(&result.result()).ok()
-    }
-
     /// Runs a request and counts its method, outcome and duration.
     async fn measure<T>(
         &self,
@@ -95,13 +83,21 @@ impl Server {
         answer
     }
 
-    /// Runs `act`, which reads files, on a blocking thread.
-    async fn read_blocking<T: Send + 'static>(
-        &self,
-        act: impl FnOnce(&ServerState) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
-        let result = self.shared.read_blocking(act).await;
-        result.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    /// Returns what a model is told about the skills; `None` if there are none.
+    async fn instructions(&self) -> Result<Option<String>, ErrorData> {
+        self.shared
+            .run_blocking(|shared| {
+                let listing = shared.current_view().session.clone().listing();
+                for id in &listing.left_out {
+                    tracing::debug!(id = &**id, "no room for a skill in the instructions");
+                }
+                if !listing.left_out.is_empty() {
+                    let left_out = listing.left_out.len();
+                    tracing::info!(left_out, "skills are not listed and have to be searched");
+                }
+                Some(listing.text).filter(|text| !text.is_empty())
+            })
+            .await
     }
 
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
@@ -117,7 +113,7 @@ impl Server {
             drop(permit);
             result
         };
-        self.read_blocking(act).await
+        self.shared.read_blocking(act).await
     }
 }
 
@@ -145,21 +141,31 @@ impl ServerHandler for Server {
         let name = Implementation::new("skillfold", env!("CARGO_PKG_VERSION"))
             .with_title("Skillfold")
             .with_description("Agent skills: found, listed, loaded and read");
-        let info = ServerConfig::new(capabilities).with_server_info(name);
-        match &self.shared.client_view().instructions {
-            Some(instructions) => info.with_instructions(instructions.clone()),
-            None => info,
-        }
+        ServerConfig::new(capabilities).with_server_info(name)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut info = self.negotiate_initialize(&request)?;
+        info.instructions = self.instructions().await?;
+        Ok(info)
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let mut info = self.get_info();
+        info.instructions = self.instructions().await?;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, info))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // Over HTTP the notification names its session.
-        let parts = context.extensions.get::<Parts>();
-        let session = parts.and_then(|parts| parts.headers.get(SESSION));
-        if let Some(session) = session.and_then(|id| id.to_str().ok()) {
-            let conversations = &self.shared.conversations;
-            conversations.attach(session, &self.conversation);
-        }
         // A client may send the notification again.
         if !self.is_notified.swap(true, Ordering::Relaxed) {
             self.shared.notices.spawn_for_peer(context.peer);
@@ -184,7 +190,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.measure(Method::ListTools, async {
-            let tools = self.shared.client_view().tools.clone();
+            let tools = self.shared.view().await?.tools.clone();
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
@@ -192,30 +198,46 @@ impl ServerHandler for Server {
         .await
     }
 
-    fn get_tool(&self, name: &str) -> Option<ToolDefinition> {
-        let offer = self.shared.client_view();
-        offer.tools.iter().find(|tool| tool.name == name).cloned()
-    }
-
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (start, offer) = (Instant::now(), self.shared.client_view());
-        let Some(tool) = Tool::named(&offer, &request.name) else {
-            let metrics = &self.shared.metrics;
+        let (start, shared) = (Instant::now(), &self.shared);
+        let view = shared.view().await?;
+        let tool = view.session.tool(&request.name);
+        let Some(tool) = tool.filter(|_| !view.tools.is_empty()) else {
+            let metrics = &shared.metrics;
             metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
             let unknown = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
-        let arguments = request.arguments.unwrap_or_default();
-        let (answer, _) = run_tool(&self.shared, &self.conversation, tool, arguments)
-            .await
-            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        let metrics = &self.shared.metrics;
-        metrics.count_request(tool.asked(), answer.went(), start.elapsed());
-        Ok(answer.result().into())
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let bytes = arguments.to_string().len();
+        let answer = match view.session.cached_answer(tool, &arguments) {
+            Some(answer) => answer,
+            None => {
+                // The view is taken again: the one from before the wait may be outdated.
+                let call = move |shared: &ServerState| {
+                    shared.current_view().session.answer(tool, arguments)
+                };
+                match tool {
+                    // The first search may take long, and its answer is small.
+                    Tool::Search | Tool::List => shared.run_blocking(call).await?,
+                    _ => shared.read_blocking(call).await?,
+                }
+            }
+        };
+        self.conversation.record(&view.session, &answer, bytes);
+        let outcome = if answer.is_error() {
+            Outcome::Failed
+        } else {
+            Outcome::Ok
+        };
+        add(&shared.metrics.loaded_tokens, answer.loaded_tokens());
+        let metrics = &shared.metrics;
+        metrics.count_request(tools::method(tool), outcome, start.elapsed());
+        Ok(tools::result(&answer, shared.options.structured).into())
     }
 
     async fn list_prompts(
@@ -225,7 +247,9 @@ impl ServerHandler for Server {
     ) -> Result<ListPromptsResult, ErrorData> {
         self.measure(Method::ListPrompts, async {
             let cursor = cursor(request)?;
-            Ok(prompts::list(&self.shared, cursor.as_deref())
+            let list = move |shared: &ServerState| prompts::list(shared, cursor.as_deref());
+            let listed = self.shared.run_blocking(list).await?;
+            Ok(listed
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
         })
@@ -256,7 +280,8 @@ impl ServerHandler for Server {
     ) -> Result<ListResourcesResult, ErrorData> {
         self.measure(Method::ListResources, async {
             let cursor = cursor(request)?;
-            self.read_blocking(move |shared| resources::list(shared, cursor.as_deref()))
+            self.shared
+                .read_blocking(move |shared| resources::list(shared, cursor.as_deref()))
                 .await
         })
         .await
@@ -267,7 +292,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = async { Ok(resources::templates(&self.shared)) };
+        let templates = self.shared.run_blocking(resources::templates);
         self.measure(Method::ListTemplates, templates).await
     }
 
@@ -297,7 +322,8 @@ impl ServerHandler for Server {
         }
         let version = context.protocol_version();
         self.measure(Method::custom(&request.method), async {
-            self.read_blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
+            self.shared
+                .read_blocking(move |shared| sep2640::answer(shared, &request, version.as_ref()))
                 .await?
         })
         .await

@@ -21,6 +21,7 @@
 //!   [`Freshness::Snapshot`](core::load::Freshness::Snapshot) does not touch it. [`Skills::render`] also lists the skill's
 //!   folder.
 //! - A turn of a conversation loads the skills that match the request, and no others.
+//! - A [tool call](Session::call) does what its name says: it searches, loads or reads.
 //! - [`Skills::files`], [`Skills::read`], [`Skills::publish`] and their variants always go to the disk.
 //! - A search reads the index on disk if there is one; it is updated on a thread of its own.
 //!
@@ -49,6 +50,10 @@ mod snapshot_index;
 
 mod discovery_report;
 
+mod failure;
+
+mod answer;
+
 mod host;
 #[cfg(feature = "watch")]
 mod watched_paths;
@@ -57,6 +62,8 @@ mod skills;
 
 mod search;
 mod session;
+
+mod tools;
 
 mod agent;
 
@@ -75,6 +82,7 @@ pub mod view;
 mod trace;
 
 pub use agent::AgentSkills;
+pub use answer::{Block, Tool, ToolAnswer};
 pub use check::{CheckTarget, CheckedSkill};
 pub use counters::Counters;
 pub use discovery_report::DiscoveryReport;
@@ -101,6 +109,7 @@ pub use settings::{SettingsFile, write_setting};
 pub use skillfold_core as core;
 pub use skills::Skills;
 pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPeriod, Tally};
+pub use tools::{BYTES_TYPE, ToolDefinition, media_type};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;
 pub use trust::{TrustRule, TrustedFolder, TrustedFolders, TrustedState};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use skillfold_core::disclose::Turn;
 use skillfold_core::disclose::{Feedback, Listing, Memory as _};
 use skillfold_core::explain::Explanation;
-use skillfold_core::load::LoadedText;
 use skillfold_core::{
-    Budget, Catalog, ContextLifetime, Envelope, Error, Instructions, Loader, Policy,
-    Session as SessionState,
+    Budget, Catalog, ContextLifetime, Error, Instructions, Loader, Policy, Session as SessionState,
 };
 
 use crate::skills::Skills;
@@ -16,9 +14,9 @@ use crate::skills::Skills;
 /// One conversation: what a model is told about skills, turn by turn. Each turn uses the newest snapshot.
 #[derive(Clone, Debug)]
 pub struct Session {
-    skills: Skills,
-    policy: Policy,
-    state: SessionState,
+    pub(crate) skills: Skills,
+    pub(crate) policy: Policy,
+    pub(crate) state: SessionState,
 }
 
 impl Skills {
@@ -120,29 +118,6 @@ impl Session {
         self.skills.with_snapshot(record)?;
         self.skills.count_feedback(feedback);
         Ok(())
-    }
-
-    /// Loads a skill that the model asked for, and wraps it in an envelope.
-    pub fn render(
-        &mut self,
-        id: &str,
-        arguments: &str,
-        envelope: Envelope,
-    ) -> Result<LoadedText, Error> {
-        let (policy, state) = (&self.policy, &mut self.state);
-        let rendered = self.skills.with_snapshot(|catalog, loader| {
-            let instructions = state.load(catalog, loader, policy, id, arguments)?;
-            let entry = catalog.resolve_for_model(instructions.id())?;
-            Ok(loader.wrap(&entry, instructions, envelope))
-        });
-        self.skills.count_refusal(rendered)
-    }
-
-    /// Records that the model got a skill from the host's own cache. A conversation with the same policy must have
-    /// rendered the text with these arguments and this token count, and it must still [be current](Skills::is_current).
-    pub fn render_again(&mut self, loaded: &LoadedText, arguments: &str, tokens: u64) {
-        self.state
-            .record_cached_load(&loaded.instructions, arguments, tokens);
     }
 
     /// Returns what to give again after the conversation was compacted, within a budget. If the listing was lost too,

@@ -28,6 +28,17 @@ impl Default for TrustCheck {
 }
 
 impl TrustCheck {
+    /// Returns whether the last check is still valid.
+    pub(crate) fn is_recent(&self) -> bool {
+        let last_us = self.last_check_us.load(Ordering::Relaxed);
+        let age_us = self.elapsed_us().saturating_sub(last_us);
+        last_us > 0 && Duration::from_micros(age_us) < CHECK_INTERVAL
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        u64::try_from(self.created.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
     /// Returns whether the trust list is unchanged and `rule` is still what trusts the project.
     pub(crate) fn is_current(
         &self,
@@ -36,9 +47,8 @@ impl TrustCheck {
         trusted: &TrustedFolders,
         rule: Option<&TrustRule>,
     ) -> bool {
-        let now_us = u64::try_from(self.created.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let last_us = self.last_check_us.load(Ordering::Relaxed);
-        if last_us > 0 && Duration::from_micros(now_us.saturating_sub(last_us)) < CHECK_INTERVAL {
+        let now_us = self.elapsed_us();
+        if self.is_recent() {
             return true;
         }
         // The rule is found anew, because a folder that replaced a trusted one is not trusted.

@@ -23,7 +23,7 @@ struct Server {
 impl Server {
     fn start(world: &World) -> Self {
         let mut process = skillfold(&world.path("app"), &world.path("person"))
-            .arg("serve")
+            .args(["serve", "--structured"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

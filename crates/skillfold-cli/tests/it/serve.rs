@@ -54,9 +54,9 @@ fn serve(world: &World, arguments: &[&str], said: &str) -> (Vec<serde_json::Valu
 
 fn ids(answers: &[serde_json::Value]) -> Vec<&str> {
     let listed = answers.iter().find(|answer| answer["id"] == 2).unwrap();
-    let skills = &listed["result"]["structuredContent"]["skills"];
-    let skills = skills.as_array().unwrap().iter();
-    skills.map(|skill| skill["id"].as_str().unwrap()).collect()
+    let text = listed["result"]["content"][0]["text"].as_str().unwrap();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
+    lines.map(|line| line.split_once(':').unwrap().0).collect()
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn what_cannot_be_served_is_said_before_it_is_tried() {
     ! error: `app.example` is not an origin; write it as SCHEME://HOST:PORT, such as `https://app.example.com`
     exit 2
 
-    ! error: There is no tool `load`; there are `list_skills`, `search_skills`, `load_skill`, `read_skill_resource`
+    ! error: There is no tool `load`; The tools are `list_skills`, `search_skills`, `load_skill` and `read_skill_resource`
     exit 2
 
     ! error: `--tool load_skill` is not written as TOOL=NAME

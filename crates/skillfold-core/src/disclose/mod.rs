@@ -8,6 +8,8 @@ mod clip;
 
 pub(crate) mod fit;
 
+pub(crate) mod tool_names;
+
 pub(crate) mod style;
 
 pub(crate) mod policy;
@@ -34,6 +36,7 @@ pub use listing::Listing;
 pub use memory::{Memory, NoMemory, RepeatedSkill};
 pub use outcome::Outcome;
 pub use policy::{Breadcrumb, Fallback, LogDetail, Mode, Policy, SuggestionThresholds, Tier};
-pub use style::{Style, ToolNames};
+pub use style::Style;
 pub use tokens::{TokenCounter, TokenEstimate};
+pub use tool_names::ToolNames;
 pub use turn::{Decision, Turn, turn};

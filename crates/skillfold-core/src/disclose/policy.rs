@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::choose::finder::Finder;
 use crate::choose::matcher::Matcher;
 use crate::disclose::budget::{Budget, Window};
-use crate::disclose::style::{Style, ToolNames};
+use crate::disclose::style::Style;
 use crate::disclose::tokens::{TokenCounter, TokenEstimate};
+use crate::disclose::tool_names::ToolNames;
 
 /// How much a model is told, and when.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::diagnostic::visible;
 use crate::disclose::fit::Layout;
+use crate::disclose::tool_names::ToolNames;
 use crate::load::envelope::Envelope;
 use crate::load::envelope::escape::escape_markup;
 
@@ -26,33 +27,6 @@ pub enum Style {
     Bullets,
 }
 
-/// The names of the tools that a listing mentions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ToolNames {
-    /// The tool that loads the instructions of a skill.
-    pub load: Box<str>,
-    /// The tool that searches for skills.
-    pub search: Box<str>,
-}
-
-impl ToolNames {
-    /// Creates the names of the tools that load a skill and that search for skills.
-    pub fn new(load: impl Into<Box<str>>, search: impl Into<Box<str>>) -> Self {
-        let (load, search) = (load.into(), search.into());
-        Self { load, search }
-    }
-}
-
-impl Default for ToolNames {
-    fn default() -> Self {
-        Self {
-            load: "load_skill".into(),
-            search: "search_skills".into(),
-        }
-    }
-}
-
 impl Style {
     /// Every style.
     pub const ALL: [Self; 5] = [
@@ -71,6 +45,15 @@ impl Style {
             Self::Markdown => "markdown",
             Self::Tiers => "tiers",
             Self::Bullets => "bullets",
+        }
+    }
+
+    /// Returns the name of the tool that loads a skill, as texts of this style mention it: for
+    /// [`Bullets`](Self::Bullets) it is [`ToolNames::LOAD_ALIAS`], unless the tool was renamed.
+    pub fn load_name(self, tools: &ToolNames) -> &str {
+        match &*tools.load {
+            ToolNames::LOAD if self == Self::Bullets => ToolNames::LOAD_ALIAS,
+            name => name,
         }
     }
 
@@ -137,7 +120,10 @@ impl Style {
                 format!("\nCall `{load}` with an id to get a skill's instructions.\n")
             }
             Self::Tiers => format!("\nCall `{load}` with a name to get its documentation.\n"),
-            Self::Bullets => "\nUse read_skill(skill_id) to load full instructions.\n".to_owned(),
+            Self::Bullets => {
+                let load = self.load_name(tools);
+                format!("\nUse {load}(skill_id) to load full instructions.\n")
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) mod publish;
 
 pub(crate) mod render;
 
-pub use crate::cache::CacheStats;
+pub use crate::cache::{BoundedCache, CacheStats};
 pub use arguments::{Dialect, argument_names};
 pub use body::read_body;
 pub use digest::Digest;

@@ -19,8 +19,6 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::client_view::ServerState;
-use crate::direct;
 use crate::http::access::Access;
 use crate::http::connections::{ConnectionSlot, ThrottledWarning};
 use crate::http::host_name::HostName;
@@ -32,6 +30,7 @@ use crate::http::sessions::SESSIONS_FULL;
 use crate::metrics::add;
 use crate::read_permit::ReadPermit;
 use crate::request_head::single_header;
+use crate::state::ServerState;
 
 /// Seconds after which a refused client may retry.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("5");
@@ -156,9 +155,6 @@ impl Admission {
             Some("resources/read" | "prompts/get")
         );
         let response = SESSIONS_FULL.scope(Cell::new(false), async {
-            if let Some(response) = direct::answer(&self.shared, &parts, &body).await {
-                return (response, None, false);
-            }
             let mut permit = None;
             // In a session the file is read after the SDK has answered with a stream.
             if is_whole_file && let Some(acquired) = ReadPermit::acquire(&self.file_permits).await {

@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 
-use crate::client_view::ServerState;
 use crate::http::limits::HttpLimits;
 use crate::metrics::add;
+use crate::state::ServerState;
 
 /// How long to count repeated warnings before logging the sum.
 const SUMMARY_PERIOD: Duration = Duration::from_secs(10);

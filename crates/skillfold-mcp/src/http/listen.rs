@@ -19,10 +19,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
 
-use crate::client_view::ServerState;
 use crate::http::connections::{ConnectionSlot, Connections};
 use crate::http::limits::HttpLimits;
 use crate::metrics::add;
+use crate::state::ServerState;
 
 /// Maximum bytes of all headers of a request; more is answered with 431.
 pub(crate) const MAX_HEADER_BYTES: usize = 32 * 1024;

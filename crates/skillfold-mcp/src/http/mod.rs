@@ -31,11 +31,11 @@ use skillfold::core::diagnostic::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::client_view::ServerState;
 use crate::metrics::Gauges;
 use crate::read_permit::MAX_WHOLE_FILE_REQUESTS;
 use crate::request_head::MCP_PATH;
 use crate::server::Server;
+use crate::state::ServerState;
 
 use admission::{Admission, admit};
 use host_name::HostName;
@@ -171,7 +171,7 @@ async fn serve(
         .with_max_request_body_bytes(options.limits.body_bytes);
     let streams = config.cancellation_token.clone();
     let (shared, limits) = (Arc::clone(server.shared()), options.limits);
-    let sessions = Arc::new(Sessions::new(&limits, Arc::clone(&shared)));
+    let sessions = Arc::new(Sessions::new(&limits));
     tokio::spawn(Arc::clone(&sessions).end_idle());
     let admission = Admission {
         access: options.access.clone(),

@@ -10,9 +10,9 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::client_view::ServerState;
 use crate::metrics::add;
 use crate::read_permit::ReadPermit;
+use crate::state::ServerState;
 
 /// Responses up to this size are not counted: most are smaller, and one per connection fits in memory.
 const UNCOUNTED_BYTES: u64 = 64 * 1024;

@@ -1,9 +1,10 @@
 //! Sessions for clients of protocol versions before 2026-07-28: the SDK's session manager with a limit.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -14,7 +15,6 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 use tokio::sync::Mutex;
 
-use crate::client_view::ServerState;
 use crate::http::limits::HttpLimits;
 
 /// How long a sent response can be requested again. The SDK caches each response for this long. With its default of one
@@ -40,13 +40,15 @@ pub(crate) struct Sessions {
     local: LocalSessionManager,
     limit: usize,
     idle_timeout: Duration,
-    shared: Arc<ServerState>,
+    /// The time of the last request in each session. Notifications to the client do not count: they are also sent to a
+    /// client that is gone.
+    last_requests: StdMutex<HashMap<SessionId, Instant>>,
     /// Held while counting sessions and creating one.
     creation: Mutex<()>,
 }
 
 impl Sessions {
-    pub(crate) fn new(limits: &HttpLimits, shared: Arc<ServerState>) -> Self {
+    pub(crate) fn new(limits: &HttpLimits) -> Self {
         let mut local = LocalSessionManager::default();
         // The SDK counts each notification to a client as activity, even if the client is gone.
         local.session_config.keep_alive = None;
@@ -55,7 +57,7 @@ impl Sessions {
             local,
             limit: limits.sessions,
             idle_timeout: limits.session_idle_timeout,
-            shared,
+            last_requests: StdMutex::default(),
             creation: Mutex::new(()),
         }
     }
@@ -73,12 +75,34 @@ impl Sessions {
     }
 
     async fn end_idle_once(&self) {
-        for id in self.shared.conversations.idle(self.idle_timeout) {
+        for id in self.idle() {
             tracing::debug!(session = &*id, "nothing was asked in a session for long");
-            if let Err(error) = self.close_session(&Arc::from(id)).await {
+            if let Err(error) = self.close_session(&id).await {
                 tracing::warn!(%error, "an idle session could not be ended");
             }
         }
+    }
+
+    /// Returns the sessions without a request for the idle timeout.
+    fn idle(&self) -> Vec<SessionId> {
+        let sessions = self.last_requests();
+        let idle = sessions
+            .iter()
+            .filter(|(_, last)| last.elapsed() >= self.idle_timeout);
+        idle.map(|(id, _)| Arc::clone(id)).collect()
+    }
+
+    /// Records a request in a session that is still open.
+    fn touch(&self, id: &SessionId) {
+        if let Some(last) = self.last_requests().get_mut(id) {
+            *last = Instant::now();
+        }
+    }
+
+    fn last_requests(&self) -> MutexGuard<'_, HashMap<SessionId, Instant>> {
+        self.last_requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the number of open sessions.
@@ -127,7 +151,8 @@ impl SessionManager for Sessions {
             return Err(SessionError::LimitReached);
         }
         let created = self.local.create_session().await?;
-        self.shared.conversations.start(&created.0);
+        self.last_requests()
+            .insert(Arc::clone(&created.0), Instant::now());
         drop(guard);
         Ok(created)
     }
@@ -145,7 +170,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.shared.conversations.remove(id);
+        self.last_requests().remove(id);
         Ok(self.local.close_session(id).await?)
     }
 
@@ -154,7 +179,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.touch(id);
+        self.touch(id);
         Ok(self.local.create_stream(id, message).await?)
     }
 
@@ -163,7 +188,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<(), SessionError> {
-        self.shared.conversations.touch(id);
+        self.touch(id);
         Ok(self.local.accept_message(id, message).await?)
     }
 
@@ -171,7 +196,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.touch(id);
+        self.touch(id);
         Ok(self.local.create_standalone_stream(id).await?)
     }
 
@@ -180,7 +205,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        self.shared.conversations.touch(id);
+        self.touch(id);
         Ok(self.local.resume(id, last_event_id).await?)
     }
 }

@@ -1,6 +1,5 @@
 //! What the protocol asks for besides tools: prompts, resources, and skills through its extension.
 
-pub(crate) mod media;
 pub(crate) mod page;
 mod uri;
 

@@ -10,11 +10,11 @@ use skillfold::core::catalog::Status;
 use skillfold::core::load::{Dialect, argument_names};
 use skillfold::core::read::{Scalar, ScalarValue, Value as Field};
 use skillfold::core::{Entry, Error, Manifest};
-use skillfold::view::Failure;
+use skillfold::view::{Failure, SkillRecord};
 
-use crate::answer::{SkillLine, value};
-use crate::client_view::ServerState;
 use crate::protocol::page::page;
+use crate::state::ServerState;
+use crate::tools::value;
 
 /// The argument of a skill that names none.
 const DEFAULT_ARGUMENT: &str = "arguments";
@@ -24,18 +24,18 @@ const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
-    let offer = shared.client_view();
+    let catalog = shared.skills.catalog();
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
-        offer.catalog.entries().filter(is_user_invocable),
+        catalog.entries().filter(is_user_invocable),
         |entry| entry.id(),
         cursor,
     );
     let prompts = found.items.iter().map(|entry| {
         let arguments = prompt_arguments(entry.manifest(), dialect);
-        let SkillLine {
+        let SkillRecord {
             id, description, ..
-        } = SkillLine::new(entry);
+        } = SkillRecord::listed(entry);
         Prompt::new(id, Some(description), Some(arguments))
     });
     let mut result = ListPromptsResult::with_all_items(prompts.collect());
@@ -49,13 +49,13 @@ pub(crate) fn get(
     name: &str,
     arguments: &JsonObject,
 ) -> Result<GetPromptResult, ErrorData> {
-    let offer = shared.client_view();
+    let view = shared.current_view();
     let refused = |error: &Error| {
         ErrorData::invalid_params(error.with_cause(), Some(value(&Failure::new(error))))
     };
     // The error does not say why a prompt is missing, since a host may show it to a model. It suggests only prompts
     // that the same client can list. Those include skills that only users may start: prompts are for users.
-    let entry = offer
+    let entry = view
         .catalog
         .resolve_among(name, is_user_invocable)
         .map_err(|error| refused(&error))?;
@@ -64,10 +64,11 @@ pub(crate) fn get(
     let loaded = shared
         .skills
         .for_user()
-        .render(entry.id(), &text, offer.envelope)
+        .render(entry.id(), &text, view.session.envelope())
         .map_err(|error| refused(&error))?;
     let message = PromptMessage::new_text(Role::User, loaded.text);
-    Ok(GetPromptResult::new(vec![message]).with_description(SkillLine::new(&entry).description))
+    Ok(GetPromptResult::new(vec![message])
+        .with_description(SkillRecord::listed(&entry).description))
 }
 
 /// Returns whether a user may start a skill: it is active and not marked otherwise.

@@ -10,13 +10,12 @@ use serde_json::json;
 use skillfold::core::source::SKILL_FILE;
 use skillfold::core::text::first_chars;
 use skillfold::core::{Catalog, Entry, ErrorKind};
-use skillfold::view::FilePart;
+use skillfold::view::{FilePart, SkillRecord};
+use skillfold::{BYTES_TYPE, media_type};
 
-use crate::answer::SkillLine;
-use crate::client_view::ServerState;
-use crate::protocol::media;
 use crate::protocol::page::{TTL_MS, page};
 use crate::protocol::uri::{self, SkillUri};
+use crate::state::ServerState;
 
 /// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {
@@ -29,7 +28,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
     let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
     let resources = found.items.iter().filter(is_publishable).map(|entry| {
         Resource::new(uri::build(entry.id(), SKILL_FILE), entry.id())
-            .with_description(SkillLine::new(entry).description)
+            .with_description(SkillRecord::listed(entry).description)
             .with_mime_type("text/markdown")
             .with_size(entry.skill().revision.size())
     });
@@ -42,7 +41,7 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
 
 /// Returns the URI template.
 pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
-    let templates = if shared.client_view().tools.is_empty() {
+    let templates = if shared.current_view().tools.is_empty() {
         Vec::new()
     } else {
         let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
@@ -86,13 +85,9 @@ pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResource
         (Some(text), _) => ResourceContents::text(text, requested),
         (None, base64) => ResourceContents::blob(base64.unwrap_or_default(), requested),
     };
-    let media = match &contents {
-        ResourceContents::TextResourceContents { .. }
-            if media::media_type_by_name(&uri.path) == media::BYTES =>
-        {
-            "text/plain"
-        }
-        _ => media::media_type_by_name(&uri.path),
+    let media = match (&contents, media_type(&uri.path)) {
+        (ResourceContents::TextResourceContents { .. }, BYTES_TYPE) => "text/plain",
+        (_, media) => media,
     };
     Ok(
         ReadResourceResult::new(vec![contents.with_mime_type(media)])

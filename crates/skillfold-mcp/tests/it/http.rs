@@ -255,3 +255,34 @@ fn without_a_token_only_the_loopback_is_served() {
     let options = HttpOptions::new((Ipv4Addr::UNSPECIFIED, 0).into(), Access::Open);
     assert!(skillfold_mcp::http(server, &options, |_| unreachable!()).is_err());
 }
+
+#[test]
+fn session_that_is_not_there_or_was_ended_answers_nothing() {
+    let address = serve(Access::Open);
+    let host = format!("Host: {address}");
+    let version = "MCP-Protocol-Version: 2025-11-25";
+    let request = |method: &str, headers: &[&str], body: &str| {
+        let headers = headers.join("\r\n");
+        let (form, length) = (FORM.join("\r\n"), body.len());
+        ask(
+            address,
+            &format!(
+                "{method} /mcp HTTP/1.1\r\n{host}\r\nConnection: close\r\n{form}\r\n{headers}\r\nContent-Length: {length}\r\n\r\n{body}"
+            ),
+        )
+    };
+    let begun = request("POST", &[version], INITIALIZE);
+    let session = begun
+        .lines()
+        .find(|line| line.starts_with("mcp-session-id"));
+    let session = session.unwrap();
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    request("POST", &[version, session], initialized);
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_skills"}}"#;
+    let status = |session: &str| request("POST", &[version, session], call)[9..12].to_owned();
+    assert_eq!(status(session), "200");
+    assert_eq!(status("Mcp-Session-Id: other"), "404");
+    let ended = request("DELETE", &[version, session], "");
+    assert!(ended.starts_with("HTTP/1.1 204"), "{ended}");
+    assert_eq!(status(session), "404");
+}

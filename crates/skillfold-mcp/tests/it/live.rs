@@ -64,16 +64,19 @@ async fn each_request_sees_the_snapshot_of_its_time() {
     let skills = host.discover().unwrap();
     let client = Client::of(Server::new(skills.clone(), Options::default())).await;
     let ids = async || {
-        let tools = client.ask("tools/list", json!({})).await;
-        tools["tools"][2]["inputSchema"]["properties"]["skill_id"]["enum"].to_string()
+        let listed = client.call("list_skills", json!({})).await;
+        let text = listed["content"][0]["text"].as_str().unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("- "));
+        let ids = lines.filter_map(|line| line.split(':').next());
+        ids.collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(ids().await, r#"["own"]"#);
+    assert_eq!(ids().await, "own");
     write(
         project.path(),
         &files(&OWN.replace("own", "new").replace("Came with", "Came after")),
     );
     skills.refresh().unwrap();
-    assert_eq!(ids().await, r#"["new","own"]"#);
+    assert_eq!(ids().await, "new own");
     let loaded = client
         .call("load_skill", json!({ "skill_id": "new" }))
         .await;

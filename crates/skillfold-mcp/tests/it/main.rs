@@ -7,7 +7,6 @@ mod allocator;
 mod client;
 
 mod crowd;
-mod direct;
 mod hidden;
 mod hostile;
 mod http;

@@ -4,7 +4,6 @@
 
 mod check;
 mod evaluation;
-mod failure;
 mod search;
 mod settings;
 mod setup;
@@ -20,12 +19,12 @@ use skillfold_core::text::is_invisible;
 
 use crate::counters::Counters;
 
+pub use crate::failure::Failure;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use doctor::{Doctor, DoctorSummary, RootCacheState, RootState, SkillState};
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
 };
-pub use failure::Failure;
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::Setup;

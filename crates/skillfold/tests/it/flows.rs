@@ -50,7 +50,7 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
     let agent = skills.agent("builder").unwrap();
     let composed = skills.compose("builder", PROMPT, "").unwrap();
     let mut session = skills
-        .bind(agent.clone())
+        .bind(agent)
         .session(bullets(), ContextLifetime::History);
     let request = "Create an extension that watches RSS feeds";
     let told = format!("{}{}", composed.text, told(&mut session, request));
@@ -60,7 +60,7 @@ fn bound_builder_reads_a_template_and_never_loads_its_skill() {
         1,
         "{told}"
     );
-    let conversation = converse(&skills, agent, &told, builder);
+    let conversation = converse(&mut session, &told, builder);
     assert_eq!(conversation.calls, ["read_skill_resource"]);
     assert!(
         conversation.answer.contains("\nid: rss\n")
@@ -76,7 +76,7 @@ fn worker(told: &str) -> Step {
         return Step::List("review".to_owned());
     }
     if !told.contains("<skill_context") {
-        let listed = between(told, "<tool name=\"list_skills\">\n", ":");
+        let listed = between(told, "<tool name=\"list_skills\">\n- ", ":");
         return Step::Load(listed.to_owned());
     }
     // It knows how to write a finding and what a secret is by the instructions alone.
@@ -101,12 +101,11 @@ fn worker_lists_loads_code_review_and_applies_it() {
     let skills = world.skills();
     let request = "Look at the kv extension.\nkv/main.py:3: KEY = \"sk-1234\"";
     let policy = bullets().with_mode(Mode::Catalog);
-    let told = told(
-        &mut skills.session(policy, ContextLifetime::History),
-        request,
-    );
+    let worker_skills = skills.bind(Agent::new("worker"));
+    let mut session = worker_skills.session(policy, ContextLifetime::History);
+    let told = told(&mut session, request);
     assert!(told.contains("• `code-review` — "), "{told}");
-    let conversation = converse(&skills, Agent::new("worker"), &told, worker);
+    let conversation = converse(&mut session, &told, worker);
     assert_eq!(conversation.calls, ["list_skills", "load_skill"]);
     assert_eq!(
         conversation.answer,

@@ -1,5 +1,6 @@
 //! What a model may not get is not there: every call for a model answers as if the skill did not exist.
 
+use serde_json::json;
 use skillfold::core::bind::Visibility;
 use skillfold::core::disclose::Feedback;
 use skillfold::core::{Agent, Budget, ContextLifetime, Envelope, Error, Policy};
@@ -106,10 +107,20 @@ fn by_session(session: &mut Session, word: &str, note: &mut impl FnMut(&str, Str
         "session load",
         text(session.load(word, ""), |is| is.text().to_owned()),
     );
-    note(
-        "session render",
-        text(session.render(word, "", FORM), |is| is.text),
-    );
+    for (tool, arguments) in [
+        ("load_skill", json!({ "skill_id": word })),
+        ("read_skill", json!({ "skill_id": word })),
+        (
+            "read_skill_resource",
+            json!({ "skill_id": word, "path": "SKILL.md" }),
+        ),
+        ("search_skills", json!({ "query": word })),
+        ("list_skills", json!({ "query": word })),
+        ("list_skills", json!({})),
+    ] {
+        let answer = session.call(tool, arguments);
+        note(tool, format!("{} {}", answer.text(), answer.to_value()));
+    }
     note(
         "outcome",
         text(session.record_feedback(word, Feedback::Missed), |()| {

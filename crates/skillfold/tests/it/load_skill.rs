@@ -2,8 +2,8 @@
 
 use skillfold::core::disclose::{Style, TokenCounter as _};
 use skillfold::core::name::ResourcePath;
-use skillfold::core::{Agent, Budget, ContextLifetime, Envelope, MemorySource, Policy};
-use skillfold::{Environment, Host, Skills};
+use skillfold::core::{Budget, ContextLifetime, Envelope, MemorySource, Policy};
+use skillfold::{Environment, Host, Session, Skills};
 
 use crate::model::{Step, between, converse, load_skill, told};
 use crate::world::World;
@@ -31,6 +31,10 @@ fn registry() -> Skills {
 
 fn catalog() -> Policy {
     Policy::catalog(Budget::tokens(4_000))
+}
+
+fn session(skills: &Skills) -> Session {
+    skills.session(catalog(), ContextLifetime::History)
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
 
 #[test]
 fn load_skill_gives_the_whole_markdown_in_its_envelope() {
-    let answer = load_skill(&registry().bind(Agent::new("any")), "greet");
+    let answer = load_skill(&mut session(&registry()), "greet");
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="greet">
       <instructions>
@@ -143,7 +147,7 @@ fn load_skill_gives_the_whole_markdown_in_its_envelope() {
 
 #[test]
 fn load_skill_of_an_unknown_id_answers_not_found() {
-    let answer = load_skill(&registry().bind(Agent::new("any")), "great");
+    let answer = load_skill(&mut session(&registry()), "great");
     insta::assert_snapshot!(answer, @r#"
     <skill_context id="great">
       <error>
@@ -158,7 +162,7 @@ fn load_skill_of_a_file_that_is_gone_answers_why() {
     let world = World::new(&crate::world::skill("person/.agents/skills/gone"));
     let skills = world.skills();
     std::fs::remove_dir_all(world.path("person/.agents/skills/gone")).unwrap();
-    let answer = load_skill(&skills.bind(Agent::new("any")), "gone");
+    let answer = load_skill(&mut session(&skills), "gone");
     insta::assert_snapshot!(world.shown(&answer), @r#"
     <skill_context id="gone">
       <error>
@@ -184,10 +188,10 @@ fn greeter(told: &str) -> Step {
 #[test]
 fn scripted_model_reads_the_listing_loads_a_skill_and_applies_it() {
     let skills = registry();
-    let mut session = skills.session(catalog(), ContextLifetime::History);
+    let mut session = session(&skills);
     let told = told(&mut session, "Greet Alice in French");
     assert!(!told.contains("Bonjour"), "{told}");
-    let conversation = converse(&skills, Agent::new("any"), &told, greeter);
+    let conversation = converse(&mut session, &told, greeter);
     assert_eq!(conversation.calls, ["load_skill"]);
     assert_eq!(conversation.answer, "Bonjour Alice !");
     // What it was told first stays where it was; the instructions come after.
@@ -198,16 +202,14 @@ fn scripted_model_reads_the_listing_loads_a_skill_and_applies_it() {
 #[test]
 fn scripted_model_gets_an_answer_to_a_wrong_id_and_corrects_itself() {
     let skills = registry();
-    let told = told(
-        &mut skills.session(catalog(), ContextLifetime::History),
-        "Greet Alice in French",
-    );
+    let mut session = session(&skills);
+    let told = told(&mut session, "Greet Alice in French");
     let model = |told: &str| match told.matches("<error>").count() {
         0 => Step::Load("Greeting".to_owned()),
         _ if !told.contains("<execution_directive>") => Step::Load("greet".to_owned()),
         _ => Step::Answer("done".to_owned()),
     };
-    let conversation = converse(&skills, Agent::new("any"), &told, model);
+    let conversation = converse(&mut session, &told, model);
     assert_eq!(conversation.calls, ["load_skill", "load_skill"]);
     assert_eq!(conversation.answer, "done");
 }

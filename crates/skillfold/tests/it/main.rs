@@ -28,6 +28,7 @@ mod search_disk;
 mod settings;
 mod snapshots;
 mod stats;
+mod tools;
 #[cfg(feature = "store")]
 mod trust;
 #[cfg(unix)]

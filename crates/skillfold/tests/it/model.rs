@@ -1,10 +1,7 @@
 //! A model by script, and the loop of a host around it.
 
-use skillfold::AgentSkills;
-use skillfold::core::catalog::Filter;
-use skillfold::core::source::Cursor;
-use skillfold::core::{Agent, Envelope};
-use skillfold::{Session, Skills};
+use serde_json::json;
+use skillfold::Session;
 
 /// What a model does next.
 pub(crate) enum Step {
@@ -29,28 +26,31 @@ pub(crate) struct Conversation {
     pub(crate) answer: String,
 }
 
-/// Runs a conversation until the model answers. The model knows what it is told, and nothing else.
+/// Runs a conversation until the model answers. The model knows what it is told, and nothing else, and calls the
+/// tools of the session.
 pub(crate) fn converse(
-    skills: &Skills,
-    agent: Agent,
+    session: &mut Session,
     told: &str,
     mut model: impl FnMut(&str) -> Step,
 ) -> Conversation {
-    let tools = skills.bind(agent);
     let mut conversation = Conversation {
         told: told.to_owned(),
         ..Conversation::default()
     };
     for _ in 0..10 {
-        let (tool, answer) = match model(&conversation.told) {
-            Step::List(query) => ("list_skills", listed(skills, &query)),
-            Step::Load(id) => ("load_skill", load_skill(&tools, &id)),
-            Step::Read(id, path) => ("read_skill_resource", resource(&tools, &id, &path)),
+        let (tool, arguments) = match model(&conversation.told) {
+            Step::List(query) => ("list_skills", json!({ "query": query })),
+            Step::Load(id) => ("load_skill", json!({ "skill_id": id })),
+            Step::Read(id, path) => (
+                "read_skill_resource",
+                json!({ "skill_id": id, "path": path }),
+            ),
             Step::Answer(answer) => {
                 conversation.answer = answer;
                 return conversation;
             }
         };
+        let answer = session.call(tool, arguments).text();
         conversation.calls.push(tool);
         let said = format!("\n<tool name=\"{tool}\">\n{answer}\n</tool>\n");
         conversation.told.push_str(&said);
@@ -59,29 +59,8 @@ pub(crate) fn converse(
 }
 
 /// Returns what a model gets for `load_skill`: a text, whatever happens.
-pub(crate) fn load_skill(skills: &AgentSkills, id: &str) -> String {
-    let envelope = Envelope::SkillContext;
-    match skills.render(id, "", envelope) {
-        Ok(loaded) => loaded.text,
-        Err(error) => envelope.render_failure(id, &error),
-    }
-}
-
-fn resource(skills: &AgentSkills, id: &str, path: &str) -> String {
-    match skills.read(id, path) {
-        Ok(content) => content.text().unwrap().to_owned(),
-        Err(error) => Envelope::SkillContext.render_failure(id, &error),
-    }
-}
-
-fn listed(skills: &Skills, query: &str) -> String {
-    let (catalog, start) = (skills.catalog(), None::<&Cursor>);
-    let page = catalog.page(&Filter::default().query(query), start, 50);
-    let lines = page
-        .entries
-        .iter()
-        .map(|entry| format!("{}: {}\n", entry.id(), entry.manifest().brief()));
-    lines.collect()
+pub(crate) fn load_skill(session: &mut Session, id: &str) -> String {
+    session.call("load_skill", json!({ "skill_id": id })).text()
 }
 
 /// Returns all that a model is told before it answers a request: the listing, and what the request adds.

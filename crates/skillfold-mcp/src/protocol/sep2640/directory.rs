@@ -5,14 +5,18 @@ use std::collections::BTreeMap;
 use rmcp::ErrorData;
 use rmcp::model::Resource;
 use serde_json::{Map, Value, json};
+use skillfold::core::load::{FileKind, SkillFile};
+use skillfold::{BYTES_TYPE, media_type};
 
-use crate::answer::object;
-use crate::client_view::ServerState;
-use crate::protocol::media;
 use crate::protocol::page::page;
 use crate::protocol::resources::published_entry;
 use crate::protocol::sep2640::not_served::not_served;
 use crate::protocol::uri;
+use crate::state::ServerState;
+use crate::tools::object;
+
+/// The media type of folders.
+const FOLDER_TYPE: &str = "inode/directory";
 
 /// Returns a page of the files and folders directly inside a skill's folder.
 pub(super) fn read(
@@ -36,11 +40,15 @@ pub(super) fn read(
         let (name, resource) = if let Some((name, _)) = rest.split_once('/') {
             let path = &path[..path.len() - rest.len() + name.len()];
             let resource = Resource::new(uri::build(entry.id(), path), name);
-            (name, resource.with_mime_type(media::FOLDER))
+            (name, resource.with_mime_type(FOLDER_TYPE))
         } else {
             let resource = Resource::new(uri::build(entry.id(), path), rest);
-            let media = media::media_type(path, file.kind);
-            (rest, resource.with_mime_type(media).with_size(file.size))
+            (
+                rest,
+                resource
+                    .with_mime_type(file_type(file))
+                    .with_size(file.size),
+            )
         };
         children.entry(name).or_insert(resource);
     }
@@ -63,4 +71,12 @@ fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
         return Some(path);
     }
     path.strip_prefix(folder)?.strip_prefix('/')
+}
+
+/// Returns the media type of a file.
+fn file_type(file: &SkillFile) -> &'static str {
+    match (media_type(file.path.as_str()), file.kind) {
+        (BYTES_TYPE, FileKind::Text | FileKind::Script | FileKind::Data) => "text/plain",
+        (media, _) => media,
+    }
 }

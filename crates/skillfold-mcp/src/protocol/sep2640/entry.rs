@@ -7,12 +7,12 @@ use skillfold::core::load::Publication;
 use skillfold::core::source::SKILL_FILE;
 use skillfold::view::Any;
 
-use crate::answer::{object, value};
-use crate::client_view::ServerState;
 use crate::protocol::page::page;
 use crate::protocol::resources::published_entry;
 use crate::protocol::sep2640::not_served::not_served;
 use crate::protocol::uri;
+use crate::state::ServerState;
+use crate::tools::{object, value};
 
 /// Returns a page of the published skills. One that cannot be published after all is left out and logged.
 pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {

@@ -10,9 +10,9 @@ use rmcp::ErrorData;
 use rmcp::model::{CustomRequest, CustomResult, ErrorCode, ExtensionCapabilities, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
-use crate::answer::object;
-use crate::client_view::ServerState;
 use crate::protocol::page::{TTL_MS, is_cursor};
+use crate::state::ServerState;
+use crate::tools::object;
 
 const EXTENSION_ID: &str = "io.modelcontextprotocol/skills";
 

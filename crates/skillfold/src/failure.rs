@@ -42,13 +42,14 @@ impl Failure {
 
     /// Creates the view of an invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
+        Self::invalid(message, "Correct it and try again")
+    }
+
+    /// Creates the view of an invalid request, with what to do about it.
+    pub fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             error: kind_name(ErrorKind::Invalid).to_owned(),
-            refusal: None,
-            message: message.into(),
-            hint: "Correct it and try again".to_owned(),
-            nearest: Vec::new(),
-            diagnostics: Vec::new(),
+            ..Self::system(message, hint)
         }
     }
 

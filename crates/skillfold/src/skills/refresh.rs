@@ -1,0 +1,219 @@
+//! How the handle gets a new snapshot: by a refresh of everything, of some folders, or because trust changed.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use arc_swap::{ArcSwapOption, Guard};
+use skillfold_core::catalog::Changes;
+use skillfold_core::{Catalog, Error, Loader, Root};
+
+use crate::discovery_report::DiscoveryReport;
+use crate::environment;
+use crate::roots::{RootStatus, SearchedRoot};
+use crate::skills::{Skills, SkillsInner, Snapshot, lock, new_loader};
+use crate::trust_check::TrustCheck;
+#[cfg(feature = "watch")]
+use crate::watched_paths::WatchedPaths;
+
+impl Skills {
+    /// Refreshes only the folders that `choose` returns, without reading the settings again. Falls back to a full
+    /// [`refresh`](Self::refresh) if it returns `None` or if those folders are not enough to tell what changed.
+    #[cfg(feature = "watch")]
+    pub(crate) fn refresh_folders(
+        &self,
+        choose: impl FnOnce(&Catalog) -> Option<Vec<(usize, String)>>,
+    ) -> Result<Changes, Error> {
+        let inner = &*self.inner;
+        let guard = lock(&inner.refresh_lock);
+        let now = environment::now();
+        let old = inner.current.load_full();
+        let refreshed = choose(&old.catalog).and_then(|folders| {
+            let folders: Vec<_> = folders
+                .iter()
+                .map(|(root, path)| (*root, &**path))
+                .collect();
+            old.catalog.refresh_folders(&folders, now)
+        });
+        let Some(refreshed) = refreshed else {
+            drop(guard);
+            return self.refresh();
+        };
+        old.loader.retain_current(&refreshed.catalog);
+        let Changes { added, removed, .. } = &refreshed.changes;
+        let report = if added.is_empty() && removed.is_empty() {
+            Arc::clone(&old.report)
+        } else {
+            let mut report = DiscoveryReport::clone(&old.report);
+            report.settings.check_patterns(&refreshed.catalog);
+            Arc::new(report)
+        };
+        inner.swap(&old, refreshed.catalog, report, Arc::clone(&old.loader));
+        Ok(refreshed.changes)
+    }
+
+    /// Returns whether something could not be read at the last refresh. Its previous content is kept, and the next
+    /// refresh tries again.
+    pub fn is_stale(&self) -> bool {
+        let current = self.inner.current.load();
+        let is_unopened = |root: &SearchedRoot| matches!(root.status, RootStatus::Stale(_));
+        current.report.roots.iter().any(is_unopened)
+            || (0..current.catalog.roots().len()).any(|root| current.catalog.is_stale(root))
+    }
+
+    /// Returns the paths that settings and skills come from.
+    #[cfg(feature = "watch")]
+    pub(crate) fn watched_paths(&self) -> WatchedPaths {
+        let current = self.inner.current.load();
+        let environment = &self.inner.host.environment;
+        // Untrusted roots are not watched: they could contain anything, and models are told nothing about them.
+        // Watching the folders above is enough to notice when one appears, disappears or becomes trusted.
+        let roots = current.catalog.roots().iter();
+        let roots = roots.filter(|root| root.trust() != skillfold_core::catalog::Trust::Untrusted);
+        let roots = roots.filter_map(|root| root.source().location().map(Path::to_owned));
+        let roots: Vec<_> = roots.collect();
+        let searched = current.report.roots.iter().map(|root| root.path.clone());
+        let mut others: Vec<_> = searched.filter(|path| !roots.contains(path)).collect();
+        others.extend(environment.user_settings());
+        others.push(environment.project_settings());
+        WatchedPaths { roots, others }
+    }
+
+    /// Rescans the roots, reads only what changed, and swaps in a new snapshot. The settings are read again too.
+    ///
+    /// If the settings are invalid, or a temporary read failure would lose skills, the snapshot is left unchanged and
+    /// the error says why.
+    pub fn refresh(&self) -> Result<Changes, Error> {
+        let inner = &*self.inner;
+        let _guard = lock(&inner.refresh_lock);
+        let now = environment::now();
+        let old = inner.current.load();
+        let before = old.catalog.roots();
+        let mut found = inner.host.find_roots(before)?;
+        match found
+            .take_trust_fault(before)
+            .or(found.take_root_fault(before))
+        {
+            Some(fault) => Err(fault),
+            None => Ok(inner.refresh(found.roots, found.report, now)),
+        }
+    }
+
+    /// Returns the current snapshot, after checking that the user still trusts what it serves. Every answer goes
+    /// through here, so a folder that was removed from the trust list is soon out of use, whatever the settings say and
+    /// even if the host does not watch the files. Trust given by settings ends when they are read again.
+    pub(super) fn current(&self) -> Guard<Arc<Snapshot>> {
+        let inner = &*self.inner;
+        let is_current = |snapshot: &Snapshot| {
+            let DiscoveryReport {
+                settings,
+                trusted,
+                trusted_by,
+                ..
+            } = &*snapshot.report;
+            let environment = &inner.host.environment;
+            let check = &snapshot.trust_check;
+            check.is_current(environment, settings, trusted, trusted_by.as_ref())
+        };
+        let current = inner.current.load();
+        if is_current(&current) {
+            return current;
+        }
+        let _guard = lock(&inner.refresh_lock);
+        let current = inner.current.load();
+        // The previous holder of the lock may have noticed it too.
+        if is_current(&current) {
+            return current;
+        }
+        let now = environment::now();
+        // The settings are not read again: a settings file that is broken by now must not keep old trust alive.
+        let settings = current.report.settings.clone();
+        let mut found = inner
+            .host
+            .find_roots_with(settings, current.catalog.roots());
+        // If the trust list cannot be read just now, trust is not known to be revoked; the next answer checks again.
+        if found.take_trust_fault(current.catalog.roots()).is_some() {
+            return current;
+        }
+        let changes = inner.refresh(found.roots, found.report, now);
+        #[cfg(feature = "watch")]
+        merge_changes(&mut lock(&inner.unreported), changes);
+        #[cfg(not(feature = "watch"))]
+        drop(changes);
+        inner.current.load()
+    }
+
+    /// Checks whether the user still trusts the project, and returns the changes caused by trust since the last call.
+    #[cfg(feature = "watch")]
+    pub(crate) fn take_trust_changes(&self) -> Changes {
+        drop(self.current());
+        std::mem::take(&mut *lock(&self.inner.unreported))
+    }
+}
+
+impl SkillsInner {
+    /// Reads what changed in `roots` and publishes a new snapshot. The caller holds the refresh lock.
+    fn refresh(&self, roots: Vec<Root>, mut report: DiscoveryReport, now: SystemTime) -> Changes {
+        let old = self.current.load();
+        #[cfg(feature = "index")]
+        report.root_caches.clone_from(&old.report.root_caches);
+        let refreshed = old
+            .catalog
+            .refresh(roots, report.settings.catalog_options(), now);
+        report.settings.check_patterns(&refreshed.catalog);
+        let loader = if report.settings.load_options() == *old.loader.options() {
+            old.loader.retain_current(&refreshed.catalog);
+            Arc::clone(&old.loader)
+        } else {
+            new_loader(&report)
+        };
+        self.swap(&old, refreshed.catalog, Arc::new(report), loader);
+        refreshed.changes
+    }
+
+    fn swap(
+        &self,
+        old: &Snapshot,
+        catalog: Catalog,
+        report: Arc<DiscoveryReport>,
+        loader: Arc<Loader>,
+    ) {
+        let catalog = Arc::new(catalog);
+        let resources = self.host.search_resources(&report);
+        self.current.store(Arc::new(Snapshot {
+            index: Arc::new(old.index.next(&catalog, resources)),
+            catalog,
+            report,
+            loader,
+            matcher: OnceLock::new(),
+            previous_matcher: ArcSwapOption::new(old.latest_matcher()),
+            trust_check: TrustCheck::default(),
+            answers: Arc::default(),
+        }));
+        self.counters.count_refresh();
+    }
+}
+
+/// Adds changes to those not reported yet, each id once.
+#[cfg(feature = "watch")]
+fn merge_changes(unreported: &mut Changes, changes: Changes) {
+    let Changes {
+        added,
+        removed,
+        changed,
+        refused,
+        cleared,
+        ..
+    } = changes;
+    for (ids, more) in [
+        (&mut unreported.added, added),
+        (&mut unreported.removed, removed),
+        (&mut unreported.changed, changed),
+        (&mut unreported.refused, refused),
+        (&mut unreported.cleared, cleared),
+    ] {
+        ids.extend(more);
+        ids.sort_unstable();
+        ids.dedup();
+    }
+}

@@ -1,0 +1,138 @@
+//! The tools that a model has for skills: their definitions, and what a call answers. The MCP server and the bindings
+//! offer them as they are; a hand-made agent loop calls them directly.
+
+mod definition;
+mod media;
+
+mod run;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use skillfold_core::disclose::{Memory as _, ToolNames};
+
+pub use definition::ToolDefinition;
+pub use media::{BYTES_TYPE, media_type};
+
+use crate::answer::{AnswerCache, AnswerKey, Tool, ToolAnswer};
+use crate::failure::Failure;
+use crate::session::Session;
+
+impl Session {
+    /// Returns the definitions of the tools, for the model; none if the conversation may see no skill.
+    pub fn tools(&self) -> Vec<ToolDefinition> {
+        let has_skills = self.skills.with_snapshot(|catalog, _| {
+            let mut visible = catalog.visible();
+            visible.any(|entry| self.state.may_see(entry.id()))
+        });
+        if has_skills {
+            definition::definitions(&self.policy)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns the tool that has a name in this conversation.
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        let ToolNames {
+            list,
+            search,
+            load,
+            read,
+            ..
+        } = &self.policy.tools;
+        match name {
+            name if name == &**list => Some(Tool::List),
+            name if name == &**search => Some(Tool::Search),
+            name if name == &**load => Some(Tool::Load),
+            name if name == &**read => Some(Tool::Read),
+            ToolNames::LOAD_ALIAS => Some(Tool::LoadAlias),
+            _ => None,
+        }
+    }
+
+    /// Calls a tool as the model asked, and records in the conversation what it was given. Whatever is wrong with the
+    /// call is an answer that the model can act on.
+    ///
+    /// ```
+    /// # use skillfold::{Environment, Host, core::{ContextLifetime, MemorySource, Policy}};
+    /// # let file = "---\nname: greet\ndescription: Says hello\n---\nSay hello.\n";
+    /// # let source = MemorySource::new([("greet/SKILL.md", file)]);
+    /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
+    /// let mut session = skills.session(Policy::default(), ContextLifetime::History);
+    /// let names: Vec<_> = session.tools().iter().map(|tool| tool.name.clone()).collect();
+    /// assert_eq!(names, ["search_skills", "load_skill", "read_skill_resource", "list_skills"]);
+    /// let answer = session.call("load_skill", serde_json::json!({ "skill_id": "greet" }));
+    /// assert!(answer.text().contains("Say hello."));
+    /// # Ok::<(), skillfold::core::Error>(())
+    /// ```
+    pub fn call(&mut self, name: &str, arguments: Value) -> Arc<ToolAnswer> {
+        let Some(tool) = self.tool(name) else {
+            let names = self.tools().into_iter().map(|tool| tool.name);
+            let names: Vec<_> = names.collect();
+            let message = format!("There is no tool `{name}`");
+            let hint = format!("Call one of these: {}", names.join(", "));
+            return Arc::new(ToolAnswer::failure(
+                format!("{message}. {hint}"),
+                Failure::invalid(message, hint),
+            ));
+        };
+        let answer = self.answer(tool, arguments);
+        self.record_answer(&answer);
+        answer
+    }
+
+    /// Answers a call of a tool without recording it: for hosts that answer several calls of a conversation at the same
+    /// time. Pass the answer to [`record_answer`](Self::record_answer).
+    ///
+    /// Lists, search results and loaded skills are cached until the next refresh, for conversations that may see all
+    /// skills. A loaded skill is taken from the cache only if its files are unchanged.
+    pub fn answer(&self, tool: Tool, arguments: Value) -> Arc<ToolAnswer> {
+        let cache = self.answer_cache();
+        let key = AnswerKey::new(tool, self.envelope_of(tool), &arguments);
+        let cached = cache.as_ref().and_then(|cache| cache.get(&key));
+        if let Some(answer) = cached.filter(|answer| self.is_current(answer)) {
+            return answer;
+        }
+        let answer = Arc::new(self.run(tool, arguments));
+        if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
+            cache.insert(key, Arc::clone(&answer));
+        }
+        answer
+    }
+
+    /// Returns the cached answer of a call if it can be given without touching a file; never waits.
+    pub fn cached_answer(&self, tool: Tool, arguments: &Value) -> Option<Arc<ToolAnswer>> {
+        if self.state.is_restricted() {
+            return None;
+        }
+        let cache = self.skills.checked_answers()?;
+        let answer = cache.get(&AnswerKey::new(tool, self.envelope_of(tool), arguments))?;
+        answer.loaded().is_none().then_some(answer)
+    }
+
+    /// Records in the conversation what an answer gave to the model.
+    pub fn record_answer(&mut self, answer: &ToolAnswer) {
+        if let Some(loaded) = answer.loaded() {
+            let instructions = &loaded.text.instructions;
+            let tokens = if Arc::ptr_eq(&loaded.counter, &self.policy.counter) {
+                loaded.tokens
+            } else {
+                self.policy.counter.count(instructions.text())
+            };
+            self.state
+                .record_load(instructions, &loaded.arguments, tokens);
+        }
+    }
+
+    fn answer_cache(&self) -> Option<Arc<AnswerCache>> {
+        (!self.state.is_restricted()).then(|| self.skills.answers())
+    }
+
+    /// Returns whether a cached answer would be the same now.
+    fn is_current(&self, answer: &ToolAnswer) -> bool {
+        answer
+            .loaded()
+            .is_none_or(|loaded| self.skills.is_current(&loaded.text))
+    }
+}
