@@ -16,7 +16,8 @@ fuzz_target!(|text: &str| {
         return check_all(&parts);
     };
     check_all(&EnvelopeParts::default().with_id(value).with_body(body).with_base_dir(Some(value)).with_requires(&[value.into()]).with_files(&[value, "a"]));
-    let failure = LoadFailure::default().with_id(value).with_message(body).with_hint(value).with_nearest(&[value]);
+    let nearest = [value];
+    let failure = LoadFailure::default().with_id(value).with_message(body).with_hint(value).with_nearest(&nearest);
     for (envelope, names) in [(Envelope::SkillContext, CONTEXT), (Envelope::SkillContent, CONTENT)] {
         let rendered = envelope.render_error(&failure);
         assert_eq!(tags(&rendered, names), [names[0], &format!("/{}", names[0])], "a forged tag");

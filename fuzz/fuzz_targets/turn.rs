@@ -31,7 +31,7 @@ impl Finder for Likely {
     fn find(&self, message: &str, limit: usize, may_see: &dyn Fn(&Entry<'_>) -> bool) -> Vec<Suggestion> {
         let found = self.0.search(&Query::new(message), limit, |entry| may_see(entry));
         let hits = found.hits.iter();
-        hits.map(|hit| Suggestion { id: hit.entry.id().into(), confidence: hit.confidence }).collect()
+        hits.map(|hit| Suggestion::new(hit.entry.id(), hit.confidence)).collect()
     }
 }
 
