@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -11,6 +13,9 @@ use crate::command::{World, skillfold};
 
 /// So many that they are searched on disk.
 const SKILLS: usize = 1_100;
+
+/// How long to wait for a file.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server by stdin and stdout.
 struct Server {
@@ -124,14 +129,21 @@ fn server_survives_36_damages_of_its_index_and_answers_each_time() {
     assert!(is_found(&mut server));
     let cache = world.path("person/.cache");
     for damage in 0..36 {
-        let mut found = Vec::new();
-        files(&cache, &mut found);
         let endings = ["term", "idx", "store", "fast", "fieldnorm", "pos"];
         let ending = endings[damage / 6];
-        let of_kind = |path: &&PathBuf| path.extension().is_some_and(|is| is == ending);
-        let chosen: Vec<&PathBuf> = found.iter().filter(of_kind).collect();
-        assert!(!chosen.is_empty(), "{ending}: {found:?}");
-        for path in chosen {
+        let chosen = || {
+            let mut found = Vec::new();
+            files(&cache, &mut found);
+            found.retain(|path| path.extension().is_some_and(|is| is == ending));
+            found
+        };
+        // The index is written while its first search is answered.
+        let start = Instant::now();
+        while chosen().is_empty() {
+            assert!(start.elapsed() < PATIENCE, "there is no file {ending}");
+            sleep(Duration::from_millis(10));
+        }
+        for path in &chosen() {
             harm(path, damage % 6);
         }
         // Never silence: what is told of the skill is found at once, and its body as soon as the index is made again.

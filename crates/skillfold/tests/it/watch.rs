@@ -280,17 +280,23 @@ fn settings_are_followed_and_a_broken_one_is_told_once() {
     let followed = Followed::told();
     let settings = followed.world.path("person/.config/skillfold/config.toml");
     fs::create_dir_all(settings.parent().unwrap()).unwrap();
-    fs::write(&settings, "disable = ['mail']\n").unwrap();
+    // A file that is written in place is empty for a moment, which would be followed too.
+    let put = |text: &str| {
+        let new = settings.with_extension("new");
+        fs::write(&new, text).unwrap();
+        fs::rename(&new, &settings).unwrap();
+    };
+    put("disable = ['mail']\n");
     let status = |followed: &Followed| {
         let catalog = followed.skills.catalog();
         catalog.get("mail").unwrap().status().to_string()
     };
     followed.until("mail is off", |followed| status(followed) == "disabled");
-    fs::write(&settings, "disable = ['mail'\n").unwrap();
+    put("disable = ['mail'\n");
     // News of the change before may still be under way.
     while followed.news.recv_timeout(PATIENCE).unwrap().is_ok() {}
     assert_eq!(status(&followed), "disabled", "what was off stays off");
-    fs::write(&settings, "").unwrap();
+    put("");
     followed.until("mail is on", |followed| status(followed) == "active");
     assert!(followed.news.try_iter().all(|told| told.is_ok()));
 }
