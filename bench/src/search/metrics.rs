@@ -1,6 +1,7 @@
 //! Ranking metrics.
 
 use serde_json::{Value, json};
+use skillfold::Fit;
 
 use crate::search::method::{Built, Hit};
 
@@ -11,6 +12,8 @@ pub(crate) struct Asked {
     ranks: Vec<usize>,
     /// Number of wanted skills.
     wanted: usize,
+    /// How well each of the first hits fits in the words of the tool `search_skills`, and whether it is wanted.
+    answer: Vec<(Option<Fit>, bool)>,
     microseconds: f64,
 }
 
@@ -34,9 +37,17 @@ impl Asked {
                 ranks.push(rank);
             }
         }
+        let is_wanted = |hit: &Hit| wanted.iter().any(|copies| copies.contains(&hit.place));
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it was a float of this size"
+        )]
+        let fit = |hit: &Hit| Fit::from_confidence(hit.score as f32);
+        let answer = hits.iter().take(ANSWER_SKILLS);
         Self {
             ranks,
             wanted: wanted.len(),
+            answer: answer.map(|hit| (fit(hit), is_wanted(hit))).collect(),
             microseconds,
         }
     }
@@ -70,7 +81,62 @@ pub(crate) struct Figures {
     ndcg: f64,
     median_us: f64,
     p99_us: f64,
+    answers: Answers,
 }
+
+/// What the tool `search_skills` would answer.
+#[derive(Debug, Default)]
+struct Answers {
+    /// The share of requests whose answer has a wanted skill, in percent.
+    right: f64,
+    /// Skills in an answer, on average.
+    skills: f64,
+    /// The share of wanted skills among strong, likely and possible ones, and among those that are left out.
+    precision: [f64; 4],
+}
+
+impl Answers {
+    fn new(asked: &[&Asked]) -> Self {
+        let hits = || asked.iter().flat_map(|asked| &asked.answer);
+        let is_right = |asked: &&&Asked| {
+            asked
+                .answer
+                .iter()
+                .any(|(fit, is_wanted)| *is_wanted && fit.is_some())
+        };
+        let precision = |fit: Option<Fit>| {
+            let of_kind = || hits().filter(|(found, _)| *found == fit);
+            100.0
+                * ratio(
+                    of_kind().filter(|(_, is_wanted)| *is_wanted).count(),
+                    of_kind().count(),
+                )
+        };
+        Self {
+            right: 100.0 * ratio(asked.iter().filter(is_right).count(), asked.len()),
+            skills: ratio(hits().filter(|(fit, _)| fit.is_some()).count(), asked.len()),
+            precision: [
+                Some(Fit::Strong),
+                Some(Fit::Likely),
+                Some(Fit::Possible),
+                None,
+            ]
+            .map(precision),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let [strong, likely, possible, left_out] = self.precision.map(tenths);
+        json!({
+            "right": tenths(self.right),
+            "skills": tenths(self.skills),
+            "strong": strong, "likely": likely, "possible": possible, "left_out": left_out,
+        })
+    }
+}
+
+/// Skills in an answer of the tool `search_skills`, at most.
+const ANSWER_SKILLS: usize = 5;
 
 /// The cutoffs of recall.
 const CUTS: [usize; 4] = [1, 3, 5, 10];
@@ -100,6 +166,7 @@ impl Figures {
             ndcg: mean(&Asked::gain),
             median_us: time(50),
             p99_us: time(99),
+            answers: Answers::new(&asked),
         }
     }
 
@@ -115,6 +182,7 @@ impl Figures {
             "query_us_p99": tenths(self.p99_us),
             "index_bytes": built.index_bytes,
             "build_ms": tenths(built.build_ms),
+            "answer": self.answers.json(),
         })
     }
 }

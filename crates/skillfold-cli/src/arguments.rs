@@ -113,6 +113,8 @@ pub(crate) enum Command {
     Read(Read),
     /// Print what a model would be told for a request, and its cost in tokens
     Prompt(Prompt),
+    /// Print the text that an agent of the settings starts with
+    Compose(Compose),
     /// Explain which skills a request would bring, and why others would not come
     Why(Why),
     /// Serve skills to agents over MCP, on stdin and stdout or over HTTP
@@ -271,7 +273,26 @@ fn parse_range(text: &str) -> Result<Range<u64>, String> {
 #[derive(Args, Debug)]
 pub(crate) struct Prompt {
     /// The latest message of the user
-    pub(crate) request: String,
+    #[arg(required_unless_present = "client", conflicts_with = "client")]
+    pub(crate) request: Option<String>,
+    /// Go on with the conversation in this file, and save it there; it is started if the file does not exist
+    #[arg(long, value_name = "FILE", conflicts_with = "client")]
+    pub(crate) session: Option<PathBuf>,
+    /// Show what the model of this client gets from `skillfold serve`, before any request
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compose {
+    /// The agent, as the settings name it
+    pub(crate) agent: String,
+    /// The agent's own prompt, from a file; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prompt: Option<PathBuf>,
+    /// Instructions to add after the skills
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) inline: String,
 }
 
 #[derive(Args, Debug)]
@@ -314,6 +335,9 @@ pub(crate) struct Serve {
     /// Rename a tool: `load_skill=use_skill`
     #[arg(long, value_name = "TOOL=NAME")]
     pub(crate) tool: Vec<String>,
+    /// Serve an agent of the settings: only skills that it sees exist
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
     /// Also return each answer as JSON, for programs; many clients show a model this JSON instead of the text
     #[arg(long)]
     pub(crate) structured: bool,

@@ -13,6 +13,7 @@ mod host;
 mod trace;
 
 mod check;
+mod compose;
 mod config;
 mod evaluate;
 mod files;
@@ -77,6 +78,7 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Files(options) => files::run(global, options, output),
         Command::Read(options) => read::run(global, options, output),
         Command::Prompt(options) => prompt::run(global, options, output),
+        Command::Compose(options) => compose::run(global, options, output),
         Command::Why(options) => why::run(global, options, output),
         Command::Serve(options) => serve::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),

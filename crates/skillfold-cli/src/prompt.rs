@@ -1,10 +1,12 @@
 //! `skillfold prompt`
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use skillfold::core::ContextLifetime;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{DecisionView, Document, Prompt};
+use skillfold::core::{ContextLifetime, Session as SessionState};
+use skillfold::view::{ClientPrompt, DecisionView, Document, Prompt};
+use skillfold::{Client, SessionFile, Skills};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
@@ -21,11 +23,37 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
+    let request = match (&options.request, &options.client) {
+        (Some(request), None) => request,
+        (_, Some(id)) => return run_for_client(find_client(id)?, &skills, output),
+        (None, None) => {
+            let message = "Name a request, or a client with `--client`";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+    };
     let policy = skills.report().settings.policy();
-    let mut session = skills.session(policy, ContextLifetime::History);
-    let (listing, eager) = (session.listing(), session.eager_tokens());
-    let turn = session.turn(&options.request);
-    let prompt = Prompt::new(&options.request, session.policy(), &listing, &turn, eager);
+    let (file, state) = match &options.session {
+        Some(path) => {
+            let path = host::environment(global)?.directory().join(path);
+            let (file, state) = SessionFile::open(&path)?;
+            (Some(file), state)
+        }
+        None => (None, None),
+    };
+    let is_resumed = state.is_some();
+    let state = state.unwrap_or_else(|| SessionState::new(ContextLifetime::History));
+    let mut session = skills.resume(policy, state);
+    let (listing, plain) = (session.listing(), session.plain_list_tokens());
+    let turn = session.turn(request);
+    if let Some(file) = file {
+        file.save(session.state())?;
+    }
+    let mut prompt = Prompt::new(request, session.policy(), &listing, &turn, plain);
+    if is_resumed {
+        // The model has it from the first request.
+        prompt.listing = None;
+        prompt.tokens = prompt.added_tokens;
+    }
     if output.is_json() {
         output.json(Document::Prompt(Box::new(prompt)))?;
         return Ok(ExitCode::SUCCESS);
@@ -46,6 +74,18 @@ pub(crate) fn run(
     host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the client with an id.
+fn find_client(id: &str) -> Result<&'static Client, Failure> {
+    Client::find(id).ok_or_else(|| {
+        let known: Vec<_> = Client::ALL.iter().map(|client| client.id).collect();
+        let known = known.join(", ");
+        Failure::Usage(format!(
+            "The client `{}` is not known; these are: {known}",
+            visible(id)
+        ))
+    })
 }
 
 /// Prints what each part costs, and the decision for each match.
@@ -75,15 +115,51 @@ fn say_costs(prompt: &Prompt, output: &mut Output) {
         "request: tier {}, {} tokens",
         prompt.tier, prompt.added_tokens
     ));
-    let saved = prompt.eager_tokens.saturating_sub(prompt.tokens) * 100;
-    let percent = saved.checked_div(prompt.eager_tokens).unwrap_or_default();
+    say_comparison(
+        prompt.tokens,
+        &prompt.counted_by,
+        prompt.plain_list_tokens,
+        output,
+    );
+}
+
+/// Prints the tokens in total, beside those of a plain list of all skills.
+fn say_comparison(tokens: u64, counted_by: &str, plain: u64, output: &mut Output) {
     output.say(paint(
         DIM,
-        format!(
-            "{} tokens ({}); all instructions would be {}, {percent} % are saved",
-            prompt.tokens, prompt.counted_by, prompt.eager_tokens
-        ),
+        format!("{tokens} tokens ({counted_by}); a list of all full descriptions has {plain}"),
     ));
+}
+
+/// Prints what a client's model gets from the server before any request: the instructions and the tools.
+fn run_for_client(
+    client: &Client,
+    skills: &Skills,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let policy = skills.report().settings.policy();
+    let session = skills.session(policy, ContextLifetime::History);
+    let listing = session.instructions(Some(client), skills.listing_budget(Some(client), None));
+    let prompt = ClientPrompt::new(client, &session, &listing);
+    if output.is_json() {
+        output.json(Document::ClientPrompt(prompt))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = prompt.instructions.clone();
+    for tool in &prompt.tools {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "\n{}: {}", tool.name, tool.description);
+    }
+    output.skill_text(text.as_bytes())?;
+    let skills = pluralize(listing.skills, "skill", "skills");
+    output.say(format!(
+        "instructions: {} tokens for {skills}, {} shortened, {} not listed",
+        prompt.tokens, prompt.shortened, prompt.unlisted
+    ));
+    output.say(format!("tools: {} tokens", prompt.tool_tokens));
+    let tokens = prompt.tokens + prompt.tool_tokens;
+    say_comparison(tokens, &prompt.counted_by, prompt.plain_list_tokens, output);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn decision_text(decision: &DecisionView) -> String {

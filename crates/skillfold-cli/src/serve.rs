@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skillfold::{Skills, Watcher};
+use skillfold::{Origin, Settings, Skills, Watcher};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
@@ -23,7 +23,12 @@ pub(crate) fn run(
         tool_options = tool_options.structured();
     }
     let skills = host::skills(global, output)?;
+    if let Some(id) = &options.agent {
+        skills.agent(id)?;
+        tool_options = tool_options.agent(id);
+    }
     say_served(&skills, output);
+    say_ignored_settings(&skills, output);
     let server = Server::new(skills.clone(), tool_options);
     let _watcher = watch(&skills, &server)?;
     let Some(address) = options.http else {
@@ -52,6 +57,31 @@ pub(crate) fn run(
     };
     skillfold_mcp::http(server, &http, ready).map_err(|error| listen_failure(address, &error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints which settings have no effect on a server: it hears no request, so it cannot add anything to one.
+fn say_ignored_settings(skills: &Skills, output: &mut Output) {
+    let report = skills.report();
+    let Settings {
+        matching,
+        max_per_request,
+        breadcrumb,
+        fallback,
+        ..
+    } = &report.settings;
+    let ignored = [
+        ("matching", &matching.origin),
+        ("max_per_request", &max_per_request.origin),
+        ("breadcrumb", &breadcrumb.origin),
+        ("fallback", &fallback.origin),
+    ];
+    for (name, origin) in ignored {
+        if *origin != Origin::Default {
+            output.say(format!(
+                "The setting `{name}` has no effect on a server: it hears no request"
+            ));
+        }
+    }
 }
 
 /// Returns why the server cannot listen on an address, with a hint.

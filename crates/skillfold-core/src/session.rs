@@ -128,8 +128,21 @@ impl Session {
     ///
     /// From then on the model is assumed to have it: if the skills change, turns announce the difference.
     pub fn listing(&mut self, catalog: &Catalog, policy: &Policy) -> Listing {
+        self.listing_except(catalog, policy, |_| false)
+    }
+
+    /// Returns the [listing](Self::listing) without some skills, such as those that a client lists itself. These are
+    /// only counted.
+    pub fn listing_except(
+        &mut self,
+        catalog: &Catalog,
+        policy: &Policy,
+        is_unlisted: impl Fn(&Entry<'_>) -> bool,
+    ) -> Listing {
         let visible = catalog.visible();
-        let listing = listing(visible.filter(|entry| self.may_see(entry.id())), policy);
+        let visible = visible.filter(|entry| self.may_see(entry.id()));
+        let (unlisted, listed): (Vec<_>, Vec<_>) = visible.partition(is_unlisted);
+        let listing = listing(listed.into_iter(), unlisted.len(), policy);
         let has_listing = policy.mode != Mode::Triggered;
         self.shown = has_listing.then(|| ShownListing::new(catalog, &listing));
         listing

@@ -1,12 +1,25 @@
-//! What one client was given: an engine session for each connection that has one.
+//! What the conversations of one client were given.
 //!
-//! The process on stdio is one conversation, and so is an HTTP session. Protocol version 2026-07-28 has no sessions:
-//! there each request is its own conversation, which ends with the response. A skill that is requested again is always
-//! returned in full.
+//! The process on stdio is one conversation, and so is an HTTP session, unless the client names several: then each id is
+//! one. Ids are looked up among those of the same connection only, so that a forged one reaches no other client. Protocol
+//! version 2026-07-28 has no sessions: there each request is its own conversation, which ends with the response. A skill
+//! that is requested again is always returned in full.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use rmcp::model::RequestMetaObject;
+use serde_json::Value;
 use skillfold::{Session, ToolAnswer};
+
+/// The fields of a request's `_meta` in which clients name a conversation: Codex, VS Code and Goose.
+const ID_FIELDS: [&str; 3] = ["threadId", "vscode.conversationId", "agent-session-id"];
+
+/// Maximum bytes of a conversation's id; a longer one is ignored.
+const MAX_ID_BYTES: usize = 256;
+
+/// Maximum conversations that a client can name; one more makes room for itself.
+const MAX_NAMED: usize = 64;
 
 /// Maximum bytes of ids and arguments that one conversation remembers. Above it, the conversation starts over.
 const MAX_BYTES: usize = 64 * 1024;
@@ -14,7 +27,40 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Bytes that a remembered skill takes besides its id and arguments.
 const SKILL_OVERHEAD_BYTES: usize = 128;
 
-/// The skills one client was given. Empty until something is loaded.
+/// The conversations of one client.
+#[derive(Debug, Default)]
+pub(crate) struct Conversations {
+    unnamed: Arc<Conversation>,
+    /// Those with an id, the last used one last.
+    named: Mutex<VecDeque<(Box<str>, Arc<Conversation>)>>,
+}
+
+impl Conversations {
+    /// Returns the conversation that a request belongs to.
+    pub(crate) fn get(&self, meta: &RequestMetaObject) -> Arc<Conversation> {
+        let ids = ID_FIELDS.iter().filter_map(|field| meta.get(*field));
+        let mut ids = ids.filter_map(Value::as_str);
+        match ids.find(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES) {
+            Some(id) => self.named(id),
+            None => Arc::clone(&self.unnamed),
+        }
+    }
+
+    fn named(&self, id: &str) -> Arc<Conversation> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = named.iter().position(|(known, _)| **known == *id);
+        let used = known.and_then(|at| named.remove(at));
+        let used = used.unwrap_or_else(|| (id.into(), Arc::default()));
+        if named.len() >= MAX_NAMED {
+            named.pop_front();
+        }
+        let conversation = Arc::clone(&used.1);
+        named.push_back(used);
+        conversation
+    }
+}
+
+/// The skills one conversation was given. Empty until something is loaded.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation(Mutex<Option<GivenSkills>>);
 
@@ -49,11 +95,13 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
     use skillfold::core::{ContextLifetime, MemorySource, Policy};
     use skillfold::{Environment, Host, Session, Tool};
 
-    use super::{Conversation, MAX_BYTES};
+    use super::{Conversation, Conversations, MAX_BYTES, MAX_NAMED};
 
     fn session() -> Session {
         let text = "---\nname: pdf\ndescription: D\n---\nFill in $ARGUMENTS\n";
@@ -103,5 +151,33 @@ mod tests {
             before,
             "what is too long is not remembered"
         );
+    }
+
+    #[test]
+    fn conversations_with_different_ids_are_apart_and_bounded() {
+        let conversations = Conversations::default();
+        let get =
+            |meta: serde_json::Value| conversations.get(&serde_json::from_value(meta).unwrap());
+        let unnamed = get(json!({ "progressToken": 1 }));
+        let codex = get(json!({ "threadId": "a" }));
+        assert!(!Arc::ptr_eq(&unnamed, &codex));
+        assert!(Arc::ptr_eq(&unnamed, &get(json!({ "threadId": "" }))));
+        assert!(Arc::ptr_eq(&unnamed, &get(json!({ "threadId": 7 }))));
+        assert!(Arc::ptr_eq(
+            &unnamed,
+            &get(json!({ "threadId": "x".repeat(257) }))
+        ));
+        assert!(Arc::ptr_eq(
+            &codex,
+            &get(json!({ "vscode.conversationId": "a" }))
+        ));
+        for number in 0..1_000 {
+            get(json!({ "agent-session-id": number.to_string() }));
+            assert!(
+                Arc::ptr_eq(&codex, &get(json!({ "threadId": "a" }))),
+                "it is in use"
+            );
+        }
+        assert_eq!(conversations.named.lock().unwrap().len(), MAX_NAMED);
     }
 }

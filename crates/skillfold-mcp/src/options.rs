@@ -8,6 +8,7 @@ use skillfold::core::disclose::ToolNames;
 pub struct Options {
     pub(crate) tools: ToolNames,
     pub(crate) structured: bool,
+    pub(crate) agent: Option<String>,
 }
 
 impl Options {
@@ -30,6 +31,15 @@ impl Options {
     pub fn structured(self) -> Self {
         Self {
             structured: true,
+            ..self
+        }
+    }
+
+    /// Serves an agent of the settings: only skills that it sees exist, and those that it uses are listed first.
+    #[must_use]
+    pub fn agent(self, id: impl Into<String>) -> Self {
+        Self {
+            agent: Some(id.into()),
             ..self
         }
     }

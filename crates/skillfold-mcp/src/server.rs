@@ -16,14 +16,14 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use skillfold::{Skills, Tool};
 
-use crate::conversation::Conversation;
+use crate::conversation::Conversations;
 use crate::metrics::{Method, Outcome, add};
 use crate::notices::accepted_filter;
 use crate::options::Options;
 use crate::protocol::page::{TTL_MS, is_cursor};
 use crate::protocol::{prompts, resources, sep2640};
 use crate::read_permit::ReadPermit;
-use crate::state::ServerState;
+use crate::state::{ClientInstructions, ServerState};
 use crate::stdio_lines::{TOO_LONG_METHOD, too_long_error};
 use crate::tools;
 
@@ -32,7 +32,7 @@ use crate::tools;
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<ServerState>,
-    conversation: Arc<Conversation>,
+    conversations: Arc<Conversations>,
     /// Whether the client is already notified of changes.
     is_notified: Arc<AtomicBool>,
 }
@@ -42,7 +42,7 @@ impl Server {
     pub fn new(skills: Skills, options: Options) -> Self {
         Self {
             shared: Arc::new(ServerState::new(skills, options)),
-            conversation: Arc::default(),
+            conversations: Arc::default(),
             is_notified: Arc::default(),
         }
     }
@@ -51,7 +51,7 @@ impl Server {
     pub(crate) fn for_new_client(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            conversation: Arc::default(),
+            conversations: Arc::default(),
             is_notified: Arc::default(),
         }
     }
@@ -83,21 +83,13 @@ impl Server {
         answer
     }
 
-    /// Returns what a model is told about the skills; `None` if there are none.
-    async fn instructions(&self) -> Result<Option<String>, ErrorData> {
-        self.shared
-            .run_blocking(|shared| {
-                let listing = shared.current_view().session.clone().listing();
-                for id in &listing.left_out {
-                    tracing::debug!(id = &**id, "no room for a skill in the instructions");
-                }
-                if !listing.left_out.is_empty() {
-                    let left_out = listing.left_out.len();
-                    tracing::info!(left_out, "skills are not listed and have to be searched");
-                }
-                Some(listing.text).filter(|text| !text.is_empty())
-            })
-            .await
+    /// Returns what a client gets before any request.
+    async fn for_client(
+        &self,
+        client: Option<Implementation>,
+    ) -> Result<Arc<ClientInstructions>, ErrorData> {
+        let read = move |shared: &ServerState| shared.current_view().for_client(client.as_ref());
+        self.shared.run_blocking(read).await
     }
 
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
@@ -151,16 +143,18 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut info = self.negotiate_initialize(&request)?;
-        info.instructions = self.instructions().await?;
+        let client = self.for_client(Some(request.client_info)).await?;
+        info.instructions.clone_from(&client.text);
         Ok(info)
     }
 
     async fn discover(
         &self,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
         let mut info = self.get_info();
-        info.instructions = self.instructions().await?;
+        let client = self.for_client(context.client_info()).await?;
+        info.instructions.clone_from(&client.text);
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info))
     }
@@ -187,10 +181,11 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.measure(Method::ListTools, async {
-            let tools = self.shared.view().await?.tools.clone();
+            let client = self.for_client(context.client_info()).await?;
+            let tools = client.tools.clone();
             Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(TTL_MS)
                 .with_cache_scope(CacheScope::Private))
@@ -201,7 +196,7 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (start, shared) = (Instant::now(), &self.shared);
         let view = shared.view().await?;
@@ -214,21 +209,20 @@ impl ServerHandler for Server {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let bytes = arguments.to_string().len();
-        let answer = match view.session.cached_answer(tool, &arguments) {
-            Some(answer) => answer,
-            None => {
-                // The view is taken again: the one from before the wait may be outdated.
-                let call = move |shared: &ServerState| {
-                    shared.current_view().session.answer(tool, arguments)
-                };
-                match tool {
-                    // The first search may take long, and its answer is small.
-                    Tool::Search | Tool::List => shared.run_blocking(call).await?,
-                    _ => shared.read_blocking(call).await?,
-                }
+        let answer = if let Some(answer) = view.session.cached_answer(tool, &arguments) {
+            answer
+        } else {
+            // The view is taken again: the one from before the wait may be outdated.
+            let call =
+                move |shared: &ServerState| shared.current_view().session.answer(tool, arguments);
+            match tool {
+                // The first search may take long, and its answer is small.
+                Tool::Search | Tool::List => shared.run_blocking(call).await?,
+                _ => shared.read_blocking(call).await?,
             }
         };
-        self.conversation.record(&view.session, &answer, bytes);
+        let conversation = self.conversations.get(&context.meta);
+        conversation.record(&view.session, &answer, bytes);
         let outcome = if answer.is_error() {
             Outcome::Failed
         } else {

@@ -1,11 +1,14 @@
 //! State shared by all connections.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::ErrorData;
-use rmcp::model::Tool;
-use skillfold::core::{Catalog, ContextLifetime};
-use skillfold::{Session, Skills};
+use rmcp::model::{Implementation, Tool};
+use skillfold::core::bind::Visibility;
+use skillfold::core::disclose::Listing;
+use skillfold::core::{Agent, Budget, Catalog, ContextLifetime};
+use skillfold::{Client, Session, Skills};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -37,6 +40,50 @@ pub(crate) struct SnapshotView {
     pub(crate) session: Session,
     /// The tools; none if there is no skill for a model.
     pub(crate) tools: Vec<Tool>,
+    /// The instructions for each kind of client that was seen.
+    instructions: Mutex<HashMap<ClientKind, Arc<ClientInstructions>>>,
+}
+
+/// A kind of client: its id, if it is known, and the budget of its listing.
+type ClientKind = (Option<&'static str>, Budget);
+
+impl SnapshotView {
+    /// Returns what a client gets: as much of a listing as it keeps, and nothing that it lists itself.
+    pub(crate) fn for_client(&self, info: Option<&Implementation>) -> Arc<ClientInstructions> {
+        let client = info.and_then(|info| Client::from_info(&info.name));
+        let version = info.map(|info| info.version.as_str());
+        let budget = self.session.skills().listing_budget(client, version);
+        let key = (client.map(|client| client.id), budget);
+        if let Some(known) = lock(&self.instructions).get(&key) {
+            return Arc::clone(known);
+        }
+        let listing = self.session.instructions(client, budget);
+        log_left_out(&listing);
+        let instructions = Arc::new(ClientInstructions {
+            tools: tools::with_loading_hints(&self.tools, listing.listed > 0),
+            text: Some(listing.text).filter(|text| !text.is_empty()),
+        });
+        lock(&self.instructions).insert(key, Arc::clone(&instructions));
+        instructions
+    }
+}
+
+/// What a kind of client gets before any request.
+#[derive(Debug)]
+pub(crate) struct ClientInstructions {
+    /// What its model is told about the skills; `None` if there are none.
+    pub(crate) text: Option<String>,
+    pub(crate) tools: Vec<Tool>,
+}
+
+fn log_left_out(listing: &Listing) {
+    for id in &listing.left_out {
+        tracing::debug!(id = &**id, "no room for a skill in the instructions");
+    }
+    if !listing.left_out.is_empty() {
+        let left_out = listing.left_out.len();
+        tracing::info!(left_out, "skills are not listed and have to be searched");
+    }
 }
 
 impl ServerState {
@@ -105,17 +152,38 @@ impl ServerState {
 
     /// Takes the lock, which is held only to copy or replace a pointer.
     fn lock_view(&self) -> MutexGuard<'_, Option<Arc<SnapshotView>>> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.view)
     }
 
     fn build_view(&self, catalog: Arc<Catalog>) -> SnapshotView {
         let mut policy = self.skills.report().settings.policy();
         policy.tools = self.options.tools.clone();
-        let session = self.skills.session(policy, ContextLifetime::History);
+        let session = match &self.options.agent {
+            None => self.skills.session(policy, ContextLifetime::History),
+            Some(id) => {
+                let agent = self.skills.agent(id).unwrap_or_else(|error| {
+                    // The settings changed: without its boundary, the agent sees nothing.
+                    tracing::warn!(
+                        why = error.with_cause(),
+                        "the agent is gone; it sees no skill"
+                    );
+                    Agent::new(id.as_str()).with_visibility(Visibility::Used)
+                });
+                policy.preferred = agent.skills().into();
+                let skills = self.skills.bind(agent);
+                skills.session(policy, ContextLifetime::History)
+            }
+        };
         SnapshotView {
             tools: tools::definitions(&session, self.options.structured),
             session,
             catalog,
+            instructions: Mutex::default(),
         }
     }
+}
+
+/// Takes a lock. Poisoning is ignored: nothing is left half done while it is held.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

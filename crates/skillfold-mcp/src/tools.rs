@@ -1,11 +1,16 @@
 //! The engine's tools and answers in the types of the protocol.
 
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents, Tool, ToolAnnotations};
+use rmcp::model::{
+    CallToolResult, ContentBlock, MetaObject, ResourceContents, Tool, ToolAnnotations,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillfold::{Block, Session, Tool as Kind, ToolAnswer, ToolDefinition};
 
 use crate::metrics::Method;
+
+/// What the search of a client finds the tools by.
+const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load and read them";
 
 /// Returns the definitions of the tools. With `structured`, they have the schemas of their answers.
 pub(crate) fn definitions(session: &Session, structured: bool) -> Vec<Tool> {
@@ -30,6 +35,23 @@ fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     } else {
         tool
     }
+}
+
+/// Returns the tools for a client that defers tools until the model searches for them: what the search finds them by, and,
+/// if `listed`, that the tools for skills in the listing are needed from the start.
+pub(crate) fn with_loading_hints(tools: &[Tool], listed: bool) -> Vec<Tool> {
+    let tools = tools.iter().enumerate();
+    tools
+        .map(|(at, tool)| {
+            let mut meta = MetaObject::new();
+            meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
+            // Searching and loading come first.
+            if listed && at < 2 {
+                meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
+            }
+            tool.clone().with_meta(meta)
+        })
+        .collect()
 }
 
 /// Returns how calls of a tool are counted.

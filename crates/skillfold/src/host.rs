@@ -37,6 +37,7 @@ pub struct Host {
     #[cfg(feature = "index")]
     cache_folder: Option<std::path::PathBuf>,
     embedder: Option<Arc<dyn Embedder>>,
+    preferred: Vec<String>,
 }
 
 impl Host {
@@ -50,6 +51,7 @@ impl Host {
             #[cfg(feature = "index")]
             cache_folder: None,
             embedder: None,
+            preferred: Vec::new(),
         }
     }
 
@@ -71,6 +73,18 @@ impl Host {
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.embedder = Some(embedder);
         self
+    }
+
+    /// Sets the ids of the skills to list first if not all fit, the most important first: such as those that were used
+    /// most. Those that the setting `pinned` names come before them.
+    #[must_use]
+    pub fn prefer(mut self, ids: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.preferred = ids.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub(crate) fn preferred(&self) -> impl Iterator<Item = &str> {
+        self.preferred.iter().map(String::as_str)
     }
 
     /// Sets a setting, overriding files and variables. The keys are those of a settings file; lists are written as in a

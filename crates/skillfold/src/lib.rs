@@ -44,6 +44,10 @@ mod roots;
 
 mod counters;
 
+mod client;
+
+mod preferred;
+
 #[cfg(feature = "index")]
 mod root_cache;
 mod snapshot_index;
@@ -62,6 +66,8 @@ mod skills;
 
 mod search;
 mod session;
+#[cfg(feature = "store")]
+mod session_file;
 
 mod tools;
 
@@ -82,8 +88,9 @@ pub mod view;
 mod trace;
 
 pub use agent::AgentSkills;
-pub use answer::{Block, Tool, ToolAnswer};
+pub use answer::{Block, Fit, Tool, ToolAnswer};
 pub use check::{CheckTarget, CheckedSkill};
+pub use client::Client;
 pub use counters::Counters;
 pub use discovery_report::DiscoveryReport;
 pub use environment::{Environment, program};
@@ -101,8 +108,11 @@ pub use roots::{FOLDERS, RootStatus, SearchedRoot};
 pub use scaffold::{SkillLocation, scaffold};
 pub use search::{Hit, SearchResults};
 pub use session::Session;
+#[cfg(feature = "store")]
+pub use session_file::SessionFile;
 pub use settings::{
-    ConfiguredAgent, ConfiguredRoot, KEYS, Key, Matching, Origin, Setting, SettingFinding, Settings,
+    ConfiguredAgent, ConfiguredRoot, KEYS, Key, ListingBudget, Matching, Origin, Setting,
+    SettingFinding, Settings,
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use skillfold_core::disclose::Turn;
-use skillfold_core::disclose::{Feedback, Listing, Memory as _};
+use skillfold_core::disclose::{Feedback, Listing, Memory as _, Mode};
 use skillfold_core::explain::Explanation;
 use skillfold_core::{
-    Budget, Catalog, ContextLifetime, Error, Instructions, Loader, Policy, Session as SessionState,
+    Budget, Catalog, ContextLifetime, Entry, Error, Instructions, Loader, Policy,
+    Session as SessionState,
 };
 
+use crate::client::Client;
 use crate::skills::Skills;
 
 /// One conversation: what a model is told about skills, turn by turn. Each turn uses the newest snapshot.
@@ -29,7 +31,7 @@ impl Skills {
     /// # let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
     /// let mut session = skills.session(Policy::hybrid(Budget::tokens(4_000)), ContextLifetime::History);
     /// let listing = session.listing().text;
-    /// assert!(listing.contains("<id>greet</id>"));
+    /// assert!(listing.contains("- greet: Says hello"));
     /// let turn = session.turn("Say bonjour to Alice");
     /// assert!(turn.text.unwrap().contains("Say hello."));
     /// # Ok::<(), skillfold::core::Error>(())
@@ -62,10 +64,37 @@ impl Session {
 
     /// Returns the listing, one line per skill. It is byte-identical while the skills are unchanged; later changes are
     /// announced in turns.
+    ///
+    /// If not all skills fit the budget, those are listed that the setting `pinned` names, then those that
+    /// [the host prefers](crate::Host::prefer), then those that the names of the project's files speak for. That is decided
+    /// when the conversation starts.
     pub fn listing(&mut self) -> Listing {
+        self.listing_except(|_| false)
+    }
+
+    /// Returns what a server tells a client's model about the skills, before any request: a listing within a budget,
+    /// without the skills that the client lists itself. In triggered mode it only says how to find skills.
+    ///
+    /// [`Skills::listing_budget`] returns the budget for a client.
+    pub fn instructions(&self, client: Option<&Client>, budget: Budget) -> Listing {
+        let mut session = self.clone();
+        session.policy.catalog = budget;
+        let is_triggered = session.policy.mode == Mode::Triggered;
+        // A server adds nothing to a request, so the listing cannot be brief.
+        session.policy.mode = Mode::Catalog;
+        session.listing_except(|entry| {
+            is_triggered || client.is_some_and(|client| client.lists(entry))
+        })
+    }
+
+    /// Returns a listing without the skills that `is_unlisted` accepts; it only says how many there are.
+    fn listing_except(&mut self, is_unlisted: impl Fn(&Entry<'_>) -> bool) -> Listing {
+        if self.policy.preferred.is_empty() {
+            self.policy.preferred = self.skills.preferred().into();
+        }
         let (policy, state) = (&self.policy, &mut self.state);
         self.skills
-            .with_snapshot(|catalog, _| state.listing(catalog, policy))
+            .with_snapshot(|catalog, _| state.listing_except(catalog, policy, is_unlisted))
     }
 
     /// Decides what to tell the model for the user's latest message.
@@ -141,6 +170,28 @@ impl Session {
             let loaded = visible.filter_map(|entry| loader.load(&entry, "").ok());
             loaded.map(|loaded| count(loaded.body())).sum()
         })
+    }
+
+    /// Returns the tokens of a plain list of all skills that the conversation may see, with their full descriptions: what
+    /// most clients put into every request.
+    pub fn plain_list_tokens(&self) -> u64 {
+        self.skills.with_snapshot(|catalog, _| {
+            let visible = catalog.visible();
+            let visible = visible.filter(|entry| self.state.may_see(entry.id()));
+            let lines = visible
+                .map(|entry| format!("- {}: {}\n", entry.id(), entry.manifest().description()));
+            self.policy.counter.count(&lines.collect::<String>())
+        })
+    }
+
+    /// Returns whether the conversation may see a skill, by its id.
+    pub fn may_see(&self, id: &str) -> bool {
+        self.state.may_see(id)
+    }
+
+    /// Returns the skills of the conversation's host.
+    pub fn skills(&self) -> &Skills {
+        &self.skills
     }
 
     /// Returns the policy of the conversation.

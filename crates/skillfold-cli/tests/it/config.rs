@@ -11,6 +11,7 @@ fn explain_names_the_origin_of_each_value() {
     default_roots    true                               default
     enable           none                               default
     disable          none                               default
+    pinned           none                               default
     trusted          none                               default
     trust_project    false                              default
     links            refuse                             ROOT/person/.config/skillfold/config.toml:1
@@ -23,7 +24,8 @@ fn explain_names_the_origin_of_each_value() {
     cache_entries    100                                default
     cache_bytes      8388608                            default
     disclosure       hybrid                             default
-    style            xml-rules                          default
+    style            lines                              default
+    listing          auto                               default
     matching         hybrid                             default
     model            none                               default
     max_per_request  3                                  default

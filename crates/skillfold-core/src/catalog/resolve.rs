@@ -71,7 +71,7 @@ impl Catalog {
         if let Some(entry) = found {
             let rule = entry.refusal().map(|(_, rule)| rule);
             tracing::warn!(
-                skill = &*visible(entry.id()),
+                skill = &*visible(id),
                 rule = rule.unwrap_or("The skill is not for this model"),
                 "refused a skill to a model"
             );

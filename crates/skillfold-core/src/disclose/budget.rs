@@ -4,8 +4,8 @@ use crate::disclose::tokens::TokenCounter;
 
 /// The listing's share of the context window, in percent.
 const CATALOG_PERCENT: u64 = 2;
-/// The listing's budget in characters if the window is unknown.
-const CATALOG_CHARACTERS: u64 = 8_000;
+/// The listing's budget in tokens if the window is unknown.
+const CATALOG_TOKENS: u64 = 1_400;
 /// The share of the context window for the instructions of matched skills, in percent.
 const BODIES_PERCENT: u64 = 10;
 /// The budget for instructions in tokens if the window is unknown.
@@ -39,7 +39,7 @@ pub enum Window {
 /// use skillfold_core::disclose::Window;
 ///
 /// assert_eq!(Budget::catalog(Window::Tokens(200_000)), Budget::tokens(4_000));
-/// assert_eq!(Budget::catalog(Window::Unknown), Budget::characters(8_000));
+/// assert_eq!(Budget::catalog(Window::Unknown), Budget::tokens(1_400));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a budget is a limit and a unit")]
@@ -67,11 +67,19 @@ impl Budget {
         }
     }
 
-    /// Returns the default budget of a listing: 2 % of the window, or 8,000 characters if the window is unknown.
+    /// Returns a share of a context window, in percent; nothing of an unknown one.
+    pub const fn share(window: Window, percent: u64) -> Self {
+        match window {
+            Window::Tokens(tokens) => Self::tokens(percent_of(tokens, percent)),
+            Window::Unknown => Self::tokens(0),
+        }
+    }
+
+    /// Returns the default budget of a listing: 2 % of the window, or 1,400 tokens if the window is unknown.
     pub const fn catalog(window: Window) -> Self {
         match window {
             Window::Tokens(tokens) => Self::tokens(percent_of(tokens, CATALOG_PERCENT)),
-            Window::Unknown => Self::characters(CATALOG_CHARACTERS),
+            Window::Unknown => Self::tokens(CATALOG_TOKENS),
         }
     }
 

@@ -8,8 +8,7 @@ use crate::catalog::difference::Difference;
 use crate::catalog::entry::Entry;
 use crate::catalog::fingerprint::DescriptionFingerprints;
 use crate::catalog::snapshot::Catalog;
-use crate::disclose::fit::ListingDetail;
-use crate::disclose::listing::{Listing, description, fit_listing};
+use crate::disclose::listing::{LineOrder, Listing, description, fit_listing};
 use crate::disclose::policy::Policy;
 use crate::disclose::style::StyleLayout;
 
@@ -36,7 +35,7 @@ impl ShownListing {
         Self {
             listed: marks.clone(),
             tokens: listed.tokens,
-            is_complete: listed.detail == ListingDetail::Whole,
+            is_complete: listed.listed == listed.skills && listed.shortened.is_empty(),
             known: marks.clone(),
             pending_removals: Vec::new(),
         }
@@ -130,9 +129,9 @@ pub(super) fn announce(
     let mut lines: Vec<(&str, Cow<'_, str>)> =
         gone.map(|id| (&**id, REMOVED_NOTE.into())).collect();
     let rest = added.iter().chain(&changed);
-    lines.extend(rest.map(|entry| (entry.id(), description(entry, policy.style))));
+    lines.extend(rest.map(|entry| (entry.id(), description(entry, policy))));
     let layout = StyleLayout::for_changes(policy.style, &policy.tools);
-    let fitted = fit_listing(&lines, &layout, policy);
+    let fitted = fit_listing(&lines, 0, &layout, policy, LineOrder::AsGiven);
     announced.shortened = fitted.shortened;
     announced.left_out = fitted.left_out;
     let text = Some(fitted.text).filter(|text| !text.is_empty());

@@ -6,8 +6,9 @@ use crate::disclose::budget::Budget;
 use crate::disclose::clip::{clip, shared_prefix_bytes};
 use crate::disclose::tokens::TokenCounter;
 
-/// Minimum characters of a clipped description; a shorter one says so little that names alone are better.
-const MIN_CLIP_CHARACTERS: usize = 16;
+/// Minimum characters of a clipped description. With less, a model cannot tell what a skill is for, and fewer skills are
+/// listed instead.
+const MIN_CLIP_CHARACTERS: usize = 40;
 
 /// One line of a listing before it is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +27,14 @@ pub(crate) trait Layout {
     /// Returns the text above the lines.
     fn header(&self) -> &str;
 
-    /// Writes one line; `description` is empty if only the name fits.
+    /// Writes one line.
     fn line(&self, id: &str, description: &str, into: &mut String);
 
-    /// Writes how many skills are left out, and how to find them.
-    fn more(&self, left_out: usize, into: &mut String);
+    /// Writes how many skills are not listed, and how to find them.
+    fn more(&self, count: usize, into: &mut String);
+
+    /// Writes how many skills there are, and how to find them, in place of the whole listing.
+    fn count(&self, count: usize, into: &mut String);
 
     /// Returns the text below the lines; may be empty.
     fn footer(&self) -> &str;
@@ -42,12 +46,10 @@ pub(crate) trait Layout {
 pub enum ListingDetail {
     /// No text at all.
     Nothing,
-    /// Only the line that says how many skills there are.
+    /// Only how many skills there are, and how to find them.
     Count,
-    /// The names of the first skills, and the line that says how many are left out.
+    /// Some skills, with descriptions of up to 40 characters, and a line that counts the others.
     Part,
-    /// The names of all skills.
-    Names,
     /// All skills, with descriptions of at most this many characters.
     Clipped(usize),
     /// All skills with their full descriptions.
@@ -61,8 +63,6 @@ pub(crate) enum DescriptionFit {
     Whole,
     /// A part of it, with `…` for what is missing.
     Clipped,
-    /// None of it.
-    Dropped,
 }
 
 /// One line of a fitted listing.
@@ -76,32 +76,35 @@ pub(crate) struct FittedLine<'a> {
     pub fit: DescriptionFit,
 }
 
-/// A listing that fits its budget. Every skill of the input is in `lines` or in `left_out` exactly once, in input
-/// order.
+/// A listing that fits its budget. Every skill of the input is in `lines` or in `left_out` exactly once; the first ones
+/// of the input are in `lines`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FittedListing<'a> {
     /// The lines that fit.
     pub lines: Vec<FittedLine<'a>>,
     /// The ids of the skills that do not fit.
     pub left_out: Vec<&'a str>,
+    /// The number of other skills that are not to be listed.
+    pub unlisted: usize,
     /// How much of the listing fits.
     pub detail: ListingDetail,
     /// What the parts of the text take of the budget in total; an upper bound for the text.
     pub used: u64,
 }
 
-/// Fits a listing into its budget.
+/// Fits a listing into its budget. The first lines matter most; `unlisted` is the number of other skills, which are only
+/// counted.
 ///
 /// If the full descriptions do not fit, all are clipped to the same length, the largest that a binary search finds. A
 /// clipped description ends at a word and with `…`; of descriptions with a common beginning it keeps the part that
-/// tells them apart. If not even 16 characters fit, only names are listed. If not all names fit, names are left out
-/// from the end, and a line says how many. That line is alone if no name fits, and is missing only if it does not fit
-/// itself.
+/// tells them apart. If not even 40 characters fit, lines are left out from the end, and a line says how many. If no line
+/// fits, the text only says how many skills there are; it is empty only if that does not fit either.
 ///
 /// The result depends on the arguments alone, and a larger budget never shows less. Measuring stops as soon as the
 /// budget is exceeded, so the time depends more on the budget than on the number of lines.
 pub(crate) fn fit<'a>(
     lines: &[ListingLine<'a>],
+    unlisted: usize,
     layout: &dyn Layout,
     budget: &Budget,
     counter: &dyn TokenCounter,
@@ -112,52 +115,39 @@ pub(crate) fn fit<'a>(
         counter,
         buffer: String::new(),
     };
-    if lines.is_empty() {
-        return full_listing(lines, ListingDetail::Whole, 0, |_| Cow::Borrowed(""));
-    }
-    let whole = |at: usize| Cow::Borrowed(lines[at].description);
-    if let Some(used) = meter.measure_all(lines, whole) {
-        return full_listing(lines, ListingDetail::Whole, used, whole);
-    }
-    let name = |_| Cow::Borrowed("");
-    let Some(used) = meter.measure_all(lines, name) else {
-        return meter.fit_names(lines);
-    };
-    let descriptions: Vec<&str> = lines.iter().map(|line| line.description).collect();
-    let shared = shared_prefix_bytes(&descriptions);
-    let clipped = |max_characters: usize| {
-        let (descriptions, shared) = (&descriptions, &shared);
-        move |at: usize| clip(descriptions[at], shared[at], max_characters)
-    };
-    match meter.longest_clip(lines, &descriptions, clipped) {
-        Some((length, used)) => {
-            full_listing(lines, ListingDetail::Clipped(length), used, clipped(length))
-        }
-        None => full_listing(lines, ListingDetail::Names, used, name),
-    }
+    let mut fitted = meter.fit(lines, unlisted);
+    fitted.unlisted = unlisted;
+    fitted
 }
 
 impl FittedListing<'_> {
     /// Returns the text of the listing, in the layout for which it was fitted.
     pub(crate) fn text(&self, layout: &dyn Layout) -> String {
         let mut text = String::new();
-        let has_lines = !self.lines.is_empty();
-        if has_lines {
-            text.push_str(layout.header());
+        let missing = self.left_out.len() + self.unlisted;
+        match self.detail {
+            ListingDetail::Nothing => return text,
+            ListingDetail::Count => {
+                layout.count(missing, &mut text);
+                return text;
+            }
+            _ => {}
         }
+        if self.lines.is_empty() {
+            return text;
+        }
+        text.push_str(layout.header());
         for line in &self.lines {
             layout.line(line.id, &line.description, &mut text);
         }
-        if !self.left_out.is_empty() && self.detail != ListingDetail::Nothing {
-            layout.more(self.left_out.len(), &mut text);
+        if missing > 0 {
+            layout.more(missing, &mut text);
         }
-        if has_lines {
-            text.push_str(layout.footer());
-        }
+        text.push_str(layout.footer());
         text
     }
 
-    /// Returns the ids of the skills whose description was clipped or dropped.
+    /// Returns the ids of the skills whose description was clipped.
     pub(crate) fn shortened(&self) -> impl Iterator<Item = &str> {
         let lines = self.lines.iter();
         lines
@@ -166,39 +156,39 @@ impl FittedListing<'_> {
     }
 }
 
-/// Returns a listing of all lines, with the given descriptions.
-fn full_listing<'a>(
+impl<'a> FittedLine<'a> {
+    fn new(line: &ListingLine<'a>, description: Cow<'a, str>) -> Self {
+        Self {
+            id: line.id,
+            fit: if description == line.description {
+                DescriptionFit::Whole
+            } else {
+                DescriptionFit::Clipped
+            },
+            description,
+        }
+    }
+}
+
+/// Returns a listing of the first `shown` lines, with the given descriptions.
+fn part<'a>(
     lines: &[ListingLine<'a>],
+    shown: usize,
     detail: ListingDetail,
     used: u64,
     description: impl Fn(usize) -> Cow<'a, str>,
 ) -> FittedListing<'a> {
-    let fitted = lines
+    let (shown, left_out) = lines.split_at(shown);
+    let fitted = shown
         .iter()
         .enumerate()
         .map(|(at, line)| FittedLine::new(line, description(at)));
     FittedListing {
         lines: fitted.collect(),
-        left_out: Vec::new(),
+        left_out: left_out.iter().map(|line| line.id).collect(),
+        unlisted: 0,
         detail,
         used,
-    }
-}
-
-impl<'a> FittedLine<'a> {
-    fn new(line: &ListingLine<'a>, description: Cow<'a, str>) -> Self {
-        let shape = if description == line.description {
-            DescriptionFit::Whole
-        } else if description.is_empty() {
-            DescriptionFit::Dropped
-        } else {
-            DescriptionFit::Clipped
-        };
-        Self {
-            id: line.id,
-            description,
-            fit: shape,
-        }
     }
 }
 
@@ -211,13 +201,83 @@ struct ListingMeter<'s> {
 }
 
 impl ListingMeter<'_> {
-    /// Returns what all lines take with the heading and the footing; `None` as soon as the budget is exceeded.
+    fn fit<'a>(&mut self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
+        let all = lines.len();
+        let whole = |at: usize| Cow::Borrowed(lines[at].description);
+        if lines.is_empty() {
+            return if unlisted == 0 {
+                part(lines, 0, ListingDetail::Whole, 0, whole)
+            } else {
+                self.fit_count(lines, unlisted)
+            };
+        }
+        let more = if unlisted > 0 {
+            self.measure_more(unlisted)
+        } else {
+            0
+        };
+        if let Some(used) = self.measure_all(lines, more, whole) {
+            return part(lines, all, ListingDetail::Whole, used, whole);
+        }
+        // Lines whose names alone do not fit need not be looked at any further.
+        let candidates = &lines[..self.count_names(lines)];
+        let descriptions: Vec<&str> = candidates.iter().map(|line| line.description).collect();
+        let shared = shared_prefix_bytes(&descriptions);
+        let clipped = |max_characters: usize| {
+            let (descriptions, shared) = (&descriptions, &shared);
+            move |at: usize| clip(descriptions[at], shared[at], max_characters)
+        };
+        if candidates.len() == all
+            && let Some((length, used)) = self.longest_clip(lines, more, &descriptions, clipped)
+        {
+            let detail = ListingDetail::Clipped(length);
+            return part(lines, all, detail, used, clipped(length));
+        }
+        let clipped = clipped(MIN_CLIP_CHARACTERS);
+        let mut used = vec![self.measure_frame()];
+        for (at, line) in candidates.iter().enumerate() {
+            used.push(used[at].saturating_add(self.measure_line(line.id, &clipped(at))));
+        }
+        for shown in (1..used.len().min(all)).rev() {
+            let used = used[shown].saturating_add(self.measure_more(all - shown + unlisted));
+            if used <= self.budget.limit {
+                return part(lines, shown, ListingDetail::Part, used, clipped);
+            }
+        }
+        self.fit_count(lines, unlisted)
+    }
+
+    /// Returns a listing that only says how many skills there are, or nothing.
+    fn fit_count<'a>(&mut self, lines: &[ListingLine<'a>], unlisted: usize) -> FittedListing<'a> {
+        self.buffer.clear();
+        self.layout.count(lines.len() + unlisted, &mut self.buffer);
+        let used = self.measure(&self.buffer);
+        let none = |_| Cow::Borrowed("");
+        if used <= self.budget.limit {
+            part(lines, 0, ListingDetail::Count, used, none)
+        } else {
+            part(lines, 0, ListingDetail::Nothing, 0, none)
+        }
+    }
+
+    /// Returns how many of the first lines would fit with their names alone.
+    fn count_names(&mut self, lines: &[ListingLine<'_>]) -> usize {
+        let mut used = self.measure_frame();
+        let fits = |line: &&ListingLine<'_>| {
+            used = used.saturating_add(self.measure_line(line.id, ""));
+            used <= self.budget.limit
+        };
+        lines.iter().take_while(fits).count()
+    }
+
+    /// Returns what all lines take with the heading, the footing and `more`; `None` as soon as the budget is exceeded.
     fn measure_all<'t>(
         &mut self,
         lines: &[ListingLine<'_>],
+        more: u64,
         description: impl Fn(usize) -> Cow<'t, str>,
     ) -> Option<u64> {
-        let mut used = self.measure_frame();
+        let mut used = self.measure_frame().saturating_add(more);
         for (at, line) in lines.iter().enumerate() {
             if used > self.budget.limit {
                 return None;
@@ -234,6 +294,7 @@ impl ListingMeter<'_> {
     fn longest_clip<'t, D: Fn(usize) -> Cow<'t, str>>(
         &mut self,
         lines: &[ListingLine<'_>],
+        more: u64,
         descriptions: &[&str],
         clipped: impl Fn(usize) -> D,
     ) -> Option<(usize, u64)> {
@@ -241,40 +302,16 @@ impl ListingMeter<'_> {
         let mut too_large = longest?.max(MIN_CLIP_CHARACTERS + 1);
         let mut best = (
             MIN_CLIP_CHARACTERS,
-            self.measure_all(lines, clipped(MIN_CLIP_CHARACTERS))?,
+            self.measure_all(lines, more, clipped(MIN_CLIP_CHARACTERS))?,
         );
         while too_large - best.0 > 1 {
             let length = usize::midpoint(best.0, too_large);
-            match self.measure_all(lines, clipped(length)) {
+            match self.measure_all(lines, more, clipped(length)) {
                 Some(used) => best = (length, used),
                 None => too_large = length,
             }
         }
         Some(best)
-    }
-
-    /// Returns as many names as fit together with the line that counts the others, or that line alone, or no text.
-    fn fit_names<'a>(&mut self, lines: &[ListingLine<'a>]) -> FittedListing<'a> {
-        let mut sums = vec![self.measure_frame()];
-        for line in lines {
-            let before = sums[sums.len() - 1];
-            if before > self.budget.limit {
-                break;
-            }
-            sums.push(before.saturating_add(self.measure_line(line.id, "")));
-        }
-        for named in (1..sums.len().min(lines.len())).rev() {
-            let used = sums[named].saturating_add(self.measure_more(lines.len() - named));
-            if used <= self.budget.limit {
-                return names_listing(lines, named, ListingDetail::Part, used);
-            }
-        }
-        match self.measure_more(lines.len()) {
-            used if used <= self.budget.limit => {
-                names_listing(lines, 0, ListingDetail::Count, used)
-            }
-            _ => names_listing(lines, 0, ListingDetail::Nothing, 0),
-        }
     }
 
     fn measure_frame(&self) -> u64 {
@@ -296,25 +333,6 @@ impl ListingMeter<'_> {
 
     fn measure(&self, text: &str) -> u64 {
         self.budget.measure(text, self.counter)
-    }
-}
-
-/// Returns a listing of the first `named` names; the others are left out.
-fn names_listing<'a>(
-    lines: &[ListingLine<'a>],
-    named: usize,
-    detail: ListingDetail,
-    used: u64,
-) -> FittedListing<'a> {
-    let (shown, hidden) = lines.split_at(named);
-    FittedListing {
-        lines: shown
-            .iter()
-            .map(|line| FittedLine::new(line, Cow::Borrowed("")))
-            .collect(),
-        left_out: hidden.iter().map(|line| line.id).collect(),
-        detail,
-        used,
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Policy {
     pub style: Style,
     /// The budget of the listing.
     pub catalog: Budget,
+    /// The ids of the skills to list if there is no room for all, the most important first; then come the others by id.
+    pub preferred: Arc<[Box<str>]>,
     /// The budget of the instructions that one turn adds.
     pub bodies: Budget,
     /// Maximum skills whose instructions one turn adds.
@@ -44,6 +46,7 @@ setters! {
         with_mode(mode: Mode),
         with_style(style: Style),
         with_catalog(catalog: Budget),
+        with_preferred(preferred: Arc<[Box<str>]>),
         with_bodies(bodies: Budget),
         with_max_skills(max_skills: usize),
         with_breadcrumb(breadcrumb: Breadcrumb),
@@ -81,6 +84,12 @@ impl Policy {
         }
     }
 
+    /// Returns whether a listing shows brief descriptions: in hybrid mode each request adds the full descriptions of the
+    /// skills that it may be about.
+    pub(crate) fn lists_briefs(&self) -> bool {
+        self.mode == Mode::Hybrid || self.style == Style::Tiers
+    }
+
     /// Returns whether skills are matched by triggers only.
     pub(crate) fn is_triggers_only(&self) -> bool {
         self.suggestions.is_none()
@@ -98,6 +107,7 @@ impl Default for Policy {
             mode: Mode::default(),
             style: Style::default(),
             catalog: Budget::catalog(Window::Unknown),
+            preferred: Arc::default(),
             bodies: Budget::bodies(Window::Unknown),
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),

@@ -13,9 +13,11 @@ use crate::load::envelope::escape::escape_markup;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Style {
+    /// What skills are and how to use them, then a plain line for each. Instructions are in `<skill_context>`.
+    #[default]
+    Lines,
     /// A heading, rules for the model, and `<available_skills>` with ids and descriptions. Instructions are in
     /// `<skill_context>`.
-    #[default]
     XmlRules,
     /// `<available_skills>` as in the client guide. Instructions are in `<skill_content>`.
     Xml,
@@ -29,7 +31,8 @@ pub enum Style {
 
 impl Style {
     /// Every style.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
+        Self::Lines,
         Self::XmlRules,
         Self::Xml,
         Self::Markdown,
@@ -40,6 +43,7 @@ impl Style {
     /// Returns the name of the style, such as `xml-rules`.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Lines => "lines",
             Self::XmlRules => "xml-rules",
             Self::Xml => "xml",
             Self::Markdown => "markdown",
@@ -65,6 +69,13 @@ impl Style {
     /// Returns the text above the lines of a listing.
     pub(super) fn heading(self, tools: &ToolNames) -> String {
         match self {
+            Self::Lines => format!(
+                "## Skills\n\n\
+                 A skill is a set of instructions for one kind of task. Always check the available skills before \
+                 starting a complex task. If one fits, call `{}` with its id and follow what it returns. If none of \
+                 these fits, describe the task to `{}`: there may be others.\n\n",
+                tools.load, tools.search
+            ),
             Self::XmlRules => format!(
                 "## Agent Skills\n\n\
                  A skill is a set of instructions for one kind of task. Only its description is shown here.\n\
@@ -86,6 +97,7 @@ impl Style {
     pub(super) fn skill_line(self, id: &str, description: &str) -> String {
         let description = collapse_whitespace(description);
         match self {
+            Self::Lines => format!("- {}: {}\n", visible(id), visible(&description)),
             Self::XmlRules => element("id", id, &description),
             Self::Xml => element("name", id, &description),
             Self::Markdown | Self::Tiers if description.is_empty() => {
@@ -106,8 +118,22 @@ impl Style {
             Self::XmlRules | Self::Xml => {
                 format!("  <more>{count} more: call {search}</more>\n")
             }
-            Self::Markdown | Self::Tiers => format!("- {count} more: call `{search}`\n"),
+            Self::Lines | Self::Markdown | Self::Tiers => {
+                format!("- {count} more: call `{search}`\n")
+            }
             Self::Bullets => format!("• {count} more: call `{search}`\n"),
+        }
+    }
+
+    /// Returns the text in place of a listing that shows no skill.
+    pub(super) fn count_text(self, count: usize, tools: &ToolNames) -> String {
+        match self {
+            Self::Lines => format!(
+                "There are {count} skills: instructions for kinds of tasks. Before a complex task, describe it to \
+                 `{}`; if a skill fits, call `{}` with its id and follow what it returns.\n",
+                tools.search, tools.load
+            ),
+            _ => self.more_line(count, tools),
         }
     }
 
@@ -115,6 +141,7 @@ impl Style {
     pub(super) fn footing(self, tools: &ToolNames) -> String {
         let load = &tools.load;
         match self {
+            Self::Lines => String::new(),
             Self::XmlRules | Self::Xml => "</available_skills>\n".to_owned(),
             Self::Markdown => {
                 format!("\nCall `{load}` with an id to get a skill's instructions.\n")
@@ -131,7 +158,7 @@ impl Style {
     fn changes_frame(self) -> (&'static str, &'static str) {
         match self {
             Self::XmlRules | Self::Xml => ("<changed_skills>\n", "</changed_skills>\n"),
-            Self::Markdown => ("## Changed Skills\n\n", ""),
+            Self::Lines | Self::Markdown => ("## Changed Skills\n\n", ""),
             Self::Tiers => ("## Changed Skills\n", ""),
             Self::Bullets => ("[Changed Skills]\n", ""),
         }
@@ -140,7 +167,7 @@ impl Style {
     /// Returns the heading above the instructions that a turn gives.
     pub(super) fn bodies_heading(self) -> &'static str {
         match self {
-            Self::XmlRules | Self::Xml | Self::Bullets => "",
+            Self::Lines | Self::XmlRules | Self::Xml | Self::Bullets => "",
             Self::Markdown => "\n\n## Available Skills\n\n",
             Self::Tiers => "## Relevant Skill Documentation\n",
         }
@@ -149,7 +176,7 @@ impl Style {
     /// Returns the envelope for instructions.
     pub(super) fn envelope(self) -> Envelope {
         match self {
-            Self::XmlRules => Envelope::SkillContext,
+            Self::Lines | Self::XmlRules => Envelope::SkillContext,
             Self::Xml => Envelope::SkillContent,
             Self::Bullets => Envelope::ReadSkill,
             Self::Markdown | Self::Tiers => Envelope::Plain,
@@ -159,7 +186,7 @@ impl Style {
     /// Returns the heading of one skill's instructions.
     pub(super) fn body_heading(self, id: &str) -> String {
         match self {
-            Self::XmlRules | Self::Xml | Self::Bullets => String::new(),
+            Self::Lines | Self::XmlRules | Self::Xml | Self::Bullets => String::new(),
             Self::Markdown => format!("# {}\n", visible(id)),
             Self::Tiers => format!("### {}\n", visible(id)),
         }
@@ -241,8 +268,12 @@ impl Layout for StyleLayout<'_> {
         into.push_str(&self.style.skill_line(id, description));
     }
 
-    fn more(&self, left_out: usize, into: &mut String) {
-        into.push_str(&self.style.more_line(left_out, self.tools));
+    fn more(&self, count: usize, into: &mut String) {
+        into.push_str(&self.style.more_line(count, self.tools));
+    }
+
+    fn count(&self, count: usize, into: &mut String) {
+        into.push_str(&self.style.count_text(count, self.tools));
     }
 
     fn footer(&self) -> &str {

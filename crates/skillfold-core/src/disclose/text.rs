@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
 use crate::disclose::clip::clip;
-use crate::disclose::listing::description;
 use crate::disclose::memory::Memory;
 use crate::disclose::outcome::Outcome;
 use crate::disclose::policy::{Mode, Policy};
@@ -16,8 +15,8 @@ use crate::load::render::LoadedText;
 /// Maximum lines about skills that matched but were not given.
 const MAX_LINES: usize = 5;
 
-/// Maximum characters of the description in the line about a suggested skill.
-const SUGGESTION_CHARACTERS: usize = 120;
+/// Maximum characters of the description in the line about a suggested skill: a valid description is shown whole.
+const SUGGESTION_CHARACTERS: usize = 1024;
 
 /// Separates two parts of the text.
 const SEPARATOR: &str = "\n\n";
@@ -117,8 +116,7 @@ impl<'p> TurnText<'p> {
     /// Adds a line about a suggested skill and returns true, if there is room for it.
     pub(super) fn suggest(&mut self, entry: &Entry<'_>) -> bool {
         let policy = self.policy;
-        let description = description(entry, policy.style);
-        let description = clip(&description, 0, SUGGESTION_CHARACTERS);
+        let description = clip(entry.manifest().description(), 0, SUGGESTION_CHARACTERS);
         let note = format!("may fit, call {}: {description}", policy.tools.load);
         let line = policy.style.skill_line(entry.id(), &note);
         let has_room = self.lines.len() < MAX_LINES && self.try_reserve(&[&line]);

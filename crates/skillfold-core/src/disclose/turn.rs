@@ -155,7 +155,7 @@ fn disclose_message(
     }
     let shows_all = found.asks_for_list || falls_back && policy.fallback == Fallback::ShowAll;
     let has_list = shows_all && policy.mode == Mode::Triggered;
-    let listed = has_list.then(|| listing(skills.entries(), policy).text);
+    let listed = has_list.then(|| listing(skills.entries(), 0, policy).text);
     (Tier::from_decisions(decisions), join_parts([listed, text]))
 }
 
@@ -367,7 +367,7 @@ fn disclose_unmatched(
     // In hybrid mode the model already has the listing.
     let has_listing = policy.mode == Mode::Hybrid;
     if asks_for_list || policy.fallback == Fallback::ShowAll {
-        let text = (!has_listing).then(|| listing(skills.entries(), policy).text);
+        let text = (!has_listing).then(|| listing(skills.entries(), 0, policy).text);
         return (Tier::Registry, text.filter(|text| !text.is_empty()));
     }
     if has_listing {
@@ -396,7 +396,7 @@ fn disclose_unmatched(
         ..policy.clone()
     };
     let unfindable = skills.entries().filter(|entry| !is_findable(entry));
-    let listed = listing(unfindable, &remaining);
+    let listed = listing(unfindable, 0, &remaining);
     let parts = [
         Some(listed.text).filter(|text| !text.is_empty()),
         breadcrumb,

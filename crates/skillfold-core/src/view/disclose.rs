@@ -17,7 +17,7 @@ pub struct Prompt {
     pub request: String,
     /// The disclosure mode: `catalog`, `triggered` or `hybrid`.
     pub mode: String,
-    /// The format of the texts: `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`.
+    /// The format of the texts: `lines`, `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`.
     pub style: String,
     /// The listing; absent in the mode `triggered`, or if there are no skills to list.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,8 +31,8 @@ pub struct Prompt {
     pub added_tokens: u64,
     /// Tokens of the listing and the added text together.
     pub tokens: u64,
-    /// Tokens of the instructions of all skills that the model may see: the cost of giving them all up front.
-    pub eager_tokens: u64,
+    /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
+    pub plain_list_tokens: u64,
     /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
     /// Changes to the skills since the listing; absent if there are none.
@@ -124,13 +124,13 @@ pub struct DecisionView {
 }
 
 impl Prompt {
-    /// Creates the view. `eager_tokens` counts the instructions of all skills that the model may see.
+    /// Creates the view. `plain_list_tokens` counts the instructions of all skills that the model may see.
     pub fn new(
         request: &str,
         policy: &Policy,
         listing: &Listing,
         turn: &Turn,
-        eager_tokens: u64,
+        plain_list_tokens: u64,
     ) -> Self {
         let has_listing = policy.mode != Mode::Triggered && !listing.text.is_empty();
         let listing = has_listing.then(|| ListingText::new(listing));
@@ -144,7 +144,7 @@ impl Prompt {
             tier: turn.tier.number(),
             added_tokens: turn.tokens,
             tokens: turn.tokens + listing_tokens,
-            eager_tokens,
+            plain_list_tokens,
             counted_by: policy.counter.name().to_owned(),
             announced: AnnouncedView::new(&turn.announced),
             decisions: turn.decisions.iter().map(DecisionView::new).collect(),

@@ -87,11 +87,17 @@ fn listing_of_no_skills_is_nothing_at_all() {
 fn listing_that_does_not_fit_says_what_is_missing() {
     let catalog = greeters();
     let mut policy = policy(Mode::Catalog, Style::Bullets);
-    policy.catalog = Budget::characters(110);
+    let whole = catalog.listing(&policy).text.chars().count() as u64;
+    policy.catalog = Budget::characters(whole - 1);
     let listing = catalog.listing(&policy);
     assert_eq!(
-        (listing.shortened.len(), listing.left_out.len()),
-        (2, 0),
+        (listing.listed, listing.left_out.len()),
+        (1, 1),
+        "{}",
+        listing.text
+    );
+    assert!(
+        listing.text.contains("1 more: call `search_skills`"),
         "{}",
         listing.text
     );
@@ -102,7 +108,51 @@ fn listing_that_does_not_fit_says_what_is_missing() {
         "{}",
         listing.text
     );
-    assert_eq!(listing.left_out.len(), 2);
+    assert_eq!((listing.listed, listing.left_out.len()), (0, 2));
+}
+
+/// Returns skills with numbered names and the same description.
+fn many(name: &str, count: usize, description: &str) -> Catalog {
+    let files = (0..count).map(|number| {
+        let text = format!("---\nname: {name}-{number:02}\ndescription: {description}\n---\n");
+        (format!("{name}-{number:02}/SKILL.md"), text)
+    });
+    let root = Root::new(Scope::User, "mine", MemorySource::new(files));
+    Catalog::discover(vec![root], CatalogOptions::default(), far_future())
+}
+
+#[test]
+fn preferred_skills_are_listed_if_not_all_fit_in_the_order_of_ids() {
+    let about = "Does one of many things that take a while to describe, in many words";
+    let catalog = many("skill", 50, about);
+    let listed = |policy: &Policy| {
+        let text = catalog.listing(policy).text;
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("- skill-"));
+        lines
+            .map(|line| line[..2].to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let policy = Policy::catalog(Budget::characters(560));
+    assert_eq!(listed(&policy), "00 01 02 03");
+    let ids = ["skill-40", "unknown", "skill-07"].map(Box::from);
+    assert_eq!(listed(&policy.with_preferred(ids.into())), "00 01 07 40");
+}
+
+#[test]
+fn listing_of_hybrid_mode_is_brief_and_costs_about_twenty_tokens_a_skill() {
+    let about = "Extracts text and tables from PDF files, fills in forms and merges documents. Use when the user \
+                 mentions PDFs, forms or document extraction, or wants to convert scans to text.";
+    let catalog = many("pdf-tools", 50, about);
+    let listing = catalog.listing(&Policy::hybrid(Budget::tokens(4_000)));
+    assert_eq!((listing.listed, listing.shortened.len()), (50, 50));
+    assert!(listing.tokens <= 25 * 50 + 120, "{}", listing.tokens);
+    assert!(!listing.text.contains("Use when"), "{}", listing.text);
+    let whole = catalog.listing(&Policy::catalog(Budget::tokens(40_000)));
+    assert_eq!((whole.listed, whole.shortened.len()), (50, 0));
+    assert!(whole.text.contains("convert scans to text"));
 }
 
 #[test]

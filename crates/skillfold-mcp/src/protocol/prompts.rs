@@ -13,7 +13,7 @@ use skillfold::core::{Entry, Error, Manifest};
 use skillfold::view::{Failure, SkillRecord};
 
 use crate::protocol::page::page;
-use crate::state::ServerState;
+use crate::state::{ServerState, SnapshotView};
 use crate::tools::value;
 
 /// The argument of a skill that names none.
@@ -24,10 +24,12 @@ const MAX_ARGUMENT_BYTES: usize = 256 * 1024;
 
 /// Returns a page of the prompts.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListPromptsResult {
-    let catalog = shared.skills.catalog();
+    let view = shared.current_view();
     let dialect = shared.skills.report().settings.arguments.value;
     let found = page(
-        catalog.entries().filter(is_user_invocable),
+        view.catalog
+            .entries()
+            .filter(|entry| is_offered(&view, entry)),
         |entry| entry.id(),
         cursor,
     );
@@ -57,7 +59,7 @@ pub(crate) fn get(
     // that the same client can list. Those include skills that only users may start: prompts are for users.
     let entry = view
         .catalog
-        .resolve_among(name, is_user_invocable)
+        .resolve_among(name, |entry| is_offered(&view, entry))
         .map_err(|error| refused(&error))?;
     let dialect = shared.skills.report().settings.arguments.value;
     let text = join_arguments(entry.manifest(), dialect, arguments)?;
@@ -69,6 +71,11 @@ pub(crate) fn get(
     let message = PromptMessage::new_text(Role::User, loaded.text);
     Ok(GetPromptResult::new(vec![message])
         .with_description(SkillRecord::listed(&entry).description))
+}
+
+/// Returns whether a skill is a prompt for the clients of a view.
+fn is_offered(view: &SnapshotView, entry: &Entry<'_>) -> bool {
+    is_user_invocable(entry) && view.session.may_see(entry.id())
 }
 
 /// Returns whether a user may start a skill: it is active and not marked otherwise.

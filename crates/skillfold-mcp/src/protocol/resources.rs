@@ -9,21 +9,18 @@ use rmcp::model::{
 use serde_json::json;
 use skillfold::core::source::SKILL_FILE;
 use skillfold::core::text::first_chars;
-use skillfold::core::{Catalog, Entry, ErrorKind};
+use skillfold::core::{Entry, ErrorKind};
 use skillfold::view::{FilePart, SkillRecord};
 use skillfold::{BYTES_TYPE, media_type};
 
 use crate::protocol::page::{TTL_MS, page};
 use crate::protocol::uri::{self, SkillUri};
-use crate::state::ServerState;
+use crate::state::{ServerState, SnapshotView};
 
 /// Returns a page of the resources: the `SKILL.md` of each published skill. Its other files are reached through it.
 pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesResult {
-    let catalog = shared.skills.catalog();
-    let published = catalog
-        .visible()
-        .filter(|entry| entry.unpublishable_reason().is_none());
-    let found = page(published, |entry| entry.id(), cursor);
+    let view = shared.current_view();
+    let found = page(published(&view), |entry| entry.id(), cursor);
     // A skill on this page that is too large to publish is left out and logged.
     let is_publishable = |entry: &&Entry<'_>| shared.skills.published_files(entry.id()).is_ok();
     let resources = found.items.iter().filter(is_publishable).map(|entry| {
@@ -54,8 +51,8 @@ pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
 /// Returns a whole file of a skill.
 pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResourceResult, ErrorData> {
     let uri = uri::parse(requested).ok_or_else(|| not_found(requested))?;
-    let catalog = shared.skills.catalog();
-    let entry = published_entry(&catalog, &uri).ok_or_else(|| not_found(requested))?;
+    let view = shared.current_view();
+    let entry = published_entry(&view, &uri).ok_or_else(|| not_found(requested))?;
     let files = shared
         .skills
         .published_files(entry.id())
@@ -96,11 +93,20 @@ pub(crate) fn read(shared: &ServerState, requested: &str) -> Result<ReadResource
     )
 }
 
+/// Returns the skills that are published to the clients of a view.
+pub(crate) fn published(view: &SnapshotView) -> impl Iterator<Item = Entry<'_>> {
+    let visible = view.catalog.visible();
+    visible
+        .filter(|entry| entry.unpublishable_reason().is_none() && view.session.may_see(entry.id()))
+}
+
 /// Returns the skill of a URI if it is published.
-pub(crate) fn published_entry<'a>(catalog: &'a Catalog, uri: &SkillUri) -> Option<Entry<'a>> {
-    let entry = catalog.get(&uri.name)?;
+pub(crate) fn published_entry<'a>(view: &'a SnapshotView, uri: &SkillUri) -> Option<Entry<'a>> {
+    let entry = view.catalog.get(&uri.name)?;
     // Names are resolved case-insensitively, but a URI must match exactly.
-    let is_served = entry.id() == uri.name && entry.unpublishable_reason().is_none();
+    let is_served = entry.id() == uri.name
+        && entry.unpublishable_reason().is_none()
+        && view.session.may_see(entry.id());
     is_served.then_some(entry)
 }
 

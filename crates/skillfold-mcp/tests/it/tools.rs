@@ -99,13 +99,13 @@ async fn without_skills_there_are_no_tools_and_nothing_is_said() {
 async fn the_catalog_is_in_the_instructions_within_its_budget() {
     let client = Client::new(TREE).await;
     let instructions = client.instructions().unwrap();
-    assert!(instructions.contains("<id>pdf</id>"), "{instructions}");
+    assert!(instructions.contains("- pdf: Fills in"), "{instructions}");
     assert!(!instructions.contains("secret"), "{instructions}");
     let client = Client::new(&many(2_000)).await;
     let instructions = client.instructions().unwrap();
-    assert!(instructions.chars().count() <= 8_000);
+    assert!(instructions.chars().count() <= 2_000);
     assert!(
-        instructions.contains("more: call search_skills"),
+        instructions.contains("more: call `search_skills`"),
         "{instructions}"
     );
 }
@@ -276,12 +276,14 @@ async fn what_cannot_be_loaded_is_an_answer_that_a_model_can_act_on() {
 
 #[tokio::test]
 async fn picture_arrives_as_a_picture() {
-    let own = skillfold_testkit::folder(TREE);
-    std::fs::write(own.path().join("pdf/logo"), b"\x89PNG\r\n\x1a\n").unwrap();
-    let source = skillfold::core::FsSource::open(own.path()).unwrap();
-    let root = skillfold::core::Root::new(skillfold::core::Scope::User, "mine", source);
-    let host = skillfold::Host::new(skillfold::Environment::new("/nowhere")).root(root);
-    let server = Server::new(host.discover().unwrap(), Options::default());
+    let skill = "---\nname: pdf\ndescription: D\n---\n";
+    let source = skillfold::core::MemorySource::new([
+        ("pdf/SKILL.md", skill.as_bytes().to_vec()),
+        ("pdf/logo", b"\x89PNG\r\n\x1a\n".to_vec()),
+    ]);
+    let host = skillfold::Host::new(skillfold::Environment::new("/nowhere"));
+    let skills = host.bundled("built in", source).discover().unwrap();
+    let server = Server::new(skills, Options::default());
     let client = Client::of(server).await;
     let read = json!({ "skill_id": "pdf", "path": "logo" });
     let answer = client.call("read_skill_resource", read).await;

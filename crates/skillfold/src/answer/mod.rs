@@ -8,7 +8,8 @@ mod tool_answer;
 mod cache;
 
 pub(crate) use cache::{AnswerCache, AnswerKey};
-pub(crate) use skill_lines::{Fit, SkillLine, SkillLines};
+pub use skill_lines::Fit;
+pub(crate) use skill_lines::{SkillLine, SkillLines};
 pub use tool::Tool;
 pub(crate) use tool_answer::LoadedSkill;
 pub use tool_answer::{Block, ToolAnswer};

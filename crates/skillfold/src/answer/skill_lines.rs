@@ -44,27 +44,34 @@ pub(crate) struct SkillLine {
 }
 
 /// How well a skill fits a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Fit {
+#[non_exhaustive]
+pub enum Fit {
+    /// It is almost certainly the right one.
     Strong,
+    /// It is probably the right one.
     Likely,
+    /// It may be the right one.
     Possible,
 }
 
 impl Fit {
     /// Returns how well a skill fits, by the estimated probability that it is the right one; `None` if it hardly does.
-    pub(crate) fn from_confidence(confidence: f32) -> Option<Self> {
+    ///
+    /// `docs/search.md` has how often each is right.
+    pub fn from_confidence(confidence: f32) -> Option<Self> {
         match confidence {
             0.7.. => Some(Self::Strong),
             0.3.. => Some(Self::Likely),
-            0.05.. => Some(Self::Possible),
+            0.02.. => Some(Self::Possible),
             _ => None,
         }
     }
 
-    fn as_str(self) -> &'static str {
+    /// Returns the word: `strong`, `likely` or `possible`.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Strong => "strong",
             Self::Likely => "likely",

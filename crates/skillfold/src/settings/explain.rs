@@ -61,6 +61,7 @@ impl Key {
             }),
             KeyKind::Enable => patterns(Toggle::On),
             KeyKind::Disable => patterns(Toggle::Off),
+            KeyKind::Pinned => many(&settings.pinned, |id| Some(id.clone())),
             KeyKind::Trusted => many(&settings.trusted, |path| Some(path.display().to_string())),
             // `rows` handles agents.
             KeyKind::Agents => Vec::new(),

@@ -11,6 +11,7 @@ use skillfold_core::{Limits, LoadOptions, Policy};
 
 use crate::settings::agent::ConfiguredAgent;
 use crate::settings::findings::LayerFindings;
+use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
 use crate::settings::root::ConfiguredRoot;
 use crate::settings::scalar::Scalar;
@@ -57,6 +58,7 @@ pub(super) enum KeyKind {
     Roots,
     Enable,
     Disable,
+    Pinned,
     Trusted,
     Agents,
 }
@@ -111,6 +113,8 @@ macro_rules! settings {
             pub roots: Vec<Setting<ConfiguredRoot>>,
             /// Patterns that turn skills on or off, in layer order.
             pub enablement: Vec<Setting<(String, Toggle)>>,
+            /// Skills to list first, in order.
+            pub pinned: Vec<Setting<String>>,
             /// Folders whose projects are trusted.
             pub trusted: Vec<Setting<PathBuf>>,
             /// Agents, in file order.
@@ -125,6 +129,7 @@ macro_rules! settings {
                     $($($name: Setting::default($default),)?)*
                     roots: Vec::new(),
                     enablement: Vec::new(),
+                    pinned: Vec::new(),
                     trusted: Vec::new(),
                     agents: Vec::new(),
                     findings: Vec::new(),
@@ -138,6 +143,7 @@ macro_rules! settings {
             $($(pub(super) $name: Option<Setting<$type>>,)?)*
             pub(super) roots: Vec<Setting<ConfiguredRoot>>,
             pub(super) enablement: Vec<Setting<(String, Toggle)>>,
+            pub(super) pinned: Vec<Setting<String>>,
             pub(super) trusted: Vec<Setting<PathBuf>>,
             pub(super) agents: Vec<ConfiguredAgent>,
             pub(super) findings: LayerFindings,
@@ -155,6 +161,7 @@ macro_rules! settings {
                 self.roots.splice(..0, layer.roots);
                 self.trusted.extend(layer.trusted);
                 self.enablement.extend(layer.enablement);
+                self.pinned.splice(..0, layer.pinned);
                 self.agents.extend(layer.agents);
                 self.findings.extend(layer.findings.finish());
             }
@@ -175,6 +182,8 @@ settings! {
         User, Words, "Skills to enable", "what leads to a skill, `scope:*`, `plugin:*` or `*`";
     disable => Disable;
         Project, Words, "Skills to disable", "what leads to a skill, `scope:*`, `plugin:*` or `*`";
+    pinned => Pinned;
+        User, Words, "Skills to list first if not all fit", "what leads to a skill";
     trusted => Trusted;
         User, Paths, "Folders whose projects are trusted", "paths";
     trust_project: bool = false;
@@ -200,7 +209,10 @@ settings! {
     disclosure: Mode = Policy::default().mode;
         User, Word, "How skills are disclosed to a model", "`catalog`, `triggered` or `hybrid`";
     style: Style = Policy::default().style;
-        User, Word, "The format of listings", "`xml-rules`, `xml`, `markdown`, `tiers` or `bullets`";
+        User, Word, "The format of listings", "`lines`, `xml-rules`, `xml`, `markdown`, `tiers` or `bullets`";
+    listing: ListingBudget = ListingBudget::Auto;
+        User, Word, "How long a listing may be",
+        "`auto` for what the client keeps, or such as `2000 characters`, `1400 tokens` or `2% of 200000`";
     matching: Matching = Matching::default();
         User, Word, "How a message is matched", "`keyword`, `hybrid` or `semantic`";
     model: Option<PathBuf> = None;

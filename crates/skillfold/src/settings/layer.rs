@@ -125,6 +125,13 @@ impl Layer {
             }
             KeyKind::Enable => self.add_patterns(value, Toggle::On, context)?,
             KeyKind::Disable => self.add_patterns(value, Toggle::Off, context)?,
+            KeyKind::Pinned => {
+                let ids = value.list(',')?.into_iter();
+                let read =
+                    |entry: RawValue<'_>| Ok(context.setting(entry.text()?.trim().to_owned()));
+                self.pinned
+                    .extend(ids.map(read).collect::<Result<Vec<_>, String>>()?);
+            }
             KeyKind::Trusted => {
                 let paths = value.list(PATH_SEPARATOR)?.into_iter();
                 let path = |entry: RawValue<'_>| {

@@ -1,6 +1,7 @@
 //! Settings in layers: defaults, the user's file, the project's file, variables, arguments.
 
 mod line_starts;
+mod listing_budget;
 mod matching;
 mod setting;
 
@@ -24,12 +25,13 @@ mod explain;
 
 use skillfold_core::catalog::{Enablement, canonical, nearest};
 use skillfold_core::diagnostic::{Severity, visible};
-use skillfold_core::disclose::{LogDetail, SuggestionThresholds};
+use skillfold_core::disclose::{LogDetail, SuggestionThresholds, Window};
 use skillfold_core::load::Strictness;
 use skillfold_core::read::ReadOptions;
 use skillfold_core::source::WalkOptions;
 use skillfold_core::{
-    Agent, Catalog, CatalogOptions, Code, Diagnostic, Error, ErrorKind, Limits, LoadOptions, Policy,
+    Agent, Budget, Catalog, CatalogOptions, Code, Diagnostic, Error, ErrorKind, Limits,
+    LoadOptions, Policy,
 };
 
 use crate::environment::Environment;
@@ -38,6 +40,7 @@ use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
 pub use key::{KEYS, Key, Settings};
+pub use listing_budget::ListingBudget;
 pub use matching::Matching;
 pub use root::ConfiguredRoot;
 pub(crate) use setting::setting_error;
@@ -138,6 +141,7 @@ impl Settings {
         Policy::default()
             .with_mode(self.disclosure.value)
             .with_style(self.style.value)
+            .with_catalog(self.listing.value.or(Budget::catalog(Window::Unknown)))
             .with_max_skills(self.max_per_request.value)
             .with_suggestions(match self.matching.value {
                 Matching::Keyword => None,

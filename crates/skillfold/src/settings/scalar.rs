@@ -9,6 +9,7 @@ use skillfold_core::load::{Dialect, Freshness};
 use skillfold_core::read::Profile;
 use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 
+use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
 use crate::settings::value::{RawValue, ValueContext, ValueForm, one_of};
 
@@ -87,6 +88,21 @@ impl Scalar for Precedence {
         };
         let scopes: Vec<Scope> = scopes.into_iter().map(scope).collect::<Result<_, _>>()?;
         Ok(Self::new(&scopes))
+    }
+
+    fn show(&self, _: ValueForm) -> String {
+        self.to_string()
+    }
+}
+
+impl Scalar for ListingBudget {
+    fn read(value: RawValue<'_>, _: ValueForm, _: &ValueContext<'_>) -> Result<Self, String> {
+        let text = value.text()?;
+        Self::parse(text).ok_or_else(|| {
+            format!(
+                "`{text}` is not such as `auto`, `2000 characters`, `1400 tokens` or `2% of 200000`"
+            )
+        })
     }
 
     fn show(&self, _: ValueForm) -> String {

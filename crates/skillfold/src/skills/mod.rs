@@ -8,20 +8,29 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use skillfold_core::catalog::{Changes, SkillHandle};
+#[cfg(feature = "watch")]
+use skillfold_core::catalog::Changes;
+use skillfold_core::catalog::SkillHandle;
 use skillfold_core::disclose::Feedback;
 use skillfold_core::disclose::Turn;
 use skillfold_core::load::{CacheStats, FileContent, FileList, LoadedText, Publication, SkillFile};
 use skillfold_core::source::Cursor;
-use skillfold_core::{Agent, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root};
+use skillfold_core::{
+    Agent, Budget, Catalog, Entry, Envelope, Error, Instructions, Loader, Matcher, Root,
+};
 
 use crate::answer::AnswerCache;
+use crate::client::Client;
 use crate::counters::{AtomicCounters, Counters};
 use crate::discovery_report::DiscoveryReport;
 use crate::environment::{self, Environment};
 use crate::host::{DiscoveredRoots, Host};
+use crate::preferred::preferred;
 use crate::snapshot_index::SnapshotIndex;
 use crate::trust_check::TrustCheck;
+
+/// The number of skills from which on it matters which are listed.
+const MIN_PREFERENCE_SKILLS: usize = 5;
 
 /// A live handle to all skills of a host. Clones share the same state and may be used from any thread.
 ///
@@ -303,6 +312,32 @@ impl Skills {
     pub(crate) fn with_matcher<T>(&self, f: impl FnOnce(&Matcher, &Loader) -> T) -> T {
         let current = self.current();
         f(current.matcher(), &current.loader)
+    }
+
+    /// Returns the budget of the listing for a client of a server: what the settings say, or else what this version of
+    /// the client is known to keep.
+    pub fn listing_budget(&self, client: Option<&Client>, version: Option<&str>) -> Budget {
+        let setting = self.current().report.settings.listing.value;
+        setting.or(Client::listing_budget(client, version))
+    }
+
+    /// Returns the ids of the skills to list first if not all fit.
+    pub(crate) fn preferred(&self) -> Vec<Box<str>> {
+        let current = self.current();
+        // So few fit every budget.
+        if current
+            .catalog
+            .visible()
+            .nth(MIN_PREFERENCE_SKILLS)
+            .is_none()
+        {
+            return Vec::new();
+        }
+        let host = &self.inner.host;
+        let pinned = current.report.settings.pinned.iter();
+        let pinned = pinned.map(|setting| setting.value.as_str());
+        let first: Vec<_> = pinned.chain(host.preferred()).collect();
+        preferred(&current.catalog, &first, Some(host.environment.project()))
     }
 
     /// Returns the cached answers of the current snapshot.

@@ -1,5 +1,6 @@
 //! How the handle gets a new snapshot: by a refresh of everything, of some folders, or because trust changed.
 
+#[cfg(feature = "watch")]
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;

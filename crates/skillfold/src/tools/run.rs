@@ -1,6 +1,7 @@
 //! What the tools do.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -246,9 +247,11 @@ fn page(rest: &[Entry<'_>], total: usize, note: Option<&'static str>) -> ToolAns
     match (&lines.next, total) {
         (Some(next), _) => {
             let shown = lines.skills.len();
-            text.push_str(&format!(
-                "{shown} of {total} skills. The next page has the cursor `{next}`.\n"
-            ));
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                text,
+                "{shown} of {total} skills. The next page has the cursor `{next}`."
+            );
         }
         (None, 0) => text.push_str("No skill matches.\n"),
         (None, _) => {}
@@ -285,23 +288,18 @@ fn file_answer(entry: &Entry<'_>, content: &FileContent) -> ToolAnswer {
         part.path, part.size
     );
     let path = entry.base_dir().map(|folder| folder.join(&part.path));
-    let blocks = match path.as_deref().and_then(Path::to_str) {
-        // A model can pass a path to its own tools, but can do nothing with bytes.
-        Some(path) => vec![Block::Text(format!(
-            "{about} Its path is `{}`.",
-            visible(path)
-        ))],
-        None => {
-            let uri = format!("skill://{}/{}", part.id, part.path);
-            let base64 = part.base64.take().unwrap_or_default();
-            let resource = Block::Resource {
-                uri,
-                media_type,
-                base64,
-            };
-            let texts = [Some(about), rest].into_iter().flatten().map(Block::Text);
-            [resource].into_iter().chain(texts).collect()
-        }
+    // A model can pass a path to its own tools, but can do nothing with bytes.
+    let blocks = if let Some(path) = path.as_deref().and_then(Path::to_str) {
+        let path = visible(path);
+        vec![Block::Text(format!("{about} Its path is `{path}`."))]
+    } else {
+        let resource = Block::Resource {
+            uri: format!("skill://{}/{}", part.id, part.path),
+            media_type,
+            base64: part.base64.take().unwrap_or_default(),
+        };
+        let texts = [Some(about), rest].into_iter().flatten().map(Block::Text);
+        [resource].into_iter().chain(texts).collect()
     };
     ToolAnswer::file(blocks, part)
 }

@@ -3,6 +3,8 @@
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
 mod check;
+mod client_prompt;
+mod composed;
 mod evaluation;
 mod search;
 mod settings;
@@ -21,6 +23,8 @@ use crate::counters::Counters;
 
 pub use crate::failure::Failure;
 pub use check::{Check, CheckSummary, CheckedFile};
+pub use client_prompt::{ClientPrompt, ToolView};
+pub use composed::{Composed, Missing};
 pub use doctor::{Doctor, DoctorSummary, RootCacheState, RootState, SkillState};
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
@@ -69,6 +73,10 @@ pub enum Document {
     File(FilePart),
     /// What a model is told for a request.
     Prompt(Box<Prompt>),
+    /// What a client's model gets from a server before any request.
+    ClientPrompt(ClientPrompt),
+    /// The text that an agent starts with.
+    Composed(Composed),
     /// Why skills are chosen for a request, and why others are not.
     Why(Box<Why>),
     /// The findings in the files that were checked.

@@ -161,9 +161,9 @@ fn read(skills: &Skills, request: &Value) -> Document {
 
 fn prompt(skills: &Skills, message: &str) -> Document {
     let mut session = skills.session(skills.report().settings.policy(), ContextLifetime::History);
-    let (listing, eager) = (session.listing(), session.eager_tokens());
+    let (listing, plain) = (session.listing(), session.plain_list_tokens());
     let turn = session.turn(message);
-    let prompt = Prompt::new(message, session.policy(), &listing, &turn, eager);
+    let prompt = Prompt::new(message, session.policy(), &listing, &turn, plain);
     Document::Prompt(Box::new(prompt))
 }
 

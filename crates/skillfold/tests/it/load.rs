@@ -107,6 +107,7 @@ fn many_threads_load_through_one_handle() {
 /// Returns the ids of a listing, as they are printed.
 fn printed(style: Style, listing: &str) -> Vec<&str> {
     let (before, after) = match style {
+        Style::Lines => ("\n- ", ": "),
         Style::XmlRules => ("<id>", "</id>"),
         Style::Xml => ("<name>", "</name>"),
         Style::Markdown | Style::Tiers => ("- **", "**"),

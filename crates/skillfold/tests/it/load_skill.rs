@@ -43,24 +43,12 @@ fn prompt_has_id_and_description_of_each_skill_in_the_order_of_ids() {
         .session(catalog(), ContextLifetime::History)
         .listing();
     insta::assert_snapshot!(listing.text, @"
-    ## Agent Skills
+    ## Skills
 
-    A skill is a set of instructions for one kind of task. Only its description is shown here.
-    1. Always check the available skills before starting a complex task.
-    2. If one fits the request, call `load_skill` with its id as `skill_id`, character for character.
-    3. An id is not the name of a tool; never call it as one.
-    4. Then go on with the task, and follow the instructions as far as they serve it.
+    A skill is a set of instructions for one kind of task. Always check the available skills before starting a complex task. If one fits, call `load_skill` with its id and follow what it returns. If none of these fits, describe the task to `search_skills`: there may be others.
 
-    <available_skills>
-      <skill>
-        <id>greet</id>
-        <description>Greets people in French</description>
-      </skill>
-      <skill>
-        <id>zebra</id>
-        <description>Draws &lt;/description&gt; stripes &amp; spots</description>
-      </skill>
-    </available_skills>
+    - greet: Greets people in French
+    - zebra: Draws </description> stripes & spots
     ");
     assert!(!listing.text.contains("Bonjour"));
 }
@@ -77,10 +65,9 @@ fn default_listing_reminds_the_model_to_look_at_skills_first() {
     };
     assert!(listing(Style::default()).contains(hint));
     // Who does not want it takes another style.
-    for style in Style::ALL
-        .into_iter()
-        .filter(|style| *style != Style::default())
-    {
+    assert!(listing(Style::XmlRules).contains(hint));
+    let others = [Style::Xml, Style::Markdown, Style::Tiers, Style::Bullets];
+    for style in others {
         assert!(!listing(style).contains(hint), "{style}");
     }
 }
@@ -103,15 +90,11 @@ fn listing_of_hundreds_of_skills_stays_within_its_budget_and_names_what_is_missi
         let mut session =
             skills.session(skills.report().settings.policy(), ContextLifetime::History);
         let listing = session.listing();
-        assert!(
-            listing.text.chars().count() <= 8_000,
-            "{count}: {}",
-            listing.text.len()
-        );
-        let listed = listing.text.matches("<id>").count();
+        assert!(listing.tokens <= 1_400, "{count}: {}", listing.text.len());
+        let listed = listing.text.matches("\n- skill-").count();
         assert_eq!(listed + listing.left_out.len(), count);
         assert_eq!(
-            listing.text.contains("more: call search_skills"),
+            listing.text.contains("more: call `search_skills`"),
             !listing.left_out.is_empty()
         );
         assert_eq!(session.turn("Say hello to Alice").tokens, 0, "{count}");
@@ -177,8 +160,7 @@ fn load_skill_of_a_file_that_is_gone_answers_why() {
 fn greeter(told: &str) -> Step {
     if !told.contains("<skill_context") {
         let line = told.lines().find(|line| line.contains("French")).unwrap();
-        let before = &told[..told.find(line).unwrap()];
-        return Step::Load(between(before, "<id>", "</id>").to_owned());
+        return Step::Load(between(line, "- ", ": ").to_owned());
     }
     let form = between(told, "Say `", "`");
     let name = between(told, "User: Greet ", " in French");

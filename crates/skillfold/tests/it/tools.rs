@@ -1,5 +1,6 @@
 //! The tools of a conversation: what their definitions say, what they answer, and what they never give.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use insta::assert_snapshot;
@@ -190,10 +191,8 @@ fn whatever_is_wrong_with_a_call_is_an_answer_to_act_on() {
         let answer = session.call(tool, arguments.clone());
         assert!(answer.is_error(), "{tool} {arguments}");
         let kind = answer.to_value()["error"].clone();
-        said.push_str(&format!(
-            "{tool} {arguments}: {kind}\n{}\n\n",
-            answer.text()
-        ));
+        let text = answer.text();
+        let _ = writeln!(said, "{tool} {arguments}: {kind}\n{text}\n");
     }
     assert_snapshot!(said);
     assert_eq!(session.state().tokens_spent(), 0);
@@ -271,6 +270,7 @@ fn agent_reaches_only_what_it_sees() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the files are not text")]
 fn picture_comes_as_a_picture_by_its_content_and_other_bytes_by_their_path() {
     let own = folder(TREE);
     let png = b"\x89PNG\r\n\x1a\nrest".to_vec();
@@ -450,7 +450,7 @@ fn cached_skill_counts_by_the_counter_of_each_conversation() {
     #[derive(Debug)]
     struct Each;
     impl TokenCounter for Each {
-        fn name(&self) -> &str {
+        fn name(&self) -> &'static str {
             "bytes"
         }
 

@@ -26,8 +26,12 @@ impl Layout for Tagged {
         into.push('\n');
     }
 
-    fn more(&self, left_out: usize, into: &mut String) {
-        let _ = writeln!(into, "{left_out} more: call search_skills");
+    fn more(&self, count: usize, into: &mut String) {
+        let _ = writeln!(into, "{count} more: call search_skills");
+    }
+
+    fn count(&self, count: usize, into: &mut String) {
+        let _ = writeln!(into, "There are {count} skills");
     }
 
     fn footer(&self) -> &'static str {
@@ -50,7 +54,7 @@ const SKILLS: [(&str, &str); 3] = [
 #[track_caller]
 fn check(budget: &Budget, detail: ListingDetail, expected: &str) {
     let lines = SKILLS.map(|(id, description)| ListingLine { id, description });
-    let fitted = fit(&lines, &Tagged, budget, &TokenEstimate);
+    let fitted = fit(&lines, 0, &Tagged, budget, &TokenEstimate);
     assert_eq!(
         (fitted.detail, fitted.text(&Tagged).as_str()),
         (detail, expected)
@@ -66,46 +70,44 @@ fn all_is_whole_if_it_fits() {
         </skills>\n";
     let characters = whole.chars().count() as u64;
     check(&Budget::characters(characters), ListingDetail::Whole, whole);
-    let fitted = fit(&[], &Tagged, &Budget::tokens(0), &TokenEstimate);
+    let fitted = fit(&[], 0, &Tagged, &Budget::tokens(0), &TokenEstimate);
     assert_eq!((fitted.detail, fitted.used), (ListingDetail::Whole, 0));
 }
 
 #[test]
 fn descriptions_are_cut_evenly_and_siblings_stay_apart() {
     check(
-        &Budget::characters(100),
-        ListingDetail::Clipped(25),
-        "<skills>\n- pdf: …fills in forms\n- ocr: …documents: reads scans\n- greet: Says hello\n</skills>\n",
+        &Budget::characters(145),
+        ListingDetail::Clipped(51),
+        "<skills>\n- pdf: …the user works with documents: fills in forms\n\
+         - ocr: …the user works with documents: reads scans\n- greet: Says hello\n</skills>\n",
     );
 }
 
 #[test]
-fn names_stand_alone_before_one_is_left_out() {
+fn fewer_skills_are_listed_before_a_description_says_too_little() {
     check(
-        &Budget::characters(50),
-        ListingDetail::Names,
-        "<skills>\n- pdf\n- ocr\n- greet\n</skills>\n",
+        &Budget::characters(120),
+        ListingDetail::Part,
+        "<skills>\n- pdf: …works with documents: fills in forms\n2 more: call search_skills\n</skills>\n",
     );
 }
 
 #[test]
-fn names_are_left_out_from_the_end_and_counted() {
-    let lines: Vec<String> = (0..20).map(|number| format!("skill-{number:02}")).collect();
-    let lines: Vec<ListingLine<'_>> = lines
-        .iter()
-        .map(|id| ListingLine {
-            id,
-            description: "",
-        })
-        .collect();
-    let fitted = fit(&lines, &Tagged, &Budget::characters(79), &TokenEstimate);
+fn skills_that_are_not_to_be_listed_are_counted() {
+    let lines = [ListingLine {
+        id: "greet",
+        description: "Says hello",
+    }];
+    let text = |lines: &[ListingLine<'static>]| {
+        let fitted = fit(lines, 5, &Tagged, &Budget::characters(200), &TokenEstimate);
+        fitted.text(&Tagged)
+    };
     assert_eq!(
-        fitted.text(&Tagged),
-        "<skills>\n- skill-00\n- skill-01\n18 more: call search_skills\n</skills>\n"
+        text(&lines),
+        "<skills>\n- greet: Says hello\n5 more: call search_skills\n</skills>\n"
     );
-    assert_eq!(fitted.detail, ListingDetail::Part);
-    assert_eq!(fitted.left_out.len(), 18);
-    assert_eq!(fitted.left_out[0], "skill-02");
+    assert_eq!(text(&[]), "There are 5 skills\n");
 }
 
 #[test]
@@ -113,9 +115,9 @@ fn the_count_stands_alone_if_nothing_else_fits() {
     check(
         &Budget::characters(28),
         ListingDetail::Count,
-        "3 more: call search_skills\n",
+        "There are 3 skills\n",
     );
-    check(&Budget::characters(26), ListingDetail::Nothing, "");
+    check(&Budget::characters(18), ListingDetail::Nothing, "");
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn budgets_follow_the_window() {
     let window = Window::Tokens(128_000);
     assert_eq!(Budget::catalog(window), Budget::tokens(2_560));
     assert_eq!(Budget::bodies(window), Budget::tokens(12_800));
-    assert_eq!(Budget::catalog(Window::Unknown), Budget::characters(8_000));
+    assert_eq!(Budget::catalog(Window::Unknown), Budget::tokens(1_400));
     assert_eq!(Budget::bodies(Window::Unknown), Budget::tokens(24_000));
     let most = Budget::bodies(Window::Tokens(u64::MAX));
     assert_eq!(most.limit, u64::MAX / 100 * 10);
@@ -173,7 +175,7 @@ fn fitted<'a>(catalog: &'a [(String, String)], budget: &Budget) -> FittedListing
         .iter()
         .map(|(id, description)| ListingLine { id, description })
         .collect();
-    fit(&lines, &Tagged, budget, &TokenEstimate)
+    fit(&lines, 0, &Tagged, budget, &TokenEstimate)
 }
 
 /// Returns the text of a catalog of which nothing is missing.
@@ -204,7 +206,9 @@ proptest! {
         prop_assert_eq!(told, given);
         for (line, (_, description)) in fitted.lines.iter().zip(&catalog) {
             prop_assert_eq!(line.fit == DescriptionFit::Whole, line.description == *description);
-            prop_assert!(line.description.chars().count() <= description.chars().count());
+            let (shown, whole) = (line.description.chars().count(), description.chars().count());
+            prop_assert!(shown <= whole);
+            prop_assert!(shown > 0 || whole == 0, "no description is dropped");
         }
     }
 
@@ -234,7 +238,6 @@ proptest! {
         prop_assert!(smaller.lines.len() <= larger.lines.len());
         for (small, large) in smaller.lines.iter().zip(&larger.lines) {
             prop_assert!(small.fit != DescriptionFit::Whole || large.fit == DescriptionFit::Whole);
-            prop_assert!(small.fit == DescriptionFit::Dropped || large.fit != DescriptionFit::Dropped);
         }
     }
 

@@ -25,8 +25,8 @@ pub(super) fn read(
     cursor: Option<&str>,
 ) -> Result<Map<String, Value>, ErrorData> {
     let folder = uri::parse(requested).ok_or_else(|| not_served(requested))?;
-    let catalog = shared.skills.catalog();
-    let entry = published_entry(&catalog, &folder).ok_or_else(|| not_served(requested))?;
+    let view = shared.current_view();
+    let entry = published_entry(&view, &folder).ok_or_else(|| not_served(requested))?;
     let files = shared.skills.published_files(entry.id()).map_err(|error| {
         tracing::warn!(why = error.with_cause(), "a folder could not be listed");
         not_served(requested)

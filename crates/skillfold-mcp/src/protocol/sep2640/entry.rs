@@ -8,7 +8,7 @@ use skillfold::core::source::SKILL_FILE;
 use skillfold::view::Any;
 
 use crate::protocol::page::page;
-use crate::protocol::resources::published_entry;
+use crate::protocol::resources::{published, published_entry};
 use crate::protocol::sep2640::not_served::not_served;
 use crate::protocol::uri;
 use crate::state::ServerState;
@@ -16,11 +16,8 @@ use crate::tools::{object, value};
 
 /// Returns a page of the published skills. One that cannot be published after all is left out and logged.
 pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Value> {
-    let catalog = shared.skills.catalog();
-    let published = catalog
-        .visible()
-        .filter(|entry| entry.unpublishable_reason().is_none());
-    let found = page(published, |entry| entry.id(), cursor);
+    let view = shared.current_view();
+    let found = page(published(&view), |entry| entry.id(), cursor);
     let skills: Vec<Value> = found
         .items
         .iter()
@@ -49,8 +46,8 @@ pub(super) fn list(shared: &ServerState, cursor: Option<&str>) -> Map<String, Va
 pub(super) fn get(shared: &ServerState, requested: &str) -> Result<Map<String, Value>, ErrorData> {
     let parsed = uri::parse(requested).filter(|uri| uri.path == SKILL_FILE);
     let uri = parsed.ok_or_else(|| not_served(requested))?;
-    let catalog = shared.skills.catalog();
-    let entry = published_entry(&catalog, &uri).ok_or_else(|| not_served(requested))?;
+    let view = shared.current_view();
+    let entry = published_entry(&view, &uri).ok_or_else(|| not_served(requested))?;
     let publication = shared.skills.publish(entry.id()).map_err(|error| {
         tracing::warn!(
             why = error.with_cause(),

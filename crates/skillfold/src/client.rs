@@ -1,0 +1,167 @@
+//! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
+
+use skillfold_core::{Budget, Entry};
+
+/// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
+const UNKNOWN_BUDGET: Budget = Budget::characters(2_000);
+
+/// A client that is known.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Client {
+    /// Its id, such as `claude-code`.
+    pub id: &'static str,
+    /// Its name in the protocol, or how that begins.
+    info_name: &'static str,
+    /// How much of a server's instructions it keeps, by its version; the newest first.
+    kept: &'static [(Version, Kept)],
+    /// The folders whose skills it lists itself, inside a project or a home.
+    folders: &'static [&'static str],
+}
+
+/// A version of a client: its first three numbers.
+type Version = [u32; 3];
+
+/// How much of a server's instructions a client keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    All,
+    Characters(u64),
+}
+
+impl Client {
+    /// Every client that is known.
+    pub const ALL: &[Self] = &[
+        Self {
+            id: "claude-code",
+            info_name: "claude-code",
+            // It cuts at 4,096 characters, and cut at 2,048 before.
+            kept: &[
+                ([2, 1, 325], Kept::Characters(4_000)),
+                ([0; 3], Kept::Characters(2_000)),
+            ],
+            folders: &[".claude/skills"],
+        },
+        Self {
+            id: "codex",
+            info_name: "codex-mcp-client",
+            kept: &[([0; 3], Kept::All)],
+            folders: &[".agents/skills", ".codex/skills"],
+        },
+        Self {
+            id: "gemini",
+            info_name: "gemini-cli-mcp-client",
+            kept: &[([0; 3], Kept::All)],
+            folders: &[".agents/skills", ".gemini/skills"],
+        },
+        Self {
+            id: "opencode",
+            info_name: "opencode",
+            kept: &[([0; 3], Kept::All)],
+            folders: &[
+                ".agents/skills",
+                ".claude/skills",
+                ".opencode/skill",
+                ".opencode/skills",
+                "opencode/skills",
+            ],
+        },
+        Self {
+            id: "vscode",
+            info_name: "Visual Studio Code",
+            kept: &[([0; 3], Kept::All)],
+            folders: &[
+                ".agents/skills",
+                ".claude/skills",
+                ".copilot/skills",
+                ".github/skills",
+            ],
+        },
+        Self {
+            id: "cursor",
+            info_name: "cursor-vscode",
+            kept: &[([0; 3], Kept::Characters(2_000))],
+            folders: &[
+                ".agents/skills",
+                ".claude/skills",
+                ".codex/skills",
+                ".cursor/skills",
+            ],
+        },
+        Self {
+            id: "qwen",
+            info_name: "qwen-cli-mcp-client",
+            kept: &[([0; 3], Kept::Characters(2_000))],
+            folders: &[".qwen/skills"],
+        },
+    ];
+
+    /// Returns the client with an id.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|client| client.id == id)
+    }
+
+    /// Returns the client that introduces itself by a name, as `clientInfo` of the protocol has it.
+    pub fn from_info(name: &str) -> Option<&'static Self> {
+        let is_named = |client: &&Self| {
+            let rest = name.strip_prefix(client.info_name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        Self::ALL.iter().find(is_named)
+    }
+
+    /// Returns the budget of a listing that a version of the client keeps whole. Without a client or a version it is the
+    /// smallest that is known.
+    pub fn listing_budget(client: Option<&Self>, version: Option<&str>) -> Budget {
+        let Some(client) = client else {
+            return UNKNOWN_BUDGET;
+        };
+        let version = version.map_or([u32::MAX; 3], parse_version);
+        let kept = client.kept.iter().find(|(from, _)| version >= *from);
+        match kept.map(|(_, kept)| *kept) {
+            Some(Kept::All) => Budget::catalog(skillfold_core::disclose::Window::Unknown),
+            Some(Kept::Characters(limit)) => Budget::characters(limit),
+            None => UNKNOWN_BUDGET,
+        }
+    }
+
+    /// Returns whether the client lists a skill itself: the skill is in one of its folders.
+    pub fn lists(&self, entry: &Entry<'_>) -> bool {
+        let location = entry.root().source().location();
+        location.is_some_and(|path| self.folders.iter().any(|folder| path.ends_with(folder)))
+    }
+}
+
+/// Returns the first three numbers of a version; a part that is not a number is 0.
+fn parse_version(text: &str) -> Version {
+    let mut numbers = text
+        .split(['.', '-', '+'])
+        .map(|part| part.parse().unwrap_or(0));
+    std::array::from_fn(|_| numbers.next().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use skillfold_core::Budget;
+
+    use super::Client;
+
+    fn budget(name: &str, version: &str) -> Budget {
+        Client::listing_budget(Client::from_info(name), Some(version))
+    }
+
+    #[test]
+    fn a_client_gets_what_its_version_keeps() {
+        assert_eq!(budget("claude-code", "2.1.325"), Budget::characters(4_000));
+        assert_eq!(budget("claude-code", "2.2.0"), Budget::characters(4_000));
+        assert_eq!(budget("claude-code", "2.1.197"), Budget::characters(2_000));
+        assert_eq!(budget("claude-code", "odd"), Budget::characters(2_000));
+        assert_eq!(budget("codex-mcp-client", "0.1"), Budget::tokens(1_400));
+        assert_eq!(
+            budget("qwen-cli-mcp-client-x", "1"),
+            Budget::characters(2_000)
+        );
+        assert_eq!(budget("codex-mcp-clients", "1"), Budget::characters(2_000));
+        assert_eq!(budget("", ""), Budget::characters(2_000));
+    }
+}

@@ -1,0 +1,72 @@
+//! The JSON view of what a client's model gets from a server.
+
+use skillfold_core::disclose::Listing;
+
+use crate::client::Client;
+use crate::session::Session;
+
+/// What a client's model gets from a server before any request.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ClientPrompt {
+    /// The client's id, such as `claude-code`.
+    pub client: String,
+    /// The server's instructions; empty if there are no skills.
+    pub instructions: String,
+    /// Tokens of the instructions.
+    pub tokens: u64,
+    /// How many skills have a shortened description.
+    pub shortened: usize,
+    /// How many skills are not listed: the client lists them itself, or they do not fit.
+    pub unlisted: usize,
+    /// The tools, as the model sees them.
+    pub tools: Vec<ToolView>,
+    /// Tokens of the tools.
+    pub tool_tokens: u64,
+    /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
+    pub plain_list_tokens: u64,
+    /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
+    pub counted_by: String,
+}
+
+/// A tool, as a model sees it.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ToolView {
+    /// The name that the model calls it by.
+    pub name: String,
+    /// What it does and when to call it.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub input_schema: serde_json::Value,
+}
+
+impl ClientPrompt {
+    /// Creates the view of [instructions](Session::instructions) for a client.
+    pub fn new(client: &Client, session: &Session, listing: &Listing) -> Self {
+        let counter = &session.policy().counter;
+        let tools = session.tools().into_iter().map(|tool| ToolView {
+            name: tool.name,
+            description: tool.description,
+            input_schema: tool.input_schema,
+        });
+        let tools: Vec<_> = tools.collect();
+        let texts = tools.iter().flat_map(|tool| {
+            let schema = tool.input_schema.to_string();
+            [tool.name.clone(), tool.description.clone(), schema]
+        });
+        Self {
+            client: client.id.to_owned(),
+            instructions: listing.text.clone(),
+            tokens: listing.tokens,
+            shortened: listing.shortened.len(),
+            unlisted: listing.skills - listing.listed,
+            tool_tokens: texts.map(|text| counter.count(&text)).sum(),
+            tools,
+            plain_list_tokens: session.plain_list_tokens(),
+            counted_by: counter.name().to_owned(),
+        }
+    }
+}
