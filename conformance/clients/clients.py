@@ -33,6 +33,8 @@ class Client:
     marker: str = ""
     # How the model calls one of our tools, and what it must do first.
     first: tuple = ()
+    # A call of the client's own that changes nothing, for a second request in which our server is connected.
+    neutral: tuple = ()
     call: dict = dataclasses.field(default_factory=dict)
     prefix: str = ""
 
@@ -80,6 +82,7 @@ CLIENTS = [
         },
         # It names the tools of servers only, and loads them on request.
         first=({"tool": "ToolSearch", "input": {"query": "select:" + ",".join(f"mcp__skillfold__{tool}" for tool in TOOLS)}},),
+        neutral=({"tool": "ToolSearch", "input": {"query": "select:WebSearch"}},),
         prefix="mcp__skillfold__",
     ),
     Client(

@@ -117,7 +117,8 @@ class Bench:
         return found
 
     def first_request(self, client, skills, with_server):
-        """Returns what the model reads of a first request, with skills where the client finds them by itself."""
+        """Returns what the model reads of a request that has nothing to do with skills, with skills where the client finds
+        them by itself."""
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             home = pathlib.Path(folder)
             (home / "project").mkdir()
@@ -125,7 +126,7 @@ class Bench:
             if with_server:
                 self.setup(client, home)
             # The server may be connected only after the first answer.
-            script = list(client.first) if with_server else []
+            script = list(client.neutral)
             name = f"{len(skills)}-native" + ("-and-ours" if with_server else "")
             return judge.request_text(self.converse(client, home, script, name)[-1])
 

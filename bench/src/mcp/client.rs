@@ -48,11 +48,17 @@ impl Client {
                  Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n",
                 server.address
             ),
-            meta: json!({
-                "io.modelcontextprotocol/protocolVersion": version,
-                "io.modelcontextprotocol/clientInfo": name,
-                "io.modelcontextprotocol/clientCapabilities": {},
-            }),
+            // What real clients send.
+            meta: match lifecycle {
+                Lifecycle::Session => {
+                    json!({ "claudecode/toolUseId": "toolu_01", "threadId": "t1" })
+                }
+                Lifecycle::Request => json!({
+                    "io.modelcontextprotocol/protocolVersion": version,
+                    "io.modelcontextprotocol/clientInfo": name,
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }),
+            },
             next: 1,
             buffer: Vec::with_capacity(16 * 1024),
         };
@@ -78,14 +84,14 @@ impl Client {
     /// Sends a request and waits for the complete answer; anything but a result is an error.
     pub(crate) async fn ask(&mut self, question: &Question) -> Result<(), Box<dyn Error>> {
         self.next += 1;
-        let (more, meta) = match self.lifecycle {
-            Lifecycle::Session => (String::new(), None),
-            Lifecycle::Request => (
-                format!("Mcp-Method: tools/call\r\nMcp-Name: {}\r\n", question.tool),
-                Some(&self.meta),
-            ),
+        let more = match self.lifecycle {
+            Lifecycle::Session => String::new(),
+            Lifecycle::Request => {
+                format!("Mcp-Method: tools/call\r\nMcp-Name: {}\r\n", question.tool)
+            }
         };
-        let body = body(self.next, question, meta);
+        self.meta["progressToken"] = json!(self.next);
+        let body = body(self.next, question, &self.meta);
         self.send(&more, &body).await?;
         let has = |text: &[u8]| self.buffer.windows(text.len()).any(|part| part == text);
         if has(b"\"isError\":false") {

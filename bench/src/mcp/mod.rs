@@ -1,7 +1,7 @@
 //! The HTTP server on the loopback under many clients. First, each sends one request per second regardless of earlier
 //! ones (an open loop; latency counts from when a request should have been sent). Then fifty send as fast as they can
-//! (a closed loop). For comparison: the same calls in process, a bare server of the same SDK that answers a constant,
-//! and one whose constants are as long as our answers.
+//! (a closed loop), once questions that repeat and once new ones. For comparison: the new ones in process, and a bare
+//! server of the same SDK whose constants are as long as our answers.
 
 mod bare;
 mod client;
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use self::client::{Client, Lifecycle};
 use self::process::Process;
-use self::question::Question;
+use self::question::{Mix, Question};
 use crate::layout;
 use crate::measure::{median, rounded};
 
@@ -52,8 +52,10 @@ pub(crate) struct Arguments {
 
 /// Clients of the closed loop.
 const CLOSED: usize = 50;
-/// Closed loops of each server, alternating.
+/// Closed loops of each kind, alternating.
 const ROUNDS: u32 = 5;
+/// New questions that are asked in process.
+const NEW_QUESTIONS: usize = 5_000;
 
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     if arguments.bare {
@@ -67,15 +69,23 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         .enable_all()
         .build()?;
     let ours = Process::skillfold(arguments.skillfold.as_deref(), folder.path(), &skills)?;
-    let bare = Process::bare(&[])?;
-    let long = Process::bare(&alone.sizes)?;
+    let bare = Process::bare(&alone.sizes)?;
     let open = runtime.block_on(open_loop(arguments, &ours))?;
     let slice = Duration::from_secs(arguments.seconds) / (3 * ROUNDS);
     let (mut rates, mut cpus) = <([Vec<f64>; 3], [Vec<f64>; 3])>::default();
     let (mut errors, mut ratios) = (open.errors, Vec::new());
+    let mut first = 0;
     for _ in 0..ROUNDS {
-        for (at, server) in [&ours, &bare, &long].into_iter().enumerate() {
-            let closed = runtime.block_on(closed_loop(server, arguments.skills, slice))?;
+        let loops = [
+            (&ours, Mix::Repeated),
+            (&bare, Mix::Repeated),
+            (&ours, Mix::New),
+        ];
+        for (at, (server, mix)) in loops.into_iter().enumerate() {
+            // No round repeats the new questions of another.
+            first += 1_000_000;
+            let asked = closed_loop(server, arguments.skills, slice, mix, first);
+            let closed = runtime.block_on(asked)?;
             rates[at].push(closed.rate);
             cpus[at].push(closed.cpu_us);
             errors += closed.errors;
@@ -84,8 +94,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
         ratios.push(newest(0) / newest(1));
     }
     let ratio = median(ratios);
-    let [ours, bare, long] = rates.map(median);
-    let [ours_cpu, bare_cpu, long_cpu] = cpus.map(median);
+    let [ours, bare, _] = rates.map(median);
+    let [ours_cpu, bare_cpu, new_cpu] = cpus.map(median);
     writeln!(
         out,
         "{}",
@@ -98,12 +108,12 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
             "max_ms": rounded(open.max_ms),
             "closed50_rps": ours.round(),
             "bare50_rps": bare.round(),
-            "bare_long50_rps": long.round(),
             "ratio": rounded(ratio),
             "cpu_us": rounded(ours_cpu),
             "bare_cpu_us": rounded(bare_cpu),
-            "bare_long_cpu_us": rounded(long_cpu),
-            "in_process_p99_us": rounded(alone.p99_us),
+            "new_cpu_us": rounded(new_cpu),
+            "new_in_process_us": rounded(alone.new_us),
+            "new_above_us": rounded(new_cpu - alone.new_us),
             "bytes_per_session": open.bytes_per_session,
             "generator_cpu": rounded(open.generator_cpu),
         })
@@ -123,7 +133,8 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<(), Box<
 
 /// Result of the calls without the protocol.
 struct Alone {
-    p99_us: f64,
+    /// CPU time of a new question, in microseconds.
+    new_us: f64,
     /// The mean answer size of each tool, as `name=bytes`.
     sizes: Vec<String>,
 }
@@ -135,21 +146,25 @@ fn in_process(skills: &std::path::Path, count: usize) -> Result<Alone, Box<dyn E
     let mut session = host
         .discover()?
         .session(Policy::default(), ContextLifetime::History);
-    let (mut times, mut sizes) = (Vec::new(), BTreeMap::new());
+    let mut sizes = BTreeMap::new();
     for number in 0..20_000 {
-        let question = Question::nth(number, count);
-        let start = Instant::now();
+        let question = Question::nth(number, count, Mix::Repeated);
         let answer = session.call(question.tool, question.arguments);
-        times.push(start.elapsed().as_secs_f64() * 1e6);
         if answer.is_error() {
             return Err(answer.text().into());
         }
         let (bytes, answers) = sizes.entry(question.tool).or_insert((0, 0));
         (*bytes, *answers) = (*bytes + answer.text().len(), *answers + 1);
     }
+    let start = cpu();
+    for number in 0..NEW_QUESTIONS {
+        let question = Question::nth(number, count, Mix::New);
+        session.call(question.tool, question.arguments);
+    }
+    let new_us = (cpu() - start) * 1e6 / f64::from(u32::try_from(NEW_QUESTIONS)?);
     let sizes = sizes.into_iter();
     Ok(Alone {
-        p99_us: percentile(&mut times, 99),
+        new_us,
         sizes: sizes
             .map(|(tool, (bytes, answers))| format!("{tool}={}", bytes / answers))
             .collect(),
@@ -174,12 +189,16 @@ async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<
     // What the server holds after its first use does not belong to a session.
     let mut first = Client::connect(server, Lifecycle::Session).await?;
     for number in 0..200 {
-        first.ask(&Question::nth(number, arguments.skills)).await?;
+        first
+            .ask(&Question::nth(number, arguments.skills, Mix::Repeated))
+            .await?;
     }
     let before = server.memory()?;
     for number in 0..arguments.clients / 2 {
         let mut client = Client::connect(server, Lifecycle::Session).await?;
-        client.ask(&Question::nth(number, arguments.skills)).await?;
+        client
+            .ask(&Question::nth(number, arguments.skills, Mix::Repeated))
+            .await?;
         clients.push(client);
     }
     let sessions = u64::try_from(clients.len().max(1))?;
@@ -201,7 +220,7 @@ async fn open_loop(arguments: &Arguments, server: &Process) -> Result<Open, Box<
                     let intended = start + offset + Duration::from_secs(second);
                     tokio::time::sleep_until(intended).await;
                     let number = at + usize::try_from(second).unwrap_or_default() * 31;
-                    if let Err(error) = client.ask(&Question::nth(number, skills)).await {
+                    if let Err(error) = client.ask(&Question::nth(number, skills, Mix::All)).await {
                         errors.push(error.to_string());
                     }
                     times.push(intended.elapsed().as_secs_f64() * 1e3);
@@ -250,6 +269,8 @@ async fn closed_loop(
     server: &Process,
     skills: usize,
     slice: Duration,
+    mix: Mix,
+    first: usize,
 ) -> Result<Closed, Box<dyn Error>> {
     let mut clients = Vec::new();
     for number in 0..CLOSED {
@@ -265,8 +286,9 @@ async fn closed_loop(
         tasks.spawn(async move {
             let (mut asked, mut errors) = (0_u32, 0_usize);
             while start.elapsed() < slice {
-                let number = at * 7919 + asked as usize;
-                errors += usize::from(client.ask(&Question::nth(number, skills)).await.is_err());
+                let number = first + at * 7919 + asked as usize;
+                let question = Question::nth(number, skills, mix);
+                errors += usize::from(client.ask(&question).await.is_err());
                 asked += 1;
             }
             (asked, errors)

@@ -35,7 +35,12 @@ pub(crate) fn run(
         output.json(Document::Composed(Composed::new(&options.agent, &composed)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.skill_text(composed.text.as_bytes())?;
+    let mut text = composed.text;
+    // The next output on a terminal starts on its own line; the JSON has the exact text.
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    output.skill_text(text.as_bytes())?;
     for missing in &composed.missing {
         let id = visible(&missing.id);
         output.say(format!("`{id}` is left out: {}", missing.reason));

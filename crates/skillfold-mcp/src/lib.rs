@@ -25,7 +25,7 @@ mod server;
 mod http;
 mod stdio;
 
-pub use http::{Access, HttpLimits, HttpOptions, Token, http};
+pub use http::{Access, HttpLimits, HttpOptions, Token, http, router};
 pub use options::Options;
 pub use server::Server;
 pub use stdio::stdio;

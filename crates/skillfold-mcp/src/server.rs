@@ -38,8 +38,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server for some skills.
+    /// Creates a server for some skills, and builds their search index in the background.
     pub fn new(skills: Skills, options: Options) -> Self {
+        skills.prepare_search();
         Self {
             shared: Arc::new(ServerState::new(skills, options)),
             conversations: Arc::default(),
@@ -58,6 +59,7 @@ impl Server {
 
     /// Notifies all clients that the skills changed. The host calls it after each change of the snapshot.
     pub fn notify_changed(&self) {
+        self.shared.skills.prepare_search();
         self.shared.notices.notify_all();
     }
 

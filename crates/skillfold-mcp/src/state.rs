@@ -60,7 +60,7 @@ impl SnapshotView {
         let listing = self.session.instructions(client, budget);
         log_left_out(&listing);
         let instructions = Arc::new(ClientInstructions {
-            tools: tools::with_loading_hints(&self.tools, listing.listed > 0),
+            tools: tools::for_client(&self.tools, listing.listed > 0 || client.is_none()),
             text: Some(listing.text).filter(|text| !text.is_empty()),
         });
         lock(&self.instructions).insert(key, Arc::clone(&instructions));

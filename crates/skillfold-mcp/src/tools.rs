@@ -9,6 +9,9 @@ use skillfold::{Block, Session, Tool as Kind, ToolAnswer, ToolDefinition};
 
 use crate::metrics::Method;
 
+/// The first tools of the list, which search for a skill and load it.
+const FIRST_TOOLS: usize = 2;
+
 /// What the search of a client finds the tools by.
 const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load and read them";
 
@@ -37,21 +40,25 @@ fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     }
 }
 
-/// Returns the tools for a client that defers tools until the model searches for them: what the search finds them by, and,
-/// if `listed`, that the tools for skills in the listing are needed from the start.
-pub(crate) fn with_loading_hints(tools: &[Tool], listed: bool) -> Vec<Tool> {
-    let tools = tools.iter().enumerate();
-    tools
-        .map(|(at, tool)| {
-            let mut meta = MetaObject::new();
-            meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
-            // Searching and loading come first.
-            if listed && at < 2 {
-                meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
-            }
-            tool.clone().with_meta(meta)
-        })
-        .collect()
+/// Returns the tools for a client. If it lists all skills itself, it gets those alone that find and load a skill.
+///
+/// Some clients defer tools until the model looks for them: they are told what the tools are found by and, if there are
+/// skills that only we list, that these two are needed from the start.
+pub(crate) fn for_client(tools: &[Tool], has_listing: bool) -> Vec<Tool> {
+    let shown = if has_listing {
+        tools
+    } else {
+        &tools[..tools.len().min(FIRST_TOOLS)]
+    };
+    let tools = shown.iter().enumerate().map(|(at, tool)| {
+        let mut meta = MetaObject::new();
+        meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
+        if has_listing && at < FIRST_TOOLS {
+            meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
+        }
+        tool.clone().with_meta(meta)
+    });
+    tools.collect()
 }
 
 /// Returns how calls of a tool are counted.

@@ -24,8 +24,8 @@ pub struct SearchResults {
     /// Why the search was less complete than configured, for example without the model or the disk index. The hits are
     /// valid all the same.
     pub problem: Option<String>,
-    /// Whether the index was damaged and is being rebuilt. Only the metadata was searched instead, and the same search
-    /// may find more soon.
+    /// Whether the index is [being built](Skills::prepare_search), or was damaged and is being rebuilt. Only the metadata
+    /// was searched instead, and the same search may find more soon.
     pub is_fallback: bool,
     catalog: Arc<Catalog>,
     query: Query,
@@ -65,6 +65,12 @@ impl Skills {
         self.search_among(request, limit, |entry| entry.is_visible())
     }
 
+    /// Builds the search index in the background. Until it is built, searches look at the metadata alone and
+    /// [say so](SearchResults::is_fallback). Without this call, the first search builds the index and waits for it.
+    pub fn prepare_search(&self) {
+        self.index().prepare();
+    }
+
     /// Returns the `limit` skills that answer a request best, among those that `may_see` accepts.
     pub fn search_among(
         &self,
@@ -73,8 +79,7 @@ impl Skills {
         may_see: impl Fn(&Entry<'_>) -> bool,
     ) -> SearchResults {
         let index = self.index();
-        let query = index.query(request);
-        let found = index.search(&query, limit, &may_see);
+        let (query, found) = index.search(request, limit, &may_see);
         let hits = found.ranked.into_iter().map(|(id, score, confidence)| Hit {
             id,
             score,

@@ -11,6 +11,7 @@ mod command;
 
 mod attack;
 mod check;
+mod compose;
 mod config;
 mod conformance;
 mod damage;

@@ -80,6 +80,120 @@ fn client_that_says_nothing_is_no_error() {
 }
 
 #[test]
+fn agent_is_served_what_it_sees_and_the_log_names_nothing_else() {
+    let world = world();
+    world.write(
+        "
+        //- person/.agents/skills/secret/SKILL.md
+        ---
+        name: secret
+        description: Keeps zyzzyva
+        ---
+        Keep zyzzyva.
+        //- person/.config/skillfold/config.toml
+        [agents.clerk]
+        uses_skills = ['pdf']
+        sees = 'used'
+        ",
+    );
+    let mut said = INITIALIZE.to_owned();
+    for (number, query) in ["zyzzyva", "keep", "secre", "Secrets"].iter().enumerate() {
+        for (tool, name) in [
+            ("search_skills", "query"),
+            ("list_skills", "query"),
+            ("load_skill", "skill_id"),
+        ] {
+            let params = serde_json::json!({ "name": tool, "arguments": { name: query } });
+            let call = serde_json::json!({ "jsonrpc": "2.0", "id": format!("{tool}{number}"), "method": "tools/call", "params": params });
+            said += &format!("{call}\n");
+        }
+    }
+    let options = ["--agent", "clerk", "--log", "info"];
+    let (answers, heard) = serve(&world, &options, &said);
+    assert_eq!(ids(&answers), ["pdf"]);
+    assert_eq!(answers.len(), 14);
+    for said in answers.iter().map(ToString::to_string).chain([heard]) {
+        let asked = said.contains("There is no skill `") || said.contains("refused a skill");
+        assert!(
+            !said.contains("Keeps") && (asked || !said.contains("secret")),
+            "{said}"
+        );
+    }
+    let unknown = world.run(&["serve", "--agent", "clrk"]);
+    insta::assert_snapshot!(unknown, @"
+    ! error: There is no agent `clrk`
+    ! hint: Did you mean `clerk`?
+    exit 3
+    ");
+}
+
+#[test]
+fn settings_that_have_no_effect_on_a_server_are_named() {
+    let options = ["--set", "matching=keyword", "--set", "fallback=show_all"];
+    let (_, heard) = serve(&world(), &options, INITIALIZE);
+    insta::assert_snapshot!(heard, @"
+    1 skill is served
+    1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
+    The setting `matching` has no effect on a server: it hears no request
+    The setting `fallback` has no effect on a server: it hears no request
+    ");
+}
+
+#[test]
+fn instructions_are_what_the_client_keeps_and_does_not_list_itself() {
+    let mut tree = String::new();
+    for number in 0..200 {
+        let about = "Does one of many things, which takes some words to describe in a useful way";
+        tree += &format!(
+            "//- person/.skillfold/skills/made-{number:03}/SKILL.md\n---\nname: made-{number:03}\ndescription: {about}\n---\n"
+        );
+    }
+    tree += "//- person/.claude/skills/native/SKILL.md\n---\nname: native\ndescription: Listed by the client\n---\n";
+    let world = World::new(&tree);
+    let instructions = |name: &str, version: &str| {
+        let said = INITIALIZE.replace(
+            r#""name":"t","version":"1""#,
+            &format!(r#""name":"{name}","version":"{version}""#),
+        );
+        let (answers, _) = serve(&world, &[], &said);
+        answers[0]["result"]["instructions"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let characters = |text: &str| text.chars().count();
+    let new = instructions("claude-code", "2.1.325");
+    assert!(
+        (3_900..=4_000).contains(&characters(&new)),
+        "{}",
+        characters(&new)
+    );
+    assert!(!new.contains("- native:"), "{new}");
+    let old = instructions("claude-code", "2.1.197");
+    assert!(
+        (1_900..=2_000).contains(&characters(&old)),
+        "{}",
+        characters(&old)
+    );
+    let unknown = instructions("somebody", "1");
+    assert!((1_900..=2_000).contains(&characters(&unknown)), "{unknown}");
+    let codex = instructions("codex-mcp-client", "0.166.0");
+    assert!(characters(&codex) > 4_200, "{}", characters(&codex));
+    for text in [new, old, unknown, codex] {
+        let start: String = text.chars().take(500).collect();
+        assert!(
+            start.contains("load_skill") && start.contains("search_skills"),
+            "{start}"
+        );
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix("- made-"));
+        assert!(
+            lines.all(|line| line.split_once(": ").unwrap().1.len() >= 25),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_served_is_said_before_it_is_tried() {
     let world = world();
     let shown: Vec<String> = [

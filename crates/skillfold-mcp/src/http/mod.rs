@@ -163,28 +163,8 @@ async fn serve(
     raise_descriptor_limit();
     let listener = TcpListener::bind(options.address).await?;
     let address = listener.local_addr()?;
-    // Hosts and origins are checked before the SDK is called.
-    let config = StreamableHttpServerConfig::default()
-        .disable_allowed_hosts()
-        .disable_allowed_origins()
-        .with_json_response(true)
-        .with_max_request_body_bytes(options.limits.body_bytes);
-    let streams = config.cancellation_token.clone();
     let (shared, limits) = (Arc::clone(server.shared()), options.limits);
-    let sessions = Arc::new(Sessions::new(&limits));
-    tokio::spawn(Arc::clone(&sessions).end_idle());
-    let admission = Admission {
-        access: options.access.clone(),
-        limits,
-        hosts: names.hosts,
-        origins: names.origins.with_server_origins(address.port()),
-        budget: SendBudget::new(limits.response_bytes),
-        file_permits: Arc::new(Semaphore::new(MAX_WHOLE_FILE_REQUESTS)),
-        session_warning: Arc::default(),
-        slow_clients_warning: Arc::default(),
-        shared: Arc::clone(&shared),
-    };
-    let router = router(server, config, sessions, admission);
+    let (router, end_streams) = routes(server, options, names, address.port());
     // Whoever sees that the server is ready may stop it at once.
     let stop = stop_signal()?;
     ready(address);
@@ -201,7 +181,7 @@ async fn serve(
                 tokio::time::sleep(DRAIN_POLL_INTERVAL).await;
             }
             // Streams of change notifications do not end on their own.
-            streams.cancel();
+            end_streams();
         };
         tokio::join!(closed, drained);
     };
@@ -217,25 +197,68 @@ async fn serve(
     Ok(())
 }
 
-fn router(
+/// Returns the routes of a server, for a host that has an HTTP server of its own: `/mcp`, `/metrics` and `/healthz`, with all
+/// checks of requests. The limits on connections are the host's. The port of the address is the one at which pages of the
+/// host's own origin reach it.
+///
+/// Must be called within a Tokio runtime. An error says which option is invalid.
+///
+/// ```no_run
+/// # async fn serve(server: skillfold_mcp::Server) -> std::io::Result<()> {
+/// use skillfold_mcp::{Access, HttpOptions, Token};
+///
+/// let token = Token::new("0123456789abcdef").expect("16 characters");
+/// let options = HttpOptions::new(([127, 0, 0, 1], 8080).into(), Access::Token(token));
+/// let routes = axum::Router::<()>::new().merge(skillfold_mcp::router(server, &options)?);
+/// # drop(routes);
+/// # Ok(())
+/// # }
+/// ```
+pub fn router(server: Server, options: &HttpOptions) -> io::Result<Router> {
+    let names = AcceptedNames::new(options)?;
+    Ok(routes(server, options, names, options.address.port()).0)
+}
+
+/// Returns the routes, and what ends their streams.
+fn routes(
     server: Server,
-    config: StreamableHttpServerConfig,
-    sessions: Arc<Sessions>,
-    admission: Admission,
-) -> Router {
-    let shared = Arc::clone(server.shared());
-    let limit = admission.limits.sessions;
+    options: &HttpOptions,
+    names: AcceptedNames,
+    port: u16,
+) -> (Router, impl FnOnce() + use<>) {
+    let (shared, limits) = (Arc::clone(server.shared()), options.limits);
+    // Hosts and origins are checked before the SDK is called.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(limits.body_bytes);
+    let streams = config.cancellation_token.clone();
+    let sessions = Arc::new(Sessions::new(&limits));
+    tokio::spawn(Arc::clone(&sessions).end_idle());
+    let admission = Admission {
+        access: options.access.clone(),
+        limits,
+        hosts: names.hosts,
+        origins: names.origins.with_server_origins(port),
+        budget: SendBudget::new(limits.response_bytes),
+        file_permits: Arc::new(Semaphore::new(MAX_WHOLE_FILE_REQUESTS)),
+        session_warning: Arc::default(),
+        slow_clients_warning: Arc::default(),
+        shared: Arc::clone(&shared),
+    };
     let metrics_sessions = Arc::clone(&sessions);
     let metrics = get(async move |headers: HeaderMap| match headers.get(ORIGIN) {
-        None => Ok(render_metrics(&shared, &metrics_sessions, limit).await),
+        None => Ok(render_metrics(&shared, &metrics_sessions, limits.sessions).await),
         Some(_) => Err((StatusCode::FORBIDDEN, "Web pages may not read metrics\n")),
     });
     let service = StreamableHttpService::new(move || Ok(server.for_new_client()), sessions, config);
-    Router::new()
+    let routes = Router::new()
         .route_service(MCP_PATH, service)
         .route("/metrics", metrics)
         .layer(from_fn_with_state(Arc::new(admission), admit))
-        .route("/healthz", get(async || "ok\n"))
+        .route("/healthz", get(async || "ok\n"));
+    (routes, move || streams.cancel())
 }
 
 /// Returns the current metrics in the Prometheus text format.

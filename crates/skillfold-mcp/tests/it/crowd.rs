@@ -2,24 +2,18 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use skillfold::core::name::ResourcePath;
-use skillfold::core::source::{
-    Cursor, FileBytes, FileState, Folder, FolderPage, ResourceKind, Resources, WalkOptions,
-};
-use skillfold::core::{Error, Limits, MemorySource, Source};
 use skillfold::{Environment, Host};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
-use skillfold_testkit::files;
 
 use crate::allocator::{held, held_by, peak};
 use crate::client::skills;
 use crate::http::{FORM, INITIALIZE, TOKEN, ask, post, serve_within, start};
+use crate::observed::{ObservedSource, indexed};
 
 /// The variable that says how many sessions come and go; a long run has 10,000.
 const SESSIONS: &str = "SKILLFOLD_SESSIONS";
@@ -257,62 +251,23 @@ fn answers_for_clients_that_read_nothing_have_a_bound_and_an_end() {
 
 const READ: &str = r#"{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"skill://long/long.txt"}}"#;
 
-/// Reads as slowly as a disk far away, and counts how many files are read at once.
-#[derive(Debug)]
-struct Slow {
-    files: MemorySource,
-    reading: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
-}
-
-impl Source for Slow {
-    fn list(&self, walk: &WalkOptions, cursor: Option<&Cursor>) -> Result<FolderPage, Error> {
-        self.files.list(walk, cursor)
-    }
-
-    fn head(&self, folder: &Folder, bytes: usize, into: &mut Vec<u8>) -> Result<FileState, Error> {
-        self.files.head(folder, bytes, into)
-    }
-
-    fn read(
-        &self,
-        folder: &Folder,
-        path: &ResourcePath,
-        range: Range<u64>,
-    ) -> Result<FileBytes, Error> {
-        let reading = self.reading.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(reading, Ordering::SeqCst);
-        thread::sleep(Duration::from_millis(200));
-        self.reading.fetch_sub(1, Ordering::SeqCst);
-        self.files.read(folder, path, range)
-    }
-
-    fn resources(
-        &self,
-        folder: &Folder,
-        limits: &Limits,
-        cursor: Option<&Cursor>,
-    ) -> Result<Resources, Error> {
-        self.files.resources(folder, limits, cursor)
-    }
-
-    fn kind(&self, folder: &Folder, path: &ResourcePath) -> Result<ResourceKind, Error> {
-        self.files.kind(folder, path)
-    }
-}
-
 #[test]
 fn sessions_too_read_four_whole_files_at_once() {
     let most = Arc::new(AtomicUsize::new(0));
     let tree =
         "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n//- long/long.txt\nText\n";
-    let source = Slow {
-        files: MemorySource::new(files(tree)),
-        reading: Arc::default(),
-        most: Arc::clone(&most),
-    };
+    let (reading, counted) = (AtomicUsize::new(0), Arc::clone(&most));
+    // It reads as slowly as a disk far away.
+    let source = ObservedSource::new(tree, move || {
+        let now = reading.fetch_add(1, Ordering::SeqCst) + 1;
+        counted.fetch_max(now, Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(200));
+        reading.fetch_sub(1, Ordering::SeqCst);
+    });
     let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
-    let server = Server::new(host.discover().unwrap(), Options::default());
+    let skills = indexed(host.discover().unwrap());
+    most.store(0, Ordering::SeqCst);
+    let server = Server::new(skills, Options::default());
     let address = start(server, options(HttpLimits::default()));
     let asked: Vec<_> = (0..12)
         .map(|number| {
@@ -354,4 +309,61 @@ fn answers_in_sessions_have_the_same_bound() {
         (answer.len() > FILE).then_some(())
     });
     assert_eq!(whole.count(), 2);
+}
+
+#[test]
+fn workers_stay_free_while_files_are_read() {
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"TOOL","arguments":{"QUERY":"long","path":"long.txt"},"_meta":{"progressToken":1}}}"#;
+    let call = |tool: &str, query: &str| CALL.replace("TOOL", tool).replace("QUERY", query);
+    let tree =
+        "//- long/SKILL.md\n---\nname: long\ndescription: D\n---\nBody\n//- long/long.txt\nText\n";
+    let (gate, waiting) = (Arc::new(RwLock::new(())), Arc::new(AtomicUsize::new(0)));
+    let (passed, counted) = (Arc::clone(&gate), Arc::clone(&waiting));
+    let source = ObservedSource::new(tree, move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        drop(passed.read().unwrap());
+    });
+    let host = Host::new(Environment::new("/nowhere")).bundled("built in", source);
+    let skills = indexed(host.discover().unwrap());
+    let address = start(
+        Server::new(skills, Options::default()),
+        options(HttpLimits::default()),
+    );
+    let session = begin(address);
+    let search = call("search_skills", "query");
+    assert!(say(address, &session, &search).contains("- long ("));
+    let closed = gate.write().unwrap();
+    let before = waiting.load(Ordering::SeqCst);
+    let blocked: Vec<_> = (0..40)
+        .map(|number| {
+            let tools = ["load_skill", "read_skill_resource", "read_skill"];
+            send(
+                address,
+                &begin(address),
+                &call(tools[number % 3], "skill_id"),
+            )
+        })
+        .collect();
+    until(|| waiting.load(Ordering::SeqCst) >= before + 8);
+    // More requests wait for a file than there are workers, and everything else is answered.
+    assert!(
+        ask(
+            address,
+            &format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+        )
+        .ends_with("ok\n")
+    );
+    assert!(say(address, &session, &search).contains("- long ("));
+    assert!(say(address, &session, &call("list_skills", "query")).contains("- long: D"));
+    let list = r#"{"jsonrpc":"2.0","id":4,"method":"tools/list"}"#;
+    assert!(say(address, &begin(address), list).contains("load_skill"));
+    drop(closed);
+    for mut stream in blocked {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.contains("Body") || answer.contains("Text"),
+            "{answer}"
+        );
+    }
 }

@@ -9,6 +9,7 @@ use skillfold_testkit::{
 };
 
 use crate::client::Client;
+use crate::observed::indexed;
 
 /// Who reads the answer to a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,10 @@ fn requests() -> Vec<Request> {
 
 /// Returns what a server of the person's skills and some more answers to each request.
 async fn answers(more: &str) -> Vec<String> {
+    answers_with(more, Options::default()).await
+}
+
+async fn answers_with(more: &str, options: Options) -> Vec<String> {
     let folder = folder(VISIBLE_SKILLS);
     write(folder.path(), &files(more));
     let person = folder.path().join("person");
@@ -86,8 +91,8 @@ async fn answers(more: &str) -> Vec<String> {
     for (key, value) in HIDING_SETTINGS {
         host = host.set(key, value);
     }
-    let skills = host.discover().unwrap();
-    let client = Client::of(Server::new(skills, Options::default())).await;
+    let skills = indexed(host.discover().unwrap());
+    let client = Client::of(Server::new(skills, options)).await;
     let mut answers = vec![client.instructions().unwrap()];
     for (_, method, params) in requests() {
         answers.push(match client.try_ask(method, params).await {
@@ -139,4 +144,35 @@ async fn skill_that_only_people_may_start_is_a_prompt_and_nothing_else() {
 fn canonical(name: &Value) -> String {
     let name = name.as_str().unwrap_or_default().to_lowercase();
     name.strip_prefix("user:").unwrap_or(&name).to_owned()
+}
+
+#[tokio::test]
+async fn agent_that_sees_what_it_uses_gets_no_byte_of_another_skill() {
+    const AGENT: &str = "
+        //- person/.config/skillfold/config.toml
+        [agents.clerk]
+        uses_skills = ['heron']
+        sees = 'used'
+    ";
+    let other = format!(
+        "//- person/.agents/skills/kestrel/SKILL.md\n---\nname: kestrel\ndescription: Hunts birds {CANARY}\ntags: \
+         [{CANARY}]\ntriggers: [hunt birds]\n---\nHunt birds {CANARY}.\n\
+         //- person/.agents/skills/kestrel/notes.md\n{CANARY}\n"
+    );
+    let agent = || Options::default().agent("clerk").structured();
+    let settings = AGENT.replace("\n        ", "\n").trim_end().to_owned() + "\n";
+    let without = answers_with(&settings, agent()).await;
+    let with = answers_with(&format!("{settings}{other}"), agent()).await;
+    let requests = requests();
+    assert!(requests.len() >= 200, "{}", requests.len());
+    assert_eq!(with[0], without[0], "instructions");
+    for ((_, method, params), (with, without)) in
+        requests.iter().zip(with[1..].iter().zip(&without[1..]))
+    {
+        assert!(!with.contains(CANARY), "{method} {params}: {with}");
+        assert_eq!(with, without, "{method} {params}");
+    }
+    // The same skill is there for everyone else, and so the test can fail.
+    let all = answers(&format!("{settings}{other}")).await;
+    assert!(all.iter().filter(|answer| answer.contains(CANARY)).count() > 20);
 }

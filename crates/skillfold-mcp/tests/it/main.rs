@@ -11,6 +11,7 @@ mod hidden;
 mod hostile;
 mod http;
 mod live;
+mod observed;
 mod pages;
 mod prompts;
 mod skills;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use skillfold_mcp::{Options, Server};
 
 use crate::client::{Client, skills};
+use crate::observed::indexed;
 
 const TREE: &str = "
     //- pdf/SKILL.md
@@ -170,7 +171,7 @@ async fn list_of_many_skills_is_searched_by_the_index_on_disk() {
         let host = skillfold::Host::new(skillfold::Environment::new(folder.path()));
         let host = host.set("default_roots", "false").root(root);
         Server::new(
-            host.cache(folder.path().join("cache")).discover().unwrap(),
+            indexed(host.cache(folder.path().join("cache")).discover().unwrap()),
             Options::default().structured(),
         )
     };

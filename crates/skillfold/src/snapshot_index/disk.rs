@@ -291,7 +291,7 @@ mod tests {
 
     /// Returns how many skills have a word, and whether the index on disk was searched.
     fn found(index: &SnapshotIndex, word: &str) -> (usize, bool) {
-        let hits = index.search(&index.query(word), 10, &|_| true);
+        let (_, hits) = index.search(word, 10, &|_| true);
         (hits.ranked.len(), !hits.is_fallback)
     }
 

@@ -9,7 +9,9 @@ mod resources;
 mod disk;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use arc_swap::ArcSwapOption;
 use skillfold_core::choose::{Finder, Suggestion};
@@ -42,16 +44,30 @@ const MAX_EMBEDDED: usize = 50_000;
 #[cfg(feature = "index")]
 const VECTORS_FOLDER: &str = "vectors";
 
-/// The search index of one snapshot. It is built by the first search.
+/// The search index of one snapshot. It is built by the first search, or [in the background](Self::prepare).
 pub(crate) struct SnapshotIndex {
     catalog: Arc<Catalog>,
     resources: Arc<SearchResources>,
     built: OnceLock<Arc<BuiltIndex>>,
+    /// Whether a thread is building it.
+    is_preparing: AtomicBool,
+    /// The index of the metadata, for searches meanwhile.
+    interim: ArcSwapOption<SearchIndex>,
     /// The index of an earlier snapshot. Building this one from it is cheaper; dropped once that is done.
     previous: ArcSwapOption<BuiltIndex>,
     /// The snapshot's turn to write to the shared index on disk.
     #[cfg(feature = "index")]
     turn: Arc<WriteTurn>,
+}
+
+/// Ends the preparation of an index when dropped, whether it was built or not.
+struct Preparation<'i>(&'i SnapshotIndex);
+
+impl Drop for Preparation<'_> {
+    fn drop(&mut self) {
+        self.0.is_preparing.store(false, Ordering::Release);
+        self.0.interim.store(None);
+    }
 }
 
 /// An index that was built.
@@ -73,6 +89,8 @@ impl SnapshotIndex {
             catalog: Arc::clone(catalog),
             resources,
             built: OnceLock::new(),
+            is_preparing: AtomicBool::new(false),
+            interim: ArcSwapOption::empty(),
             previous: ArcSwapOption::empty(),
             #[cfg(feature = "index")]
             turn: Arc::default(),
@@ -121,17 +139,64 @@ impl SnapshotIndex {
         &self.catalog
     }
 
-    /// Parses a request.
-    pub(crate) fn query(&self, request: &str) -> Query {
-        match &self.built().index {
-            Index::Memory(index) => index.query(request),
-            #[cfg(feature = "index")]
-            Index::Disk(_) => Query::new(request),
+    /// Builds the index on a thread of its own. Searches do not wait for it: until it is built, they look at the metadata
+    /// alone. If an earlier snapshot's index can be reused, the first search builds it instead, which is quick.
+    pub(crate) fn prepare(self: &Arc<Self>) {
+        let is_quick = self.previous.load().is_some();
+        if is_quick || self.is_built() || self.is_preparing.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let index = Arc::clone(self);
+        let thread = thread::Builder::new().name("skillfold-index".to_owned());
+        let started = thread.spawn(move || {
+            let preparation = Preparation(&index);
+            index.built();
+            drop(preparation);
+        });
+        if started.is_err() {
+            // The first search builds it.
+            self.is_preparing.store(false, Ordering::Release);
         }
     }
 
-    /// Returns the `limit` skills that answer a request best, among those that `may_see` accepts.
+    /// Searches for the `limit` skills that answer a request best, among those that `may_see` accepts.
     pub(crate) fn search(
+        &self,
+        request: &str,
+        limit: usize,
+        may_see: &dyn Fn(&Entry<'_>) -> bool,
+    ) -> (Query, Hits) {
+        if self.is_preparing.load(Ordering::Acquire) && !self.is_built() {
+            let query = Query::new(request);
+            let index = self.interim_index();
+            let hits = Hits {
+                is_fallback: true,
+                ..search_in_memory(&index, &query, limit, may_see, None)
+            };
+            return (query, hits);
+        }
+        let query = match &self.built().index {
+            Index::Memory(index) => index.query(request),
+            #[cfg(feature = "index")]
+            Index::Disk(_) => Query::new(request),
+        };
+        let hits = self.search_built(&query, limit, may_see);
+        (query, hits)
+    }
+
+    /// Returns the index of the metadata, which are in memory.
+    fn interim_index(&self) -> Arc<SearchIndex> {
+        if let Some(index) = self.interim.load_full() {
+            return index;
+        }
+        let index = Arc::new(SearchIndex::new(&self.catalog, SearchCoverage::Metadata));
+        if !self.is_built() {
+            self.interim.store(Some(Arc::clone(&index)));
+        }
+        index
+    }
+
+    fn search_built(
         &self,
         query: &Query,
         limit: usize,
@@ -295,7 +360,7 @@ impl Finder for SnapshotIndex {
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> Vec<Suggestion> {
-        let hits = self.search(&self.query(message), limit, may_see);
+        let (_, hits) = self.search(message, limit, may_see);
         let found = hits.ranked.into_iter();
         let suggestion = |(id, _, confidence)| Suggestion::new(id, confidence);
         found.map(suggestion).collect()
@@ -346,6 +411,7 @@ impl fmt::Debug for SnapshotIndex {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
     use std::sync::{Arc, OnceLock};
 
     use skillfold_core::search::SearchCoverage;
@@ -369,8 +435,7 @@ mod tests {
     }
 
     fn coverage(index: &SnapshotIndex) -> SearchCoverage {
-        let query = index.query("things");
-        index.search(&query, 1, &|_| true).coverage
+        index.search("things", 1, &|_| true).1.coverage
     }
 
     #[test]
@@ -388,5 +453,28 @@ mod tests {
         assert_eq!(coverage(&many), SearchCoverage::Metadata);
         let few = many.next(&catalog(MAX_BODIES), resources);
         assert_eq!(coverage(&few), SearchCoverage::Bodies);
+    }
+
+    #[test]
+    fn search_does_not_wait_for_an_index_that_is_being_built() {
+        let resources = Arc::new(SearchResources {
+            #[cfg(feature = "index")]
+            cache_folder: None,
+            host_embedder: None,
+            model_folder: None,
+            opened_model: OnceLock::new(),
+        });
+        let index = Arc::new(SnapshotIndex::new(&catalog(3), resources));
+        index.is_preparing.store(true, Ordering::Release);
+        let (_, hits) = index.search("things", 5, &|_| true);
+        assert_eq!((hits.ranked.len(), hits.is_fallback), (3, true));
+        assert_eq!(hits.coverage, SearchCoverage::Metadata);
+        drop(super::Preparation(&index));
+        index.prepare();
+        while !index.is_built() {
+            std::thread::yield_now();
+        }
+        let (_, hits) = index.search("Body", 5, &|_| true);
+        assert_eq!((hits.ranked.len(), hits.is_fallback), (3, false));
     }
 }
