@@ -46,8 +46,10 @@ class Client:
         """Returns what `inside.py` runs."""
         path = home / (self.written or self.file)
         text = path.read_text() if self.file and path.exists() else ""
+        if self.file.endswith(".json"):
+            text = text or "{}"
         if self.settings:
-            text = json.dumps(json.loads(text or "{}") | self.settings)
+            text = json.dumps(json.loads(text) | self.settings)
         text = self.before + text + self.after
         program = [str(modules / self.program)]
         if self.program.endswith("js"):
@@ -151,7 +153,7 @@ CLIENTS = [
         like="gemini",
         written=".gemini/settings.json",
         file=".qwen/settings.json",
-        marker="todo_write",
+        marker="run_shell_command",
         prefix="mcp__skillfold__",
     ),
 ]

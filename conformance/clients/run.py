@@ -64,6 +64,10 @@ def lay_out(home, folder, skills):
     return first
 
 
+class ClientFailed(Exception):
+    """A client ended without a conversation."""
+
+
 class Bench:
     """Runs conversations, each in a home of its own."""
 
@@ -88,7 +92,8 @@ class Bench:
         captures.mkdir(exist_ok=True)
         (captures / f"{client.name}-{name}.json").write_text(judge.kept(done["turns"]))
         if done["code"] != 0 or not done["turns"]:
-            sys.exit(f"error: {client.name} ended with {done['code']} after {len(done['turns'])} requests\n{done['printed'][-2000:]}")
+            said = done["printed"][-2000:]
+            raise ClientFailed(f"{client.name} ended with {done['code']} after {len(done['turns'])} requests\n{said}")
         return done["turns"]
 
     def setup(self, client, home):
@@ -169,7 +174,12 @@ def main():
     for size in chosen.skills or SIZES:
         skills = real_skills(chosen.corpus, size)
         for client in clients:
-            found = bench.judge_ours(client, skills) | bench.judge_native(client, skills)
+            found = bench.judge_ours(client, skills)
+            try:
+                found |= bench.judge_native(client, skills)
+            except ClientFailed as failure:
+                # A list of thousands of skills may be more than the client sends.
+                print(f"left out: {client.name} with its own list of {size} skills: {failure}")
             figures.setdefault(client.name, {})[str(size)] = found
             print(f"{client.name}, {size} skills: " + ", ".join(f"{name} {value}" for name, value in found.items()), flush=True)
     expected = json.loads(EXPECTED.read_text())

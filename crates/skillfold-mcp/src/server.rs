@@ -211,15 +211,14 @@ impl ServerHandler for Server {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let bytes = arguments.to_string().len();
-        let answer = if let Some(answer) = view.session.cached_answer(tool, &arguments) {
+        let answer = if let Some(answer) = view.session.quick_answer(tool, &arguments) {
             answer
         } else {
             // The view is taken again: the one from before the wait may be outdated.
             let call =
                 move |shared: &ServerState| shared.current_view().session.answer(tool, arguments);
             match tool {
-                // The first search may take long, and its answer is small.
-                Tool::Search | Tool::List => shared.run_blocking(call).await?,
+                Tool::Search | Tool::List => shared.search_blocking(call).await?,
                 _ => shared.read_blocking(call).await?,
             }
         };

@@ -1,7 +1,9 @@
 //! State shared by all connections.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rmcp::ErrorData;
 use rmcp::model::{Implementation, Tool};
@@ -29,6 +31,7 @@ pub(crate) struct ServerState {
     pub(crate) notices: Notices,
     pub(crate) options: Options,
     read_permits: Arc<Semaphore>,
+    search_permits: Arc<Semaphore>,
     view: Mutex<Option<Arc<SnapshotView>>>,
 }
 
@@ -88,12 +91,14 @@ fn log_left_out(listing: &Listing) {
 
 impl ServerState {
     pub(crate) fn new(skills: Skills, options: Options) -> Self {
+        let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
             skills,
             metrics: Metrics::default(),
             notices: Notices::default(),
             options,
             read_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
+            search_permits: Arc::new(Semaphore::new(cores)),
             view: Mutex::default(),
         }
     }
@@ -114,8 +119,25 @@ impl ServerState {
         self: &Arc<Self>,
         act: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
+        self.run_with_permit(&self.read_permits, act).await
+    }
+
+    /// Runs `act`, which searches, on a blocking thread. As many run at the same time as there are cores: more would only
+    /// take turns.
+    pub(crate) async fn search_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        self.run_with_permit(&self.search_permits, act).await
+    }
+
+    async fn run_with_permit<T: Send + 'static>(
+        self: &Arc<Self>,
+        permits: &Arc<Semaphore>,
+        act: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
         // The semaphore is never closed.
-        let permit = Arc::clone(&self.read_permits).acquire_owned().await.ok();
+        let permit = Arc::clone(permits).acquire_owned().await.ok();
         self.run_blocking(move |shared| {
             let result = act(shared);
             // Released only now: the client may be gone, but the result is still being built.

@@ -105,7 +105,8 @@ fn agent_is_served_what_it_sees_and_the_log_names_nothing_else() {
         ] {
             let params = serde_json::json!({ "name": tool, "arguments": { name: query } });
             let call = serde_json::json!({ "jsonrpc": "2.0", "id": format!("{tool}{number}"), "method": "tools/call", "params": params });
-            said += &format!("{call}\n");
+            said.push_str(&call.to_string());
+            said.push('\n');
         }
     }
     let options = ["--agent", "clerk", "--log", "info"];
@@ -144,9 +145,10 @@ fn instructions_are_what_the_client_keeps_and_does_not_list_itself() {
     let mut tree = String::new();
     for number in 0..200 {
         let about = "Does one of many things, which takes some words to describe in a useful way";
-        tree += &format!(
+        let skill = format!(
             "//- person/.skillfold/skills/made-{number:03}/SKILL.md\n---\nname: made-{number:03}\ndescription: {about}\n---\n"
         );
+        tree.push_str(&skill);
     }
     tree += "//- person/.claude/skills/native/SKILL.md\n---\nname: native\ndescription: Listed by the client\n---\n";
     let world = World::new(&tree);

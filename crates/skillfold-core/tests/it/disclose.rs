@@ -156,6 +156,18 @@ fn listing_of_hybrid_mode_is_brief_and_costs_about_twenty_tokens_a_skill() {
 }
 
 #[test]
+fn bullets_are_a_short_line_for_each_skill_and_then_how_to_load() {
+    let catalog = many("form", 2, "Fills in forms. Use it for every form.");
+    let bullets = Policy::default().with_style(Style::Bullets);
+    assert_eq!(
+        catalog.listing(&bullets).text,
+        "[Available Skills]\n• `form-00` — Fills in forms.\n• `form-01` — Fills in forms.\n\n\
+         Use read_skill(skill_id) to load full instructions.\n"
+    );
+    assert_eq!(many("form", 0, "").listing(&bullets).text, "");
+}
+
+#[test]
 fn matched_skill_is_given_in_every_style() {
     let mut all = String::new();
     for style in Style::ALL {

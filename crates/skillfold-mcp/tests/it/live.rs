@@ -86,9 +86,11 @@ async fn each_request_sees_the_snapshot_of_its_time() {
 #[test]
 fn request_that_had_to_wait_sees_the_snapshot_after_the_wait() {
     for (tool, arguments) in [
-        ("list_skills", json!({})),
-        ("search_skills", json!({ "query": "project" })),
         ("load_skill", json!({ "skill_id": "own" })),
+        (
+            "read_skill_resource",
+            json!({ "skill_id": "own", "path": "SKILL.md" }),
+        ),
     ] {
         let project = folder(OWN);
         let host = Host::new(Environment::new(project.path())).set("trust_project", "true");

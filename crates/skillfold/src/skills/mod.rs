@@ -29,6 +29,9 @@ use crate::preferred::preferred;
 use crate::snapshot_index::SnapshotIndex;
 use crate::trust_check::TrustCheck;
 
+/// The number of skills up to which a search in memory takes less time than a change of threads.
+const MAX_QUICK_SKILLS: usize = 1_000;
+
 /// The number of skills from which on it matters which are listed.
 const MIN_PREFERENCE_SKILLS: usize = 5;
 
@@ -356,6 +359,12 @@ impl Skills {
     /// Returns whether the current snapshot's search index is built, so that a search reads no skill files.
     pub fn is_searchable(&self) -> bool {
         self.current().index.is_built()
+    }
+
+    /// Returns whether a search reads no file and takes less time than a change of threads.
+    pub(crate) fn is_quick_to_search(&self) -> bool {
+        let current = self.inner.current.load();
+        current.catalog.len() <= MAX_QUICK_SKILLS && current.index.is_in_memory()
     }
 
     /// Returns why searches are less complete than configured, such as a model that cannot be used or an index that was

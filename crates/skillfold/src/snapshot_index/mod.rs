@@ -122,6 +122,13 @@ impl SnapshotIndex {
         self.built.get().is_some()
     }
 
+    /// Returns whether the index is built and in memory, and a search calls no model.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        let built = self.built.get();
+        let is_in_memory = built.is_some_and(|built| matches!(built.index, Index::Memory(_)));
+        is_in_memory && !self.uses_embeddings()
+    }
+
     /// Returns why searches are less complete than configured. Known once the index is built.
     pub(crate) fn problem(&self) -> Option<Arc<str>> {
         let built = self.built.get()?;

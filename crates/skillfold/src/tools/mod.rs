@@ -101,14 +101,26 @@ impl Session {
         answer
     }
 
-    /// Returns the cached answer of a call if it can be given without touching a file; never waits.
-    pub fn cached_answer(&self, tool: Tool, arguments: &Value) -> Option<Arc<ToolAnswer>> {
-        if self.state.is_restricted() {
+    /// Answers a call if that touches no file, waits for nothing and takes less than a change of threads: from the cache, or
+    /// by a search in memory among few skills. For hosts that must not block the thread; otherwise they call
+    /// [`answer`](Self::answer) on another one.
+    pub fn quick_answer(&self, tool: Tool, arguments: &Value) -> Option<Arc<ToolAnswer>> {
+        let cache = self.skills.checked_answers()?;
+        let key = AnswerKey::new(tool, self.envelope_of(tool), arguments);
+        let cache = (!self.state.is_restricted()).then_some(cache);
+        if let Some(answer) = cache.as_ref().and_then(|cache| cache.get(&key)) {
+            return answer.loaded().is_none().then_some(answer);
+        }
+        let is_quick =
+            matches!(tool, Tool::Search | Tool::List) && self.skills.is_quick_to_search();
+        if !is_quick {
             return None;
         }
-        let cache = self.skills.checked_answers()?;
-        let answer = cache.get(&AnswerKey::new(tool, self.envelope_of(tool), arguments))?;
-        answer.loaded().is_none().then_some(answer)
+        let answer = Arc::new(self.run(tool, arguments.clone()));
+        if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
+            cache.insert(key, Arc::clone(&answer));
+        }
+        Some(answer)
     }
 
     /// Records in the conversation what an answer gave to the model.
