@@ -63,11 +63,19 @@ impl SnapshotView {
         let listing = self.session.instructions(client, budget);
         log_left_out(&listing);
         let instructions = Arc::new(ClientInstructions {
-            tools: tools::for_client(&self.tools, listing.listed > 0 || client.is_none()),
+            tools: tools::for_client(&self.tools, !self.is_all_listed_by(client)),
             text: Some(listing.text).filter(|text| !text.is_empty()),
         });
         lock(&self.instructions).insert(key, Arc::clone(&instructions));
         instructions
+    }
+
+    /// Returns whether a client lists all skills itself.
+    fn is_all_listed_by(&self, client: Option<&Client>) -> bool {
+        let mut visible = self.catalog.visible();
+        client.is_some_and(|client| {
+            visible.all(|entry| client.lists(&entry) || !self.session.may_see(entry.id()))
+        })
     }
 }
 

@@ -40,12 +40,13 @@ fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     }
 }
 
-/// Returns the tools for a client. If it lists all skills itself, it gets those alone that find and load a skill.
+/// Returns the tools for a client. If it lists all skills itself, so that we have none of our own to list, it gets those
+/// alone that find and load a skill.
 ///
 /// Some clients defer tools until the model looks for them: they are told what the tools are found by and, if there are
 /// skills that only we list, that these two are needed from the start.
-pub(crate) fn for_client(tools: &[Tool], has_listing: bool) -> Vec<Tool> {
-    let shown = if has_listing {
+pub(crate) fn for_client(tools: &[Tool], has_own_skills: bool) -> Vec<Tool> {
+    let shown = if has_own_skills {
         tools
     } else {
         &tools[..tools.len().min(FIRST_TOOLS)]
@@ -53,7 +54,7 @@ pub(crate) fn for_client(tools: &[Tool], has_listing: bool) -> Vec<Tool> {
     let tools = shown.iter().enumerate().map(|(at, tool)| {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
-        if has_listing && at < FIRST_TOOLS {
+        if has_own_skills && at < FIRST_TOOLS {
             meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
         }
         tool.clone().with_meta(meta)

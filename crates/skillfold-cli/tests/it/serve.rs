@@ -196,6 +196,50 @@ fn instructions_are_what_the_client_keeps_and_does_not_list_itself() {
 }
 
 #[test]
+fn client_that_lists_all_skills_itself_gets_two_tools_and_the_way_to_search() {
+    let world = World::new(
+        "
+        //- person/.claude/skills/native/SKILL.md
+        ---
+        name: native
+        description: Listed by the client
+        ---
+        Do it.
+        ",
+    );
+    let ask = |name: &str, options: &[&str]| {
+        let said = INITIALIZE.replace(r#""name":"t""#, &format!(r#""name":"{name}""#));
+        let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
+        let (answers, _) = serve(&world, options, &format!("{said}{list}\n"));
+        let instructions = answers[0]["result"]["instructions"].as_str().unwrap();
+        let listed = answers.iter().find(|answer| answer["id"] == 3).unwrap();
+        let tools = listed["result"]["tools"].as_array().unwrap().iter();
+        let name = |tool: &serde_json::Value| {
+            let at_once = tool["_meta"]["anthropic/alwaysLoad"] == true;
+            format!(
+                "{}{}",
+                tool["name"].as_str().unwrap(),
+                if at_once { "!" } else { "" }
+            )
+        };
+        let tools: Vec<_> = tools.map(name).collect();
+        format!("{instructions}{}", tools.join(" "))
+    };
+    insta::assert_snapshot!(ask("claude-code", &[]), @"
+    Skills available: 1. A skill is a set of instructions for one kind of task. Before a complex task, describe it to `search_skills`; if a skill fits, call `load_skill` with its id and follow what it returns.
+    search_skills load_skill
+    ");
+    assert_eq!(
+        ask("other", &[]).lines().last().unwrap(),
+        "search_skills! load_skill! read_skill_resource list_skills"
+    );
+    insta::assert_snapshot!(ask("other", &["--set", "disclosure=triggered"]), @"
+    Skills available: 1. A skill is a set of instructions for one kind of task. Before a complex task, describe it to `search_skills`; if a skill fits, call `load_skill` with its id and follow what it returns.
+    search_skills! load_skill! read_skill_resource list_skills
+    ");
+}
+
+#[test]
 fn what_cannot_be_served_is_said_before_it_is_tried() {
     let world = world();
     let shown: Vec<String> = [

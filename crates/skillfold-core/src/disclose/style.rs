@@ -129,8 +129,8 @@ impl Style {
     pub(super) fn count_text(self, count: usize, tools: &ToolNames) -> String {
         match self {
             Self::Lines => format!(
-                "There are {count} skills: instructions for kinds of tasks. Before a complex task, describe it to \
-                 `{}`; if a skill fits, call `{}` with its id and follow what it returns.\n",
+                "Skills available: {count}. A skill is a set of instructions for one kind of task. Before a complex task, \
+                 describe it to `{}`; if a skill fits, call `{}` with its id and follow what it returns.\n",
                 tools.search, tools.load
             ),
             _ => self.more_line(count, tools),
