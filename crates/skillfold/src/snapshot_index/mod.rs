@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use skillfold_core::choose::{Finder, Suggestion};
@@ -36,6 +37,12 @@ const MAX_BODIES: usize = if cfg!(test) { 20 } else { 20_000 };
 /// Minimum skills for an index on disk, if there is a cache folder. Fewer are read faster than a user notices.
 #[cfg(feature = "index")]
 const MIN_DISK_SKILLS: usize = 1_000;
+
+/// How long a search waits for an index that is being built.
+const MAX_WAIT: Duration = Duration::from_millis(300);
+
+/// How often that wait looks.
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Maximum skills for embeddings. A search compares the request with each of them.
 const MAX_EMBEDDED: usize = 50_000;
@@ -146,8 +153,8 @@ impl SnapshotIndex {
         &self.catalog
     }
 
-    /// Builds the index on a thread of its own. Searches do not wait for it: until it is built, they look at the metadata
-    /// alone. If an earlier snapshot's index can be reused, the first search builds it instead, which is quick.
+    /// Builds the index on a thread of its own. Searches wait a moment for it at most: until it is built, they look at the
+    /// metadata alone. If an earlier snapshot's index can be reused, the first search builds it instead, which is quick.
     pub(crate) fn prepare(self: &Arc<Self>) {
         let is_quick = self.previous.load().is_some();
         if is_quick || self.is_built() || self.is_preparing.swap(true, Ordering::AcqRel) {
@@ -173,7 +180,7 @@ impl SnapshotIndex {
         limit: usize,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
     ) -> (Query, Hits) {
-        if self.is_preparing.load(Ordering::Acquire) && !self.is_built() {
+        if !self.wait_while_preparing() {
             let query = Query::new(request);
             let index = self.interim_index();
             let hits = Hits {
@@ -189,6 +196,18 @@ impl SnapshotIndex {
         };
         let hits = self.search_built(&query, limit, may_see);
         (query, hits)
+    }
+
+    /// Waits a moment if the index is being built: that of few skills is ready at once. Returns false if it takes longer.
+    fn wait_while_preparing(&self) -> bool {
+        let start = Instant::now();
+        while self.is_preparing.load(Ordering::Acquire) && !self.is_built() {
+            if start.elapsed() > MAX_WAIT {
+                return false;
+            }
+            thread::sleep(RETRY_INTERVAL);
+        }
+        true
     }
 
     /// Returns the index of the metadata, which are in memory.
@@ -463,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn search_does_not_wait_for_an_index_that_is_being_built() {
+    fn search_does_not_wait_long_for_an_index_that_is_being_built() {
         let resources = Arc::new(SearchResources {
             #[cfg(feature = "index")]
             cache_folder: None,
