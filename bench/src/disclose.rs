@@ -25,8 +25,8 @@ pub(crate) struct Arguments {
     /// Token budget of the listing: 2 % of a 200,000 token window
     #[arg(long, default_value_t = 4_000)]
     budget: u64,
-    /// Style of the listing: xml-rules, xml, markdown, tiers or bullets
-    #[arg(long, default_value = "xml-rules", value_parser = style)]
+    /// Style of the listing: lines, xml-rules, xml, markdown, tiers or bullets
+    #[arg(long, default_value = "lines", value_parser = style)]
     style: Style,
     /// Turns of one conversation over which the listing is compared
     #[arg(long, default_value_t = 1_000)]

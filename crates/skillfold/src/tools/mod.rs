@@ -94,11 +94,7 @@ impl Session {
         if let Some(answer) = cached.filter(|answer| self.is_current(answer)) {
             return answer;
         }
-        let answer = Arc::new(self.run(tool, arguments));
-        if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
-            cache.insert(key, Arc::clone(&answer));
-        }
-        answer
+        self.run_and_cache(tool, arguments, cache.as_deref(), key)
     }
 
     /// Answers a call if that touches no file, waits for nothing and takes less than a change of threads: from the cache, or
@@ -116,11 +112,7 @@ impl Session {
         if !is_quick {
             return None;
         }
-        let answer = Arc::new(self.run(tool, arguments.clone()));
-        if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
-            cache.insert(key, Arc::clone(&answer));
-        }
-        Some(answer)
+        Some(self.run_and_cache(tool, arguments.clone(), cache.as_deref(), key))
     }
 
     /// Records in the conversation what an answer gave to the model.
@@ -135,6 +127,20 @@ impl Session {
             self.state
                 .record_load(instructions, &loaded.arguments, tokens);
         }
+    }
+
+    fn run_and_cache(
+        &self,
+        tool: Tool,
+        arguments: Value,
+        cache: Option<&AnswerCache>,
+        key: AnswerKey,
+    ) -> Arc<ToolAnswer> {
+        let answer = Arc::new(self.run(tool, arguments));
+        if let Some(cache) = cache.filter(|_| answer.is_cacheable()) {
+            cache.insert(key, Arc::clone(&answer));
+        }
+        answer
     }
 
     fn answer_cache(&self) -> Option<Arc<AnswerCache>> {
