@@ -159,7 +159,7 @@ CLIENTS = [
 ]
 
 
-def install(cache, clients, node):
+def install(cache, clients):
     """Installs the packages of some clients, and what counts tokens, into a folder of npm; returns its modules."""
     packages = sorted([*(client.package for client in clients), "gpt-tokenizer@4.0.0"])
     stamp = cache / "installed"

@@ -74,7 +74,7 @@ class Bench:
     def __init__(self, skillfold, cache, clients):
         self.skillfold, self.cache = skillfold, cache
         self.node = shutil.which("node") or sys.exit("error: node is not installed")
-        self.modules = install(cache, clients, self.node)
+        self.modules = install(cache, clients)
         self.isolated = namespace() or sys.exit("error: the system allows no network namespace")
 
     def converse(self, client, home, script, name):
