@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use skillfold::core::Entry;
 use skillfold::{Origin, Settings, Skills, Watcher};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
@@ -23,11 +24,14 @@ pub(crate) fn run(
         tool_options = tool_options.structured();
     }
     let skills = host::skills(global, output)?;
-    if let Some(id) = &options.agent {
-        skills.agent(id)?;
+    let count = if let Some(id) = &options.agent {
         tool_options = tool_options.agent(id);
-    }
-    say_served(&skills, output);
+        let agent = skills.bind(skills.agent(id)?);
+        agent.with_view(|view| view.entries().filter(Entry::is_visible).count())
+    } else {
+        skills.catalog().visible().count()
+    };
+    say_served(count, &skills, output);
     say_ignored_settings(&skills, output);
     let server = Server::new(skills.clone(), tool_options);
     let _watcher = watch(&skills, &server)?;
@@ -167,9 +171,8 @@ fn access(global: &Global, options: &Serve, output: &mut Output) -> Result<Acces
 }
 
 /// Prints how many skills are served, and how many are withheld.
-fn say_served(skills: &Skills, output: &mut Output) {
-    let catalog = skills.catalog();
-    match catalog.visible().count() {
+fn say_served(count: usize, skills: &Skills, output: &mut Output) {
+    match count {
         0 => {
             output
                 .say("No skills to serve; `skillfold doctor` lists the folders that are searched");
@@ -179,5 +182,5 @@ fn say_served(skills: &Skills, output: &mut Output) {
             output.say(format!("{served} served"));
         }
     }
-    host::say_untrusted(&catalog, output);
+    host::say_untrusted(&skills.catalog(), output);
 }

@@ -203,7 +203,7 @@ impl ServerHandler for Server {
         let (start, shared) = (Instant::now(), &self.shared);
         let view = shared.view().await?;
         let tool = view.session.tool(&request.name);
-        let Some(tool) = tool.filter(|_| !view.tools.is_empty()) else {
+        let Some(tool) = tool.filter(|_| view.has_skills) else {
             let metrics = &shared.metrics;
             metrics.count_request(Method::UnknownTool, Outcome::Refused, start.elapsed());
             let unknown = format!("Unknown tool: {}", request.name);

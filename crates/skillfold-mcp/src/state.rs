@@ -41,8 +41,10 @@ pub(crate) struct SnapshotView {
     pub(crate) catalog: Arc<Catalog>,
     /// Answers the calls of all conversations, and is itself none.
     pub(crate) session: Session,
-    /// The tools; none if there is no skill for a model.
-    pub(crate) tools: Vec<Tool>,
+    /// Whether there is a skill for a model. Without one there are no tools.
+    pub(crate) has_skills: bool,
+    /// Whether tools have the schemas of their answers.
+    structured: bool,
     /// The instructions for each kind of client that was seen.
     instructions: Mutex<HashMap<ClientKind, Arc<ClientInstructions>>>,
 }
@@ -63,19 +65,11 @@ impl SnapshotView {
         let listing = self.session.instructions(client, budget);
         log_left_out(&listing);
         let instructions = Arc::new(ClientInstructions {
-            tools: tools::for_client(&self.tools, !self.is_all_listed_by(client)),
+            tools: tools::for_client(&self.session, client, self.structured),
             text: Some(listing.text).filter(|text| !text.is_empty()),
         });
         lock(&self.instructions).insert(key, Arc::clone(&instructions));
         instructions
-    }
-
-    /// Returns whether a client lists all skills itself.
-    fn is_all_listed_by(&self, client: Option<&Client>) -> bool {
-        let mut visible = self.catalog.visible();
-        client.is_some_and(|client| {
-            visible.all(|entry| client.lists(&entry) || !self.session.may_see(entry.id()))
-        })
     }
 }
 
@@ -205,7 +199,8 @@ impl ServerState {
             }
         };
         SnapshotView {
-            tools: tools::definitions(&session, self.options.structured),
+            has_skills: !session.tools().is_empty(),
+            structured: self.options.structured,
             session,
             catalog,
             instructions: Mutex::default(),

@@ -5,21 +5,12 @@ use rmcp::model::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skillfold::{Block, Session, Tool as Kind, ToolAnswer, ToolDefinition};
+use skillfold::{Block, Client, Session, Tool as Kind, ToolAnswer, ToolDefinition};
 
 use crate::metrics::Method;
 
-/// The first tools of the list, which search for a skill and load it.
-const FIRST_TOOLS: usize = 2;
-
 /// What the search of a client finds the tools by.
 const SEARCH_HINT: &str = "skills: instructions for kinds of tasks; find, load and read them";
-
-/// Returns the definitions of the tools. With `structured`, they have the schemas of their answers.
-pub(crate) fn definitions(session: &Session, structured: bool) -> Vec<Tool> {
-    let tools = session.tools().into_iter();
-    tools.map(|tool| definition(tool, structured)).collect()
-}
 
 fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     let annotations = ToolAnnotations::with_title(definition.title)
@@ -40,24 +31,23 @@ fn definition(definition: ToolDefinition, structured: bool) -> Tool {
     }
 }
 
-/// Returns the tools for a client. If it lists all skills itself, so that we have none of our own to list, it gets those
-/// alone that find and load a skill.
+/// Returns the tools for a client. With `structured`, they have the schemas of their answers.
 ///
 /// Some clients defer tools until the model looks for them: they are told what the tools are found by and, if there are
-/// skills that only we list, that these two are needed from the start.
-pub(crate) fn for_client(tools: &[Tool], has_own_skills: bool) -> Vec<Tool> {
-    let shown = if has_own_skills {
-        tools
-    } else {
-        &tools[..tools.len().min(FIRST_TOOLS)]
-    };
-    let tools = shown.iter().enumerate().map(|(at, tool)| {
+/// skills that they do not list themselves, that those to find and load a skill are needed from the start.
+pub(crate) fn for_client(
+    session: &Session,
+    client: Option<&Client>,
+    structured: bool,
+) -> Vec<Tool> {
+    let is_listed = session.is_listed_by(client);
+    let tools = session.tools_for(client).into_iter().map(|tool| {
         let mut meta = MetaObject::new();
         meta.insert("anthropic/searchHint".to_owned(), Value::from(SEARCH_HINT));
-        if has_own_skills && at < FIRST_TOOLS {
+        if !is_listed && matches!(tool.tool, Kind::Search | Kind::Load) {
             meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
         }
-        tool.clone().with_meta(meta)
+        definition(tool, structured).with_meta(meta)
     });
     tools.collect()
 }

@@ -113,6 +113,7 @@ fn agent_is_served_what_it_sees_and_the_log_names_nothing_else() {
     let (answers, heard) = serve(&world, &options, &said);
     assert_eq!(ids(&answers), ["pdf"]);
     assert_eq!(answers.len(), 14);
+    assert!(heard.contains("\n1 skill is served\n"), "{heard}");
     for said in answers.iter().map(ToString::to_string).chain([heard]) {
         let asked = said.contains("There is no skill `") || said.contains("refused a skill");
         assert!(
@@ -232,6 +233,12 @@ fn client_that_lists_all_skills_itself_gets_two_tools_and_the_way_to_search() {
     assert_eq!(
         ask("other", &[]).lines().last().unwrap(),
         "search_skills! load_skill! read_skill_resource list_skills"
+    );
+    // The command shows what the server gives.
+    let shown = world.run(&["prompt", "--client", "claude-code"]);
+    assert!(
+        shown.contains("\nload_skill: ") && !shown.contains("list_skills"),
+        "{shown}"
     );
     insta::assert_snapshot!(ask("other", &["--set", "disclosure=triggered"]), @"
     Skills available: 1. A skill is a set of instructions for one kind of task. Before a complex task, describe it to `search_skills`; if a skill fits, call `load_skill` with its id and follow what it returns.

@@ -38,12 +38,12 @@ pub(crate) fn list(shared: &ServerState, cursor: Option<&str>) -> ListResourcesR
 
 /// Returns the URI template.
 pub(crate) fn templates(shared: &ServerState) -> ListResourceTemplatesResult {
-    let templates = if shared.current_view().tools.is_empty() {
-        Vec::new()
-    } else {
+    let templates = if shared.current_view().has_skills {
         let template = ResourceTemplate::new("skill://{name}/{+path}", "skill-file")
             .with_description("A file of a skill");
         vec![template]
+    } else {
+        Vec::new()
     };
     ListResourceTemplatesResult::with_all_items(templates)
 }

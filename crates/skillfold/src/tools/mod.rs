@@ -15,6 +15,7 @@ pub use definition::ToolDefinition;
 pub use media::{BYTES_TYPE, media_type};
 
 use crate::answer::{AnswerCache, AnswerKey, Tool, ToolAnswer};
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -30,6 +31,26 @@ impl Session {
         } else {
             Vec::new()
         }
+    }
+
+    /// Returns the definitions of the tools for a client's model. A client that lists all skills itself gets those alone that
+    /// find and load a skill.
+    pub fn tools_for(&self, client: Option<&Client>) -> Vec<ToolDefinition> {
+        let mut tools = self.tools();
+        if self.is_listed_by(client) {
+            tools.retain(|tool| matches!(tool.tool, Tool::Search | Tool::Load));
+        }
+        tools
+    }
+
+    /// Returns whether a client itself lists all skills that the conversation may see.
+    pub fn is_listed_by(&self, client: Option<&Client>) -> bool {
+        client.is_some_and(|client| {
+            self.skills.with_snapshot(|catalog, _| {
+                let mut visible = catalog.visible();
+                visible.all(|entry| client.lists(&entry) || !self.state.may_see(entry.id()))
+            })
+        })
     }
 
     /// Returns the tool that has a name in this conversation.

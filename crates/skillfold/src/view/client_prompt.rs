@@ -47,11 +47,14 @@ impl ClientPrompt {
     /// Creates the view of [instructions](Session::instructions) for a client.
     pub fn new(client: &Client, session: &Session, listing: &Listing) -> Self {
         let counter = &session.policy().counter;
-        let tools = session.tools().into_iter().map(|tool| ToolView {
-            name: tool.name,
-            description: tool.description,
-            input_schema: tool.input_schema,
-        });
+        let tools = session
+            .tools_for(Some(client))
+            .into_iter()
+            .map(|tool| ToolView {
+                name: tool.name,
+                description: tool.description,
+                input_schema: tool.input_schema,
+            });
         let tools: Vec<_> = tools.collect();
         let texts = tools.iter().flat_map(|tool| {
             let schema = tool.input_schema.to_string();
