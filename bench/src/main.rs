@@ -20,6 +20,7 @@ mod search;
 mod seeds;
 mod sessions;
 mod tokens;
+mod words;
 
 use std::error::Error;
 use std::io;
@@ -35,7 +36,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// Count how often the right skill is given without being requested, and how often a forbidden one is
+    /// Count how often a hook gives or names the right skill, and how often it speaks though nothing is needed
     Activation(activation::Arguments),
     /// Compare the linter's verdicts with the reference validator's
     Agreement(agreement::Arguments),
@@ -67,6 +68,8 @@ enum Question {
     Sessions(sessions::Arguments),
     /// Compare the token estimate with an exact count
     Tokens(tokens::Arguments),
+    /// Count how common words are in real skills, for the engine's table
+    Words(words::Arguments),
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -88,6 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Seeds(arguments) => seeds::run(&arguments, &mut out),
         Question::Sessions(arguments) => sessions::run(&arguments, &mut out),
         Question::Tokens(arguments) => tokens::run(&arguments, &mut out),
+        Question::Words(arguments) => words::run(&arguments, &mut out),
     };
     match result {
         // The reader closed the pipe, which is not an error.

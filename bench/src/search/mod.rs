@@ -5,7 +5,7 @@ mod dump;
 mod engine;
 #[cfg(feature = "fts5")]
 mod fts5;
-mod half;
+pub(crate) mod half;
 mod meaning;
 mod method;
 mod metrics;

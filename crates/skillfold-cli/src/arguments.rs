@@ -1,13 +1,14 @@
 //! The command line.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
 use skillfold::core::{Envelope, Scope};
+use skillfold_hook::HookClient;
 use skillfold_setup::Client;
 
 const EXIT_CODES: &str = "\
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Work in this folder
@@ -119,6 +120,8 @@ pub(crate) enum Command {
     Why(Why),
     /// Serve skills to agents over MCP, on stdin and stdout or over HTTP
     Serve(Serve),
+    /// Answer a client's hook: read its event on stdin, and print what to add to the prompt
+    Hook(Hook),
     /// Check skills for problems, and fix what can be fixed safely
     Check(Check),
     /// Run the trigger queries that skills ship, and show which skills are confused
@@ -145,6 +148,16 @@ pub(crate) enum Command {
         /// Print the page of one command
         command: Vec<String>,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Hook {
+    /// The client that calls it, such as claude-code or codex; recognised by the event if left out
+    #[arg(long, value_name = "CLIENT")]
+    pub(crate) client: Option<HookClient>,
+    /// Build the index of the skills instead, for the next prompts
+    #[arg(long, hide = true)]
+    pub(crate) build_index: bool,
 }
 
 #[derive(Args, Debug)]
@@ -187,6 +200,9 @@ pub(crate) struct Search {
     /// Include skills that a model may not see: shadowed, disabled, untrusted, for people only
     #[arg(long)]
     pub(crate) all: bool,
+    /// Say how likely a skill is as a number too
+    #[arg(long)]
+    pub(crate) numbers: bool,
 }
 
 #[derive(Args, Debug)]
@@ -298,10 +314,23 @@ pub(crate) struct Compose {
 #[derive(Args, Debug)]
 pub(crate) struct Why {
     /// The latest message of the user
-    pub(crate) request: String,
+    #[arg(required_unless_present = "last")]
+    pub(crate) request: Option<String>,
     /// Explain why this skill would not be chosen: its id, name or folder name
     #[arg(long, value_name = "ID")]
     pub(crate) skill: Vec<String>,
+    /// Show what the hook did for the last prompts, from its log
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        num_args = 0..=1,
+        default_missing_value = "1",
+        conflicts_with_all = ["request", "skill"]
+    )]
+    pub(crate) last: Option<NonZeroU16>,
+    /// Say how likely a skill is as a number too
+    #[arg(long)]
+    pub(crate) numbers: bool,
 }
 
 #[derive(Args, Debug)]
@@ -418,11 +447,14 @@ pub(crate) struct Test {
 
 #[derive(Args, Debug)]
 pub(crate) struct Stats {
-    /// The log, written by `--trace` or a host's `TraceLines`; `-` is stdin
-    pub(crate) file: PathBuf,
+    /// The log, written by `--trace` or a host's `TraceLines`; `-` is stdin; without it, the log of the hook
+    pub(crate) file: Option<PathBuf>,
     /// Print a row for every N outcomes instead of every day
     #[arg(long, value_name = "NUMBER")]
     pub(crate) every: Option<NonZeroU64>,
+    /// Write a chart of the requests over time into this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -447,12 +479,15 @@ pub(crate) struct New {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
 pub(crate) struct Setup {
-    /// The client
-    pub(crate) client: ClientName,
+    /// The client; without it, all clients that you have, server and hook
+    pub(crate) client: Option<ClientName>,
     /// Change the project's configuration, shared by everyone who works on it, instead of yours
     #[arg(long)]
     pub(crate) project: bool,
-    /// Remove the entry again
+    /// Also add the hook, which brings skills to each prompt
+    #[arg(long)]
+    pub(crate) hook: bool,
+    /// Remove the server and the hook again
     #[arg(long)]
     pub(crate) undo: bool,
     /// Only show the change

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use skillfold::core::Entry;
 use skillfold::core::catalog::Status;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{Doctor, DoctorSummary, Document, RootCacheState, RootState};
-use skillfold::{DiscoveryReport, SettingFinding, Skills};
+use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
+use skillfold::{Conversations, DiscoveryReport, Environment, SettingFinding, Skills};
+use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
 
 use crate::arguments::Global;
 use crate::failure::{EXIT_PROBLEMS, Failure};
@@ -19,7 +20,8 @@ const INDENT: &str = "      ";
 
 pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
     let skills = host::host(global)?.discover_lenient();
-    let doctor = Doctor::new(&skills);
+    let environment = host::environment(global)?;
+    let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
     let report = skills.report();
     let has_error = |root: &RootState| {
         root.outcome == "missing"
@@ -39,9 +41,50 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
         print_roots(&doctor.roots, output)?;
         print_skills(&skills, output)?;
         print_refused(&skills, output)?;
+        print_hooks(&doctor.hooks, output)?;
         output.say(summary_text(&doctor.summary));
     }
     Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }))
+}
+
+/// Returns the hooks of the clients that the user has.
+fn hooks(environment: &Environment) -> Vec<HookState> {
+    let heard = Conversations::of_user(environment).map(|conversations| conversations.last_heard());
+    let heard = heard.unwrap_or_default();
+    let clients = Client::ALL.into_iter();
+    let clients = clients.filter(|client| client.has_hooks() && client.is_used(environment));
+    clients
+        .map(|client| {
+            let name = client.name();
+            let removal = SetupPlan::undo_hook(environment, client, ClientFile::User);
+            let is_installed = removal.is_ok_and(|plan| plan.change() != SetupChange::Nothing);
+            HookState::new(name, is_installed, heard.get(name).copied())
+        })
+        .collect()
+}
+
+fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> {
+    if hooks.is_empty() {
+        return Ok(());
+    }
+    output.line(paint(BOLD, "Hooks"))?;
+    for hook in hooks {
+        let client = &hook.client;
+        let state = match (&hook.last_heard, hook.installed) {
+            (Some(heard), _) => paint(GOOD, format!("last heard {heard}")),
+            (None, true) if client == "codex" => paint(
+                WARN,
+                "installed, not heard in 30 days; type `/hooks` in Codex to approve it",
+            ),
+            (None, true) => paint(WARN, "installed, not heard in 30 days"),
+            (None, false) => paint(
+                DIM,
+                format!("not installed; `skillfold setup {client} --hook` adds it"),
+            ),
+        };
+        output.line(format!("  {client:12}  {state}"))?;
+    }
+    output.line("")
 }
 
 fn print_settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), Failure> {

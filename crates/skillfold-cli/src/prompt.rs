@@ -12,7 +12,7 @@ use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{DIM, Output, paint, pluralize};
-use crate::why::{percent, say_unread};
+use crate::why::{likelihood, say_unread};
 
 /// Maximum matching skills listed.
 const MAX_DECISIONS: usize = 20;
@@ -164,7 +164,7 @@ fn run_for_client(
 
 fn decision_text(decision: &DecisionView) -> String {
     let how = match (decision.signal.as_str(), decision.confidence) {
-        ("search", Some(confidence)) => format!("search, {} likely", percent(confidence)),
+        ("search", Some(confidence)) => format!("search, {}", likelihood(confidence, false)),
         (signal, _) => format!("{signal} `{}`", visible(&decision.evidence)),
     };
     let what = match decision.outcome.as_str() {

@@ -9,7 +9,7 @@ use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
-use crate::why::say_unread;
+use crate::why::{likelihood, say_unread};
 
 pub(crate) fn run(
     global: &Global,
@@ -29,16 +29,16 @@ pub(crate) fn run(
         output.json(Document::Search(search))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&search, output)?;
+    print(&search, options.numbers, output)?;
     if !options.all {
         host::say_untrusted(found.catalog(), output);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
+fn print(search: &SearchView, numbers: bool, output: &mut Output) -> Result<(), Failure> {
     for found in &search.found {
-        output.line(result_line(found))?;
+        output.line(result_line(found, numbers))?;
         if let Some(snippet) = &found.snippet {
             output.line(format!("   {}", highlight(snippet)))?;
         }
@@ -58,13 +58,13 @@ fn print(search: &SearchView, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn result_line(found: &FoundSkill) -> String {
+fn result_line(found: &FoundSkill, numbers: bool) -> String {
     let skill = &found.skill;
     let scope = match skill.status.as_str() {
         "active" => paint(DIM, &skill.scope),
         status => paint(WARN, format!("{}, {status}", skill.scope)),
     };
-    let confidence = format!("{:.0} %", found.confidence * 100.0);
+    let confidence = likelihood(found.confidence, numbers);
     let (rank, id) = (found.rank, paint(BOLD, visible(&skill.id)));
     format!("{rank}. {id}  {scope}  {}", paint(DIM, confidence))
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use skillfold::core::Entry;
-use skillfold::{Origin, Settings, Skills, Watcher};
+use skillfold::{Conversations, Origin, Settings, Skills, Watcher};
 use skillfold_mcp::{Access, HttpLimits, HttpOptions, Options, Server, Token};
 
 use crate::arguments::{Global, Serve};
@@ -31,6 +31,13 @@ pub(crate) fn run(
     } else {
         skills.catalog().visible().count()
     };
+    if options.http.is_none() {
+        let environment = host::environment(global)?;
+        let conversation = environment.client_variable("CLAUDE_CODE_SESSION_ID");
+        if let Some(conversations) = Conversations::of_user(&environment) {
+            tool_options = tool_options.share(conversations, conversation.map(str::to_owned));
+        }
+    }
     say_served(count, &skills, output);
     say_ignored_settings(&skills, output);
     let server = Server::new(skills.clone(), tool_options);

@@ -1,18 +1,20 @@
 //! `skillfold stats`
 
 use std::fs::OpenOptions;
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
 use skillfold::view::{self, Document};
-use skillfold::{LogCounts, PeriodLength, Tally};
+use skillfold::{HookStats, LogCounts, PeriodLength, StatsPeriod, Tally};
 
 use crate::arguments::{Global, Stats as Options};
+use crate::chart::{Series, line_chart, svg};
 use crate::failure::Failure;
+use crate::hook;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
 
@@ -33,14 +35,43 @@ pub(crate) fn run(
     let period_length = options
         .every
         .map_or(PeriodLength::Day, PeriodLength::Outcomes);
-    let stats = read(global, &options.file, period_length)?;
+    let log = match &options.file {
+        Some(file) => file.clone(),
+        None => hook_log(global)?,
+    };
+    let stats = read(global, &log, period_length)?;
     if output.is_json() {
         output.json(Document::Stats(view::StatsView::new(&stats, period_length)))?;
     } else {
         print(&stats, period_length, output)?;
     }
+    if let Some(file) = &options.svg {
+        write_svg(global, &stats, file)?;
+    }
     say_log_summary(&stats, output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Opens a log; `name` is what the user calls it.
+pub(crate) fn open(path: &Path, name: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    let opened = OpenOptions::new().read(true).open(path);
+    let name = name.to_string_lossy();
+    let opened = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::not_found(name),
+        _ => Error::read(name, error),
+    })?;
+    Ok(Box::new(BufReader::with_capacity(1 << 16, opened)))
+}
+
+/// Returns the path of the hook's log, which must exist.
+pub(crate) fn hook_log(global: &Global) -> Result<PathBuf, Failure> {
+    let folder = host::environment(global)?.state_folder();
+    let log = folder.map(|folder| folder.join(hook::LOG_FILE));
+    log.filter(|log| log.exists()).ok_or_else(|| Failure::System {
+        message: "The hook has no log".to_owned(),
+        hint: "Set `hook_log = true` in your settings, and `log_content = true` if the log may contain what you write; then use the client"
+            .to_owned(),
+    })
 }
 
 fn read(
@@ -53,12 +84,7 @@ fn read(
     let log: Box<dyn BufRead> = if file.as_os_str() == STDIN {
         Box::new(io::stdin().lock())
     } else {
-        let opened = OpenOptions::new().read(true).open(&path);
-        let opened = opened.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::not_found(name()),
-            _ => Error::read(name(), error),
-        })?;
-        Box::new(BufReader::with_capacity(1 << 16, opened))
+        open(&path, file)?
     };
     let stats =
         skillfold::Stats::read(log, period_length).map_err(|error| Error::read(name(), error))?;
@@ -93,7 +119,102 @@ fn print(
         output.line(paint(BOLD, row("all", width, &stats.all)))?;
     }
     print_wrong_skills(stats, output)?;
-    print_signals(stats, output)
+    print_signals(stats, output)?;
+    print_hook(stats, output)?;
+    print_chart(stats, output)
+}
+
+/// Prints what the hook did with each skill.
+fn print_hook(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+    if stats.hook.is_empty() {
+        return Ok(());
+    }
+    let shown = &stats.hook[..stats.hook.len().min(MAX_SKILLS)];
+    let ids: Vec<_> = shown
+        .iter()
+        .map(|skill| ellipsize(&visible(&skill.id), MAX_ID_CHARS).into_owned())
+        .collect();
+    let width = ids.iter().map(|id| id.chars().count()).max();
+    let width = width.unwrap_or_default().max("By the hook".len());
+    output.line("")?;
+    let head = format!(
+        "{:width$}  given  suggested  loaded  ignored  named",
+        "By the hook"
+    );
+    output.line(paint(BOLD, head))?;
+    for (id, skill) in ids.iter().zip(shown) {
+        let ignored = skill.ignored();
+        let HookStats {
+            given,
+            suggested,
+            loaded,
+            named,
+            ..
+        } = skill;
+        output.line(format!(
+            "{id:width$}  {given:5}  {suggested:9}  {loaded:6}  {ignored:7}  {named:5}"
+        ))?;
+    }
+    match stats.hook.len() - shown.len() {
+        0 => Ok(()),
+        more => {
+            let more = pluralize(more, "more skill", "more skills");
+            output.line(format!("{more}; `--json` has them all"))
+        }
+    }
+}
+
+/// Prints lines of the requests over time, if there is more than one period.
+fn print_chart(stats: &skillfold::Stats, output: &mut Output) -> Result<(), Failure> {
+    if stats.periods.len() < 2 {
+        return Ok(());
+    }
+    for series in series(stats) {
+        let highest = series.values.iter().max().copied().unwrap_or_default();
+        output.line("")?;
+        output.line(format!("{}, at most {highest}", series.name))?;
+        for line in line_chart(&series.values, MAX_PERIODS) {
+            output.line(format!("  {line}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn series(stats: &skillfold::Stats) -> [Series<'static>; 2] {
+    let values = |count: fn(&Tally) -> u64| {
+        let periods = stats.periods.iter();
+        periods.map(|period| count(&period.tally)).collect()
+    };
+    [
+        Series {
+            name: "Requests",
+            color: "#1f77b4",
+            values: values(|tally| tally.turns),
+        },
+        Series {
+            name: "Requests with a skill",
+            color: "#d62728",
+            values: values(|tally| tally.matched_turns),
+        },
+    ]
+}
+
+fn write_svg(global: &Global, stats: &skillfold::Stats, file: &Path) -> Result<(), Failure> {
+    let first = stats.periods.first().map(StatsPeriod::from);
+    let last = stats.periods.last().map(StatsPeriod::to);
+    let text = svg(
+        &series(stats),
+        &first.unwrap_or_default(),
+        &last.unwrap_or_default(),
+    );
+    let path = host::environment(global)?.directory().join(file);
+    let opened = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&path);
+    let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Error::write(path.to_string_lossy(), error).into())
 }
 
 fn row(name: &str, width: usize, tally: &Tally) -> String {
@@ -196,7 +317,7 @@ fn say_log_summary(stats: &skillfold::Stats, output: &mut Output) {
         lines(stats.all.turns),
         lines(stats.all.outcomes())
     ));
-    if stats.all.outcomes() == 0 {
+    if stats.all.outcomes() == 0 && stats.hook.is_empty() {
         output.say(
             "No line has feedback on a skill: a host records it with `Session::record_feedback` and logs it with `TraceLines`",
         );

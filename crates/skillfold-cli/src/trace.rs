@@ -1,6 +1,6 @@
 //! Logging: JSON lines to a file, and text to stderr.
 
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,6 +45,26 @@ pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
     // This process has no other subscriber.
     set_global_default(tracing_subscriber::registry().with(layers))
         .map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// Appends events to a file in a folder of the user from now on, unless they are logged already. If that fails, a warning says
+/// so.
+pub(crate) fn append_to(folder: &Path, name: &str) {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let opened = builder.create(folder);
+    match opened.and_then(|()| trace_file_options().open(folder.join(name))) {
+        Ok(file) => {
+            let layer = TraceLines::new(WarnOnce(file));
+            // The arguments may have asked for a log.
+            drop(set_global_default(
+                tracing_subscriber::registry().with(layer),
+            ));
+        }
+        Err(error) => warn_once(&error),
+    }
 }
 
 /// Returns a layer that appends JSON lines to a file, or writes them to stderr.

@@ -2,15 +2,17 @@
 
 use std::process::ExitCode;
 
-use skillfold::core::ContextLifetime;
 use skillfold::core::diagnostic::visible;
 use skillfold::core::text::ellipsize;
-use skillfold::view::{Bytes, Document, MatchedSkill, NearTrigger, Unmatched, Why};
+use skillfold::core::{ContextLifetime, Error};
+use skillfold::view::{Bytes, Document, HookPrompts, MatchedSkill, NearTrigger, Unmatched, Why};
+use skillfold::{HookPrompt, HookPromptSkill};
 
 use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{DIM, Output, paint, pluralize};
+use crate::output::{BOLD, DIM, Output, paint, pluralize};
+use crate::stats;
 
 /// Maximum triggers of a skill shown.
 const MAX_TRIGGERS: usize = 5;
@@ -26,30 +28,34 @@ pub(crate) fn run(
     options: &arguments::Why,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
+    if let Some(number) = options.last {
+        return show_last(global, number.get().into(), options.numbers, output);
+    }
+    let request = options.request.as_deref().unwrap_or_default();
     let skills = host::skills(global, output)?;
     let policy = skills.report().settings.policy();
     let mut session = skills.session(policy, ContextLifetime::History);
     // As for a model: a skill that is already listed is not announced again.
     session.listing();
     let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
-    let explanation = session.why(&options.request, &ids)?;
-    let why = Why::new(&options.request, session.policy(), &explanation);
+    let explanation = session.why(request, &ids)?;
+    let why = Why::new(request, session.policy(), &explanation);
     if output.is_json() {
         output.json(Document::Why(Box::new(why)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&why, output)?;
+    print(&why, options.numbers, output)?;
     host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
+fn print(why: &Why, numbers: bool, output: &mut Output) -> Result<(), Failure> {
     if why.matched.is_empty() {
         output.line(no_match_text(why))?;
     }
     for matched in why.matched.iter().take(MAX_MATCHES) {
-        output.line(match_text(matched))?;
+        output.line(match_text(matched, numbers))?;
     }
     let more = why.matched.len().saturating_sub(MAX_MATCHES);
     if more > 0 {
@@ -57,7 +63,7 @@ fn print(why: &Why, output: &mut Output) -> Result<(), Failure> {
         output.line(format!("{more}; `--json` has them all"))?;
     }
     for unmatched in &why.unmatched {
-        print_unmatched(unmatched, output)?;
+        print_unmatched(unmatched, numbers, output)?;
     }
     say_unread(why.unread, why.unread_by_patterns, output);
     output.say(paint(
@@ -98,13 +104,13 @@ fn no_match_text(why: &Why) -> &'static str {
 }
 
 /// Returns the text for a matching skill.
-fn match_text(matched: &MatchedSkill) -> String {
+fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
     let decision = &matched.decision;
     let how = match (decision.signal.as_str(), decision.confidence) {
         ("mention", _) => "the request names it".to_owned(),
         ("phrase", _) => "a trigger phrase matches".to_owned(),
         ("search", Some(confidence)) => {
-            format!("search finds it, confidence {}", percent(confidence))
+            format!("search finds it: {}", likelihood(confidence, numbers))
         }
         _ => "a trigger matches".to_owned(),
     };
@@ -146,7 +152,11 @@ fn match_text(matched: &MatchedSkill) -> String {
     )
 }
 
-fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Failure> {
+fn print_unmatched(
+    unmatched: &Unmatched,
+    numbers: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
     output.line(format!(
         "-  {}\n   {}\n   hint: {}",
         visible(&unmatched.id),
@@ -154,7 +164,8 @@ fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Fai
         unmatched.hint
     ))?;
     if let Some(confidence) = unmatched.confidence {
-        output.line(format!("   search confidence: {}", percent(confidence)))?;
+        let likelihood = likelihood(confidence, numbers);
+        output.line(format!("   by search: {likelihood}"))?;
     }
     for trigger in unmatched.triggers.iter().take(MAX_TRIGGERS) {
         output.line(format!("   {}", near_text(trigger)))?;
@@ -194,9 +205,90 @@ fn near_text(near: &NearTrigger) -> String {
     }
 }
 
-/// Formats a probability as a percentage.
-pub(crate) fn percent(confidence: f32) -> String {
-    format!("{:.0} %", confidence * 100.0)
+/// Shows what the hook did for the last prompts.
+fn show_last(
+    global: &Global,
+    number: usize,
+    numbers: bool,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let path = stats::hook_log(global)?;
+    let prompts = HookPrompt::read_last(stats::open(&path, &path)?, number)
+        .map_err(|error| Error::read(path.to_string_lossy(), error))?;
+    if output.is_json() {
+        output.json(Document::HookPrompts(HookPrompts::new(prompts)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if prompts.is_empty() {
+        output.say("The hook has heard no prompt since its log is on");
+    }
+    for prompt in &prompts {
+        let conversation = prompt.conversation.as_deref();
+        let conversation = visible(conversation.unwrap_or("without a name"));
+        let head = format!(
+            "{}  {}  conversation {conversation}",
+            visible(&prompt.time),
+            visible(&prompt.client)
+        );
+        output.line(paint(BOLD, head))?;
+        match &prompt.request {
+            Some(request) => output.line(format!("  {}", quote(request)))?,
+            None => output.line(paint(DIM, "  (`log_content` is off)"))?,
+        }
+        if prompt.skills.is_empty() {
+            output.line("  nothing was added")?;
+        }
+        for skill in &prompt.skills {
+            output.line(hook_skill_text(skill, numbers))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns what the hook did with a skill, and why.
+fn hook_skill_text(skill: &HookPromptSkill, numbers: bool) -> String {
+    let what = match skill.outcome.as_str() {
+        "given" => "instructions given",
+        "suggested" => "suggested in a line",
+        "named" => "named, the client loads it itself",
+        "known" => "nothing added, the model has it",
+        "no_room" => "suggested in a line, its instructions are too long for the client",
+        "later" => "suggested in a line, others came first",
+        other => other,
+    };
+    let how = match skill.by.as_str() {
+        "mention" => "the prompt names it".to_owned(),
+        "search" => "search finds it".to_owned(),
+        _ => format!("trigger `{}`", quote(&skill.evidence)),
+    };
+    let likely = match skill.confidence {
+        Some(confidence) if skill.by == "search" => {
+            #[expect(clippy::cast_possible_truncation, reason = "it is between 0 and 1")]
+            let confidence = confidence as f32;
+            format!(": {}", likelihood(confidence, numbers))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "  {}: {} ({how}{likely})",
+        visible(&skill.id),
+        visible(what)
+    )
+}
+
+/// Returns a probability as a word, and as a percentage if asked for.
+pub(crate) fn likelihood(confidence: f32, with_number: bool) -> String {
+    let word = match confidence {
+        0.6.. => "strong",
+        0.4.. => "likely",
+        0.15.. => "possible",
+        _ => "unlikely",
+    };
+    if with_number {
+        format!("{word}, {:.0} %", confidence * 100.0)
+    } else {
+        word.to_owned()
+    }
 }
 
 fn token_count(tokens: u64) -> String {

@@ -280,6 +280,8 @@ codes! {
     // Triggers.
     TriggerPattern "SF751" Warning "A pattern under `triggers` cannot be used",
         "Correct the regular expression; look-around and back-references are not supported";
+    TriggerCommon "SF752" Info "A trigger is a common word; the hook only suggests the skill by it",
+        "Use a phrase that only requests for this skill have, such as `merge pdf files` instead of `merge`";
 
     // Loading.
     ChangedSince "SF801" Info "The file changed since the last scan and was read again",

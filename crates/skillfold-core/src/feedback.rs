@@ -72,7 +72,7 @@ impl From<&Outcome> for DisclosureLevel {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Given(..) | Outcome::Known => Self::Full,
-            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested => Self::Line,
+            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Named => Self::Line,
             Outcome::Failed(_) => Self::Nothing,
         }
     }

@@ -74,8 +74,11 @@ struct SkillMemory {
     #[serde(default)]
     arguments: Box<str>,
     /// Whether it is in the text that the conversation started with, which the host keeps.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_false")]
     is_in_prompt: bool,
+    /// Whether the model has a line about it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    has_line: bool,
 }
 
 impl Session {
@@ -175,7 +178,12 @@ impl Session {
                     }
                 }
                 Outcome::Known => self.mark_used(&decision.id),
-                Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {}
+                Outcome::Suggested | Outcome::Named => {
+                    if self.lifetime == ContextLifetime::History {
+                        self.skills.entry(decision.id.clone()).or_default().has_line = true;
+                    }
+                }
+                Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
             }
         }
         if let Some(shown) = &mut self.shown
@@ -325,6 +333,9 @@ impl Session {
                 skill.given = None;
             }
         }
+        for skill in self.skills.values_mut() {
+            skill.has_line = false;
+        }
         if let Some(shown) = &mut self.shown {
             shown.reset_to_listing();
         }
@@ -347,6 +358,31 @@ impl Session {
     /// Returns whether the conversation may see only some of the skills.
     pub fn is_restricted(&self) -> bool {
         self.visible.is_some()
+    }
+
+    /// Returns whether the model got a skill's instructions, of whatever revision, and still has them.
+    pub fn has_skill(&self, id: &str) -> bool {
+        self.skills
+            .get(id)
+            .is_some_and(|skill| skill.given.is_some())
+    }
+
+    /// Removes the arguments that skills were given with: they may repeat what the user wrote.
+    pub fn remove_arguments(&mut self) {
+        for skill in self.skills.values_mut() {
+            skill.arguments = Box::default();
+        }
+    }
+
+    /// Forgets all but the `limit` skills that were used last: these may be given again.
+    pub fn forget_oldest(&mut self, limit: usize) {
+        while self.skills.len() > limit {
+            let oldest = self.skills.iter().min_by_key(|(_, skill)| skill.used);
+            let Some(id) = oldest.map(|(id, _)| id.clone()) else {
+                return;
+            };
+            self.skills.remove(&id);
+        }
     }
 
     /// Returns the number of tokens spent on skills.
@@ -376,11 +412,26 @@ impl Session {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 impl Sealed for Session {}
 
 impl Memory for Session {
     fn last_used(&self, id: &str) -> Option<u64> {
-        self.skills.get(id).map(|skill| skill.used)
+        let skill = self.skills.get(id);
+        let skill = skill.filter(|skill| skill.used > 0 || skill.given.is_some());
+        skill.map(|skill| skill.used)
+    }
+
+    fn knows(&self, id: &str) -> bool {
+        let skill = self.skills.get(id);
+        skill.is_some_and(|skill| skill.has_line || skill.given.is_some())
     }
 
     fn has_instructions(&self, instructions: &Instructions) -> bool {

@@ -3,14 +3,15 @@
 //! The process on stdio is one conversation, and so is an HTTP session, unless the client names several: then each id is
 //! one. Ids are looked up among those of the same connection only, so that a forged one reaches no other client. Protocol
 //! version 2026-07-28 has no sessions: there each request is its own conversation, which ends with the response. A skill
-//! that is requested again is always returned in full.
+//! that is requested again is returned in full, except for the first time after a hook gave it with a prompt.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
-use skillfold::{Session, ToolAnswer};
+use skillfold::{ConversationKey, Conversations as SharedConversations, Session, ToolAnswer};
 
 /// The fields of a request's `_meta` in which clients name a conversation: Codex, VS Code and Goose.
 const ID_FIELDS: [&str; 3] = ["threadId", "vscode.conversationId", "agent-session-id"];
@@ -38,9 +39,7 @@ pub(crate) struct Conversations {
 impl Conversations {
     /// Returns the conversation that a request belongs to.
     pub(crate) fn get(&self, meta: &RequestMetaObject) -> Arc<Conversation> {
-        let ids = ID_FIELDS.iter().filter_map(|field| meta.get(*field));
-        let mut ids = ids.filter_map(Value::as_str);
-        match ids.find(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES) {
+        match conversation_id(meta) {
             Some(id) => self.named(id),
             None => Arc::clone(&self.unnamed),
         }
@@ -58,6 +57,55 @@ impl Conversations {
         named.push_back(used);
         conversation
     }
+}
+
+/// Returns the id of the conversation that a request names.
+pub(crate) fn conversation_id(meta: &RequestMetaObject) -> Option<&str> {
+    let ids = ID_FIELDS.iter().filter_map(|field| meta.get(*field));
+    let mut ids = ids.filter_map(Value::as_str);
+    ids.find(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES)
+}
+
+/// Records what an answer gave where the hooks of the same user record it. Returns true if the model got it with a prompt, and
+/// asks for it for the first time.
+pub(crate) fn record_shared(
+    conversations: &SharedConversations,
+    id: &str,
+    session: &Session,
+    answer: &ToolAnswer,
+) -> bool {
+    // Nobody reads it before a hook was called.
+    if !conversations.folder().is_dir() {
+        return false;
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a conversation is kept by its age"
+    )]
+    let now = SystemTime::now();
+    let key = ConversationKey::new(id, None);
+    let recorded = conversations.update(&key, now, |conversation| {
+        // Claude Code does not say which agent calls. One that works for the conversation has a context of its own.
+        if conversation.has_agents(now) {
+            return false;
+        }
+        let state = conversation.session.clone();
+        let mut session = session.skills().resume(session.policy().clone(), state);
+        let is_there = session.has_answer(answer)
+            && answer
+                .loaded_id()
+                .is_some_and(|id| conversation.take_given_by_hook(id));
+        if !is_there {
+            session.record_answer(answer);
+            conversation.session = session.state().clone();
+        }
+        is_there
+    });
+    recorded.unwrap_or_else(|error| {
+        let why = error.with_cause();
+        tracing::warn!(why, "hooks may give a skill again that was loaded");
+        false
+    })
 }
 
 /// The skills one conversation was given. Empty until something is loaded.

@@ -1,5 +1,6 @@
 //! Options of the server.
 
+use skillfold::Conversations;
 use skillfold::core::Error;
 use skillfold::core::disclose::ToolNames;
 
@@ -9,6 +10,7 @@ pub struct Options {
     pub(crate) tools: ToolNames,
     pub(crate) structured: bool,
     pub(crate) agent: Option<String>,
+    pub(crate) shared: Option<(Conversations, Option<String>)>,
 }
 
 impl Options {
@@ -31,6 +33,17 @@ impl Options {
     pub fn structured(self) -> Self {
         Self {
             structured: true,
+            ..self
+        }
+    }
+
+    /// Records what conversations are given where the hooks of the same user record it, so that nothing is given twice. The
+    /// conversation is the one that a request names, or else `conversation`. Only for a server on stdio: whoever may send
+    /// requests can name any conversation.
+    #[must_use]
+    pub fn share(self, conversations: Conversations, conversation: Option<String>) -> Self {
+        Self {
+            shared: Some((conversations, conversation)),
             ..self
         }
     }

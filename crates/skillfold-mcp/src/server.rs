@@ -9,14 +9,14 @@ use rmcp::model::{
     DiscoverResult, GetPromptRequestParams, GetPromptResponse, Implementation,
     InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ReadResourceResponse, RequestMetaObject, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use skillfold::{Skills, Tool};
+use skillfold::{Session, Skills, Tool, ToolAnswer};
 
-use crate::conversation::Conversations;
+use crate::conversation::{Conversations, conversation_id, record_shared};
 use crate::metrics::{Method, Outcome, add};
 use crate::notices::accepted_filter;
 use crate::options::Options;
@@ -92,6 +92,26 @@ impl Server {
     ) -> Result<Arc<ClientInstructions>, ErrorData> {
         let read = move |shared: &ServerState| shared.current_view().for_client(client.as_ref());
         self.shared.run_blocking(read).await
+    }
+
+    /// Records what an answer gave for the hooks of the same user. Returns true if one of them gave it to the model before.
+    async fn record_shared(
+        &self,
+        meta: &RequestMetaObject,
+        session: &Session,
+        answer: &Arc<ToolAnswer>,
+    ) -> bool {
+        let Some((conversations, started_by)) = &self.shared.options.shared else {
+            return false;
+        };
+        let named = conversation_id(meta).map(str::to_owned);
+        let Some(id) = named.or_else(|| started_by.clone()) else {
+            return false;
+        };
+        let (conversations, session) = (conversations.clone(), session.clone());
+        let answer = Arc::clone(answer);
+        let record = move || record_shared(&conversations, &id, &session, &answer);
+        tokio::task::spawn_blocking(record).await.unwrap_or(false)
     }
 
     /// Runs `act`, which reads a whole file, and holds the request's permit meanwhile.
@@ -224,6 +244,10 @@ impl ServerHandler for Server {
         };
         let conversation = self.conversations.get(&context.meta);
         conversation.record(&view.session, &answer, bytes);
+        let is_there = answer.gives_skill()
+            && self
+                .record_shared(&context.meta, &view.session, &answer)
+                .await;
         let outcome = if answer.is_error() {
             Outcome::Failed
         } else {
@@ -232,6 +256,10 @@ impl ServerHandler for Server {
         add(&shared.metrics.loaded_tokens, answer.loaded_tokens());
         let metrics = &shared.metrics;
         metrics.count_request(tools::method(tool), outcome, start.elapsed());
+        // A program that reads the value needs all of it.
+        if is_there && !shared.options.structured {
+            return Ok(tools::result_of_known_skill(&answer).into());
+        }
         Ok(tools::result(&answer, shared.options.structured).into())
     }
 

@@ -76,6 +76,38 @@ impl Client {
         }
     }
 
+    /// Returns its name as its maker writes it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Cursor => "Cursor",
+            Self::Goose => "Goose",
+            Self::OpenCode => "opencode",
+            Self::Gemini => "Gemini CLI",
+            Self::VsCode => "VS Code",
+        }
+    }
+
+    /// Returns whether the user has the client, by its configuration.
+    pub fn is_used(self, environment: &Environment) -> bool {
+        let home = environment.home_dir();
+        let has_folder = |file: &Path| {
+            let folder = file.parent().filter(|folder| Some(*folder) != home);
+            file.exists() || folder.is_some_and(Path::exists)
+        };
+        let server = self.file(environment, ClientFile::User);
+        let hook = self.hook_file(environment, ClientFile::User);
+        match self {
+            // Others also have a folder of this name for hooks.
+            Self::VsCode => server.is_ok_and(|file| has_folder(&file)),
+            _ => [server, hook]
+                .into_iter()
+                .flatten()
+                .any(|file| has_folder(&file)),
+        }
+    }
+
     pub(crate) const fn format(self) -> Format {
         match self {
             Self::Codex => Format::Toml,

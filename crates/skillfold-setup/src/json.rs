@@ -287,3 +287,96 @@ fn members_text(path: &[&str], entry: &Entry, line: &str, unit: &str) -> String 
 fn splice(text: &str, range: Range<usize>, new: &str) -> String {
     format!("{}{new}{}", &text[..range.start], &text[range.end..])
 }
+
+/// Adds an item to the list under a path of keys, after the others. Missing keys are added.
+pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<String, SyntaxFault> {
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let unit = unit(text, root.as_ref());
+    let Some((list, parents)) = path.split_last() else {
+        return Ok(text.to_owned());
+    };
+    let Some(root) = &root else {
+        let list = nested_list_text(path, item, &format!("\n{unit}"), unit);
+        return Ok(format!("{{{list}\n}}\n"));
+    };
+    let (level, found) = descend(root, parents)?;
+    let existing = if found == parents.len() {
+        only(level, list)?
+    } else {
+        None
+    };
+    if let Some(member) = existing {
+        let fault = || SyntaxFault::new(member.value.start(), "Expected a list");
+        let array = member.value.as_array().ok_or_else(fault)?;
+        let (offset, added) = match array.elements.last() {
+            Some(final_item) => {
+                let line = line_start(text, final_item.start());
+                (final_item.end(), format!(",{line}{item}"))
+            }
+            None => (array.start() + 1, item.to_string()),
+        };
+        return Ok(splice(text, offset..offset, &added));
+    }
+    let missing = &path[found..];
+    let open = level.start() + 1;
+    let (line, end) = match level.properties.first() {
+        Some(first) if text[open..first.start()].contains('\n') => {
+            (line_start(text, first.start()), ",".to_owned())
+        }
+        Some(_) => (
+            format!("{}{unit}", line_start(text, level.start())),
+            ",".to_owned(),
+        ),
+        None => {
+            let outer = line_start(text, level.start());
+            let has_lines = level.text(text).contains('\n');
+            (
+                format!("{outer}{unit}"),
+                if has_lines { String::new() } else { outer },
+            )
+        }
+    };
+    let added = nested_list_text(missing, item, &line, unit) + &end;
+    let offset = after_comment(text, open);
+    Ok(splice(text, offset..offset, &added))
+}
+
+/// Removes the item at an index from the list under a path of keys; a list that is empty then goes too.
+pub(crate) fn remove_item(text: &str, path: &[&str], index: usize) -> Result<String, SyntaxFault> {
+    let plain = without_mark(text);
+    let root = parse(&plain)?;
+    let Some((list, parents)) = path.split_last() else {
+        return Ok(text.to_owned());
+    };
+    let Some((_, member)) = find(root.as_ref(), parents, list)? else {
+        return Ok(text.to_owned());
+    };
+    let elements = member
+        .value
+        .as_array()
+        .map_or(&[][..], |array| &array.elements);
+    match elements {
+        [_] if index == 0 => remove(text, parents, list),
+        _ if index >= elements.len() => Ok(text.to_owned()),
+        // With the comma before it, or that after it if it is the first.
+        _ if index > 0 => {
+            let range = elements[index - 1].end()..elements[index].end();
+            Ok(splice(text, range, ""))
+        }
+        _ => Ok(splice(text, elements[0].start()..elements[1].start(), "")),
+    }
+}
+
+/// Returns members with a list of one item under a path of keys. `line` starts each line, and `unit` indents it further.
+fn nested_list_text(path: &[&str], item: &Value, line: &str, unit: &str) -> String {
+    let Some((key, below)) = path.split_first() else {
+        return String::new();
+    };
+    let key = quoted(key);
+    if below.is_empty() {
+        return format!("{line}{key}: [{line}{unit}{item}{line}]");
+    }
+    let below = nested_list_text(below, item, &format!("{line}{unit}"), unit);
+    format!("{line}{key}: {{{below}{line}}}")
+}

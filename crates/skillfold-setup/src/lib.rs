@@ -31,6 +31,8 @@ mod yaml;
 mod client;
 mod record;
 
+mod hook;
+
 mod plan;
 
 pub use client::{Client, ClientFile};

@@ -11,6 +11,7 @@ use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
 use crate::client::{Client, ClientFile, Format};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
+use crate::hook::{HOOKS_KEY, is_our_hook};
 use crate::record::{Added, Record};
 use crate::{json, record, toml, yaml};
 
@@ -57,6 +58,8 @@ pub struct SetupPlan {
     after: Option<String>,
     change: SetupChange,
     record: Option<Record>,
+    /// Whether it is about the hook, which needs no record.
+    is_hook: bool,
 }
 
 impl SetupPlan {
@@ -149,6 +152,15 @@ impl SetupPlan {
 
     fn open(environment: &Environment, client: Client, file: ClientFile) -> Result<Self, Error> {
         let path = client.file(environment, file)?;
+        Self::open_file(environment, client, file, path)
+    }
+
+    fn open_file(
+        environment: &Environment,
+        client: Client,
+        file: ClientFile,
+        path: PathBuf,
+    ) -> Result<Self, Error> {
         let (path, target) = match file {
             ClientFile::User => {
                 let path = follow_links(path);
@@ -170,7 +182,97 @@ impl SetupPlan {
             before,
             change: SetupChange::Nothing,
             record: None,
+            is_hook: false,
         })
+    }
+
+    /// Plans to add the hook: entries that start `command` for each prompt.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add`](Self::add), and [`Invalid`](skillfold::core::ErrorKind::Invalid) if the client has no hooks that add to
+    /// a prompt.
+    pub fn add_hook(
+        environment: &Environment,
+        client: Client,
+        file: ClientFile,
+        command: &str,
+    ) -> Result<Self, Error> {
+        let mut plan = Self::open_hook(environment, client, file)?;
+        let before = plan.before.clone().unwrap_or_default();
+        let mut text = if before.trim().is_empty() {
+            client.hook_file_start().to_owned()
+        } else {
+            before
+        };
+        let mut wanted = plan.with_location(json::value(&text))?;
+        for (event, entry) in client.hook_entries(command) {
+            let path = [HOOKS_KEY, event];
+            if hook_items(&wanted, event).contains(&entry) {
+                continue;
+            }
+            for index in our_indices(&wanted, event) {
+                plan.change = SetupChange::Replaced;
+                text = plan.with_location(json::remove_item(&text, &path, index))?;
+            }
+            text = plan.with_location(json::append_item(&text, &path, &entry))?;
+            if plan.change == SetupChange::Nothing {
+                plan.change = SetupChange::Added;
+            }
+            wanted = with_hook(&wanted, event, entry);
+        }
+        if plan.with_location(json::value(&text))? != wanted {
+            return Err(plan.unsafe_edit());
+        }
+        if plan.change == SetupChange::Nothing {
+            return Ok(plan);
+        }
+        // Our own entry of another version or path may be replaced.
+        plan.change = SetupChange::Added;
+        plan.after = Some(text);
+        Ok(plan)
+    }
+
+    /// Plans to remove the hook.
+    pub fn undo_hook(
+        environment: &Environment,
+        client: Client,
+        file: ClientFile,
+    ) -> Result<Self, Error> {
+        let mut plan = Self::open_hook(environment, client, file)?;
+        let Some(mut text) = plan.before.clone() else {
+            return Ok(plan);
+        };
+        for (event, _) in client.hook_entries("") {
+            let value = plan.with_location(json::value(&text))?;
+            for index in our_indices(&value, event) {
+                text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
+                plan.change = SetupChange::Removed;
+            }
+        }
+        let value = plan.with_location(json::value(&text))?;
+        if value
+            .get(HOOKS_KEY)
+            .is_some_and(|hooks| *hooks == serde_json::json!({}))
+        {
+            text = plan.with_location(json::remove(&text, &[], HOOKS_KEY))?;
+        }
+        let start = plan.with_location(json::value(client.hook_file_start()))?;
+        let value = plan.with_location(json::value(&text))?;
+        let is_empty = value == start || value == serde_json::json!({});
+        plan.after = (!is_empty).then_some(text);
+        Ok(plan)
+    }
+
+    fn open_hook(
+        environment: &Environment,
+        client: Client,
+        file: ClientFile,
+    ) -> Result<Self, Error> {
+        let path = client.hook_file(environment, file)?;
+        let mut plan = Self::open_file(environment, client, file, path)?;
+        plan.is_hook = true;
+        Ok(plan)
     }
 
     /// Returns the client.
@@ -237,7 +339,7 @@ impl SetupPlan {
             (Some(old), None) => self.target.remove(old)?,
             (None, None) => {}
         }
-        if self.record.is_none() {
+        if self.record.is_none() && !self.is_hook {
             record::save(&self.environment, &self.file, None)?;
         }
         Ok(())
@@ -261,6 +363,35 @@ impl SetupPlan {
         let why = "it cannot be changed without changing more; change it by hand";
         Error::invalid(self.file.to_string_lossy(), why)
     }
+}
+
+/// Returns the hooks of an event.
+fn hook_items<'v>(value: &'v Value, event: &str) -> &'v [Value] {
+    let items = value.get(HOOKS_KEY).and_then(|hooks| hooks.get(event));
+    items.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns where our hooks are among those of an event, the last first.
+fn our_indices(value: &Value, event: &str) -> Vec<usize> {
+    let items = hook_items(value, event).iter().enumerate().rev();
+    let ours = items.filter(|(_, item)| is_our_hook(item));
+    ours.map(|(index, _)| index).collect()
+}
+
+/// Returns a configuration with one hook of ours for an event.
+fn with_hook(value: &Value, event: &str, entry: Value) -> Value {
+    let mut fields = value.as_object().cloned().unwrap_or_default();
+    let hooks = fields
+        .entry(HOOKS_KEY)
+        .or_insert_with(|| serde_json::json!({}));
+    if let Some(hooks) = hooks.as_object_mut() {
+        let kept = hook_items(value, event)
+            .iter()
+            .filter(|item| !is_our_hook(item));
+        let items: Vec<Value> = kept.cloned().chain([entry]).collect();
+        hooks.insert(event.to_owned(), Value::Array(items));
+    }
+    Value::Object(fields)
 }
 
 /// Resolves the links of a path, if it exists.

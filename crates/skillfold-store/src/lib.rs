@@ -45,6 +45,7 @@ mod staged;
 
 mod write_root;
 
+mod cleanup;
 mod lock;
 
 mod write_target;

@@ -1,6 +1,6 @@
 //! What is known about clients: how much of a server's instructions each keeps, and which skills it lists itself.
 
-use skillfold_core::{Budget, Entry};
+use skillfold_core::{Budget, Entry, Root};
 
 /// The budget of a listing over MCP for a client that is not known. Some keep only 2,048 characters.
 const UNKNOWN_BUDGET: Budget = Budget::characters(2_000);
@@ -127,7 +127,12 @@ impl Client {
 
     /// Returns whether the client lists a skill itself: the skill is in one of its folders.
     pub fn lists(&self, entry: &Entry<'_>) -> bool {
-        let location = entry.root().source().location();
+        self.searches(entry.root())
+    }
+
+    /// Returns whether a root is one of the client's own folders.
+    pub fn searches(&self, root: &Root) -> bool {
+        let location = root.source().location();
         location.is_some_and(|path| self.folders.iter().any(|folder| path.ends_with(folder)))
     }
 }

@@ -18,6 +18,16 @@ const SETTING_ALIASES: [(&str, &str); 3] = [
     ("SKILL_FALLBACK_MODE", "fallback"),
 ];
 
+/// The variables that clients set for hooks and servers.
+const CLIENT_VARIABLES: [&str; 6] = [
+    "CLAUDE_CODE_SESSION_ID",
+    "COPILOT_CLI",
+    "CURSOR_VERSION",
+    "DEVIN_PROJECT_DIR",
+    "GEMINI_SESSION_ID",
+    "QWEN_PROJECT_DIR",
+];
+
 /// Variables that name the user's folders for configuration, state and caches.
 const FOLDER_VARIABLES: [&str; 7] = [
     "XDG_CONFIG_HOME",
@@ -268,6 +278,13 @@ impl Environment {
         }
     }
 
+    /// Returns a variable that a client sets for the programs it starts, unless it is empty.
+    pub fn client_variable(&self, variable: &str) -> Option<&str> {
+        let is_known = CLIENT_VARIABLES.contains(&variable);
+        let value = self.variables.get(variable).filter(|_| is_known);
+        value.map(String::as_str).filter(|value| !value.is_empty())
+    }
+
     /// Returns the folder that a variable names, if the path is absolute.
     pub fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
@@ -295,7 +312,8 @@ fn process_variables() -> BTreeMap<String, String> {
             let name = name.into_string().ok()?;
             let is_known = name.starts_with(SETTING_PREFIX)
                 || SETTING_ALIASES.iter().any(|(other, _)| name == *other)
-                || FOLDER_VARIABLES.contains(&&*name);
+                || FOLDER_VARIABLES.contains(&&*name)
+                || CLIENT_VARIABLES.contains(&&*name);
             // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
             is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })

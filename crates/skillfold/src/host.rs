@@ -15,6 +15,8 @@ use crate::root_cache;
 use crate::roots;
 use crate::settings::{Origin, SettingFinding, Settings, setting_error};
 use crate::snapshot_index::SearchResources;
+#[cfg(feature = "index")]
+use crate::snapshot_index::{MIN_DISK_SKILLS, MIN_DISK_SKILLS_ONCE};
 use crate::trust::{TrustRule, TrustedFolders};
 
 /// Discovers skills, with what the host adds: settings, roots, bundled skills.
@@ -38,6 +40,7 @@ pub struct Host {
     cache_folder: Option<std::path::PathBuf>,
     embedder: Option<Arc<dyn Embedder>>,
     preferred: Vec<String>,
+    is_for_one_request: bool,
 }
 
 impl Host {
@@ -52,7 +55,15 @@ impl Host {
             cache_folder: None,
             embedder: None,
             preferred: Vec::new(),
+            is_for_one_request: false,
         }
+    }
+
+    /// Tells that the process ends after one request. Then fewer skills are worth an index on disk: the next process reads it.
+    #[must_use]
+    pub fn for_one_request(mut self) -> Self {
+        self.is_for_one_request = true;
+        self
     }
 
     /// Sets the cache folder. Metadata of roots with many skills is stored there, so that the next start reads only
@@ -126,6 +137,12 @@ impl Host {
             host_embedder: self.embedder.clone(),
             model_folder: report.settings.model.value.clone(),
             opened_model: OnceLock::new(),
+            #[cfg(feature = "index")]
+            min_disk_skills: if self.is_for_one_request {
+                MIN_DISK_SKILLS_ONCE
+            } else {
+                MIN_DISK_SKILLS
+            },
         })
     }
 

@@ -64,6 +64,8 @@ mod watched_paths;
 
 mod skills;
 
+#[cfg(feature = "store")]
+mod conversations;
 mod search;
 mod session;
 #[cfg(feature = "store")]
@@ -91,6 +93,8 @@ pub use agent::AgentSkills;
 pub use answer::{Block, Fit, Tool, ToolAnswer};
 pub use check::{CheckTarget, CheckedSkill};
 pub use client::Client;
+#[cfg(feature = "store")]
+pub use conversations::{Conversation, ConversationKey, Conversations};
 pub use counters::Counters;
 pub use discovery_report::DiscoveryReport;
 pub use environment::{Environment, program};
@@ -111,14 +115,17 @@ pub use session::Session;
 #[cfg(feature = "store")]
 pub use session_file::SessionFile;
 pub use settings::{
-    ConfiguredAgent, ConfiguredRoot, KEYS, Key, ListingBudget, Matching, Origin, Setting,
+    ConfiguredAgent, ConfiguredRoot, HookMode, KEYS, Key, ListingBudget, Matching, Origin, Setting,
     SettingFinding, Settings,
 };
 #[cfg(feature = "store")]
 pub use settings::{SettingsFile, write_setting};
 pub use skillfold_core as core;
 pub use skills::Skills;
-pub use stats::{LogCounts, PeriodLength, SignalStats, SkillStats, Stats, StatsPeriod, Tally};
+pub use stats::{
+    HookPrompt, HookPromptSkill, HookStats, LogCounts, PeriodLength, SignalStats, SkillStats,
+    Stats, StatsPeriod, Tally,
+};
 pub use tools::{BYTES_TYPE, ToolDefinition, media_type};
 #[cfg(feature = "trace")]
 pub use trace::TraceLines;

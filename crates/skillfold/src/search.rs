@@ -44,6 +44,11 @@ pub struct Hit {
 }
 
 impl Skills {
+    /// Returns whether the search index is built.
+    pub fn is_search_prepared(&self) -> bool {
+        self.index().is_built()
+    }
+
     /// Returns the `limit` skills that answer a request best, among those that a model may see.
     ///
     /// The first search reads the start of each skill's instructions; later ones read only what changed.
@@ -80,10 +85,10 @@ impl Skills {
     ) -> SearchResults {
         let index = self.index();
         let (query, found) = index.search(request, limit, &may_see);
-        let hits = found.ranked.into_iter().map(|(id, score, confidence)| Hit {
-            id,
-            score,
-            confidence,
+        let hits = found.ranked.into_iter().map(|found| Hit {
+            id: found.id,
+            score: found.score,
+            confidence: found.confidence,
         });
         let catalog = Arc::clone(index.catalog());
         SearchResults {

@@ -199,6 +199,11 @@ impl Session {
         &self.policy
     }
 
+    /// Sets the budget of the instructions that the next turns add.
+    pub fn set_body_budget(&mut self, budget: Budget) {
+        self.policy.bodies = budget;
+    }
+
     /// Returns the conversation's state, for the host to save and [resume](Skills::resume).
     pub fn state(&self) -> &SessionState {
         &self.state

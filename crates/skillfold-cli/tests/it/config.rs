@@ -6,36 +6,40 @@ use crate::command::{World, skillfold};
 fn explain_names_the_origin_of_each_value() {
     let world = World::new("//- person/.config/skillfold/config.toml\nlinks = \"refuse\"\n");
     insta::assert_snapshot!(world.run(&["config", "--explain", "--set", "max_depth=2"]), @"
-    precedence       project > user > plugin > bundled  default
-    roots            none                               default
-    default_roots    true                               default
-    enable           none                               default
-    disable          none                               default
-    pinned           none                               default
-    trusted          none                               default
-    trust_project    false                              default
-    links            refuse                             ROOT/person/.config/skillfold/config.toml:1
-    hidden           skip                               default
-    max_depth        2                                  argument
-    profile          lenient                            default
-    arguments        plain                              default
-    strict           false                              default
-    freshness        checked                            default
-    cache_entries    100                                default
-    cache_bytes      8388608                            default
-    disclosure       hybrid                             default
-    style            lines                              default
-    listing          auto                               default
-    matching         hybrid                             default
-    model            none                               default
-    max_per_request  3                                  default
-    breadcrumb       on                                 default
-    fallback         none                               default
-    log_content      false                              default
-    watch            on                                 default
-    poll_seconds     5                                  default
-    index            on                                 default
-    agents           none                               default
+    precedence         project > user > plugin > bundled  default
+    roots              none                               default
+    default_roots      true                               default
+    enable             none                               default
+    disable            none                               default
+    pinned             none                               default
+    trusted            none                               default
+    trust_project      false                              default
+    links              refuse                             ROOT/person/.config/skillfold/config.toml:1
+    hidden             skip                               default
+    max_depth          2                                  argument
+    profile            lenient                            default
+    arguments          plain                              default
+    strict             false                              default
+    freshness          checked                            default
+    cache_entries      100                                default
+    cache_bytes        8388608                            default
+    disclosure         hybrid                             default
+    style              lines                              default
+    listing            auto                               default
+    matching           hybrid                             default
+    model              none                               default
+    max_per_request    3                                  default
+    breadcrumb         on                                 default
+    fallback           none                               default
+    hook               inject                             default
+    hook_inject_from   60                                 default
+    hook_suggest_from  27                                 default
+    hook_log           false                              default
+    log_content        false                              default
+    watch              on                                 default
+    poll_seconds       5                                  default
+    index              on                                 default
+    agents             none                               default
     exit 0
     ");
 }
@@ -148,11 +152,11 @@ fn root_of_the_command_line_is_one_path() {
         .unwrap();
     let shown = world.shown(&output);
     assert!(
-        shown.contains("roots            ROOT/app/../a (user)"),
+        shown.contains("roots              ROOT/app/../a (user)"),
         "{shown}"
     );
     assert!(
-        shown.contains("roots            ROOT/app/../b (user)"),
+        shown.contains("roots              ROOT/app/../b (user)"),
         "{shown}"
     );
 }

@@ -17,6 +17,7 @@ mod conformance;
 mod damage;
 mod evaluate;
 mod hidden;
+mod hook;
 mod list;
 mod load;
 mod revoke;

@@ -23,7 +23,7 @@ fn world() -> World {
 #[test]
 fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
     insta::assert_snapshot!(world().run(&["search", "fill", "this", "form"]), @"
-    1. pdf-forms  user  36 %
+    1. pdf-forms  user  possible
        Fills in forms. Use it for PDF.
     ! 2 skills searched, metadata and instructions
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
@@ -34,7 +34,7 @@ fn search_shows_the_best_skills_with_their_words_and_how_likely_they_are() {
 #[test]
 fn search_among_all_shows_how_skills_stand() {
     insta::assert_snapshot!(world().run(&["search", "--all", "--limit", "1", "fill a secret form"]), @"
-    1. secret  project, untrusted  77 %
+    1. secret  project, untrusted  strong
        Fills in forms too
     ! 3 skills searched, metadata and instructions
     exit 0

@@ -34,14 +34,14 @@ fn change_is_shown_and_nothing_is_written_without_a_word() {
     +++ ROOT/person/.cursor/mcp.json
     @@ -1,6 +1,11 @@
      {
-       // mine
+       …
        "mcpServers": {
     +    "skillfold": {
     +      "type": "stdio",
     +      "command": "PROGRAM",
     +      "args": ["serve"]
     +    },
-         "github": { "command": "npx" }
+         "github": { "command": … }
        }
      }
     ! Nothing was written; this is what would change
@@ -52,14 +52,14 @@ fn change_is_shown_and_nothing_is_written_without_a_word() {
     +++ ROOT/person/.cursor/mcp.json
     @@ -1,6 +1,11 @@
      {
-       // mine
+       …
        "mcpServers": {
     +    "skillfold": {
     +      "type": "stdio",
     +      "command": "PROGRAM",
     +      "args": ["serve"]
     +    },
-         "github": { "command": "npx" }
+         "github": { "command": … }
        }
      }
     ! error: Refused to write `ROOT/person/.cursor/mcp.json`
@@ -79,14 +79,14 @@ fn setup_is_written_once_and_undone() {
     +++ ROOT/person/.cursor/mcp.json
     @@ -1,6 +1,11 @@
      {
-       // mine
+       …
        "mcpServers": {
     +    "skillfold": {
     +      "type": "stdio",
     +      "command": "PROGRAM",
     +      "args": ["serve"]
     +    },
-         "github": { "command": "npx" }
+         "github": { "command": … }
        }
      }
     ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` removes it again
@@ -101,14 +101,14 @@ fn setup_is_written_once_and_undone() {
     +++ ROOT/person/.cursor/mcp.json
     @@ -1,11 +1,6 @@
      {
-       // mine
+       …
        "mcpServers": {
     -    "skillfold": {
-    -      "type": "stdio",
-    -      "command": "PROGRAM",
-    -      "args": ["serve"]
+    -      "type": …,
+    -      "command": …,
+    -      "args": […]
     -    },
-         "github": { "command": "npx" }
+         "github": { "command": … }
        }
      }
     ! Taken out: ROOT/person/.cursor/mcp.json
@@ -130,29 +130,29 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
     +++ ROOT/person/.codex/config.toml
     @@ -1,2 +1,3 @@
      [mcp_servers.skillfold]
-    -command = "mine"
+    -command = …
     +command = "PROGRAM"
     +args = ["serve"]
     ! error: Refused to write `ROOT/person/.codex/config.toml`
     ! hint: It already has a different `skillfold` entry; use `--force` to replace it as shown
     exit 4
     "#);
-    insta::assert_snapshot!(run(&world, &["setup", "codex", "--undo", "--yes"]), @r#"
+    insta::assert_snapshot!(run(&world, &["setup", "codex", "--undo", "--yes"]), @"
     --- ROOT/person/.codex/config.toml
     +++ ROOT/person/.codex/config.toml
     @@ -1,2 +0,0 @@
     -[mcp_servers.skillfold]
-    -command = "mine"
+    -command = …
     ! error: Refused to write `ROOT/person/.codex/config.toml`
     ! hint: Its `skillfold` entry starts another program; use `--force` to remove it
     exit 4
-    "#);
+    ");
     insta::assert_snapshot!(run(&world, &["setup", "codex", "--yes", "--force"]), @r#"
     --- ROOT/person/.codex/config.toml
     +++ ROOT/person/.codex/config.toml
     @@ -1,2 +1,3 @@
      [mcp_servers.skillfold]
-    -command = "mine"
+    -command = …
     +command = "PROGRAM"
     +args = ["serve"]
     ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` removes it again
@@ -186,9 +186,9 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     -{
     -  "servers": {
     -    "skillfold": {
-    -      "type": "stdio",
-    -      "command": "skillfold",
-    -      "args": ["serve"]
+    -      "type": …,
+    -      "command": …,
+    -      "args": […]
     -    }
     -  }
     -}
@@ -221,11 +221,16 @@ fn json_has_the_difference_and_whether_it_was_written() {
     {
       "view": 1,
       "kind": "setup",
-      "client": "gemini",
-      "file": "ROOT/person/.gemini/settings.json",
-      "change": "added",
-      "written": false,
-      "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,8 @@\n+{\n+  \"mcpServers\": {\n+    \"skillfold\": {\n+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }\n+}\n"
+      "files": [
+        {
+          "client": "gemini",
+          "part": "server",
+          "file": "ROOT/person/.gemini/settings.json",
+          "change": "added",
+          "written": false,
+          "diff": "--- /dev/null\n+++ ROOT/person/.gemini/settings.json\n@@ -0,0 +1,8 @@\n+{\n+  \"mcpServers\": {\n+    \"skillfold\": {\n+      \"command\": \"PROGRAM\",\n+      \"args\": [\"serve\"]\n+    }\n+  }\n+}\n"
+        }
+      ]
     }
     exit 0
     "#);
@@ -260,7 +265,7 @@ fn line_of_a_configuration_cannot_act_on_a_terminal_and_is_cut() {
     let world = world();
     let long = "x".repeat(1_000);
     world.write(&format!(
-        "\n//- person/.gemini/settings.json\n{{\n  \"a\": \"\u{202e}{long}\"\n}}\n"
+        "\n//- person/.gemini/settings.json\n{{\n  \"\u{202e}{long}\": 1\n}}\n"
     ));
     let shown = run(&world, &["setup", "gemini", "--dry-run"]);
     assert!(
@@ -314,4 +319,247 @@ fn description_for_the_registry_has_the_form_that_it_takes() {
     assert_eq!(package["transport"], serde_json::json!({ "type": "stdio" }));
     let arguments = serde_json::json!([{ "type": "positional", "value": "serve" }]);
     assert_eq!(package["packageArguments"], arguments);
+}
+
+/// A home with two clients, and secrets in their configurations.
+fn home_with_clients() -> World {
+    World::new(
+        r#"
+        //- app/README.md
+        //- person/.claude.json
+        {"mcpServers":{"github":{"env":{"TOKEN":"s3cret-1"}}}}
+        //- person/.claude/settings.json
+        {
+          "env": { "KEY": "s3cret-2" },
+          "hooks": {
+            "UserPromptSubmit": [
+              { "hooks": [{ "type": "command", "command": "mine s3cret-3" }] }
+            ]
+          }
+        }
+        //- person/.codex/config.toml
+        model = "s3cret-4"
+        "#,
+    )
+}
+
+#[test]
+fn every_client_that_is_there_gets_the_server_and_the_hook() {
+    let world = home_with_clients();
+    let files = [
+        "person/.claude.json",
+        "person/.claude/settings.json",
+        "person/.codex/config.toml",
+    ];
+    let before = files.map(|file| world.read(file));
+    insta::assert_snapshot!(run(&world, &["setup", "--yes"]), @r#"
+    --- ROOT/person/.claude.json
+    +++ ROOT/person/.claude.json
+    @@ -1 +1 @@
+    -{"mcpServers":{"github":{"env":{"TOKEN":…}}}}
+    +{"mcpServers":{"skillfold": {"type": "stdio", "command": "PROGRAM", "args": ["serve"]}, "github":{"env":{"TOKEN":…}}}}
+    --- ROOT/person/.claude/settings.json
+    +++ ROOT/person/.claude/settings.json
+    @@ -1,8 +1,18 @@
+     {
+       "env": { "KEY": … },
+       "hooks": {
+    +    "SubagentStop": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}]}
+    +    ],
+    +    "SubagentStart": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}]}
+    +    ],
+    +    "SessionStart": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}],"matcher":"clear|compact"}
+    +    ],
+         "UserPromptSubmit": [
+    -      { "hooks": [{ "type": …, "command": … }] }
+    +      { "hooks": [{ "type": …, "command": … }] },
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
+         ]
+       }
+     }
+    --- ROOT/person/.codex/config.toml
+    +++ ROOT/person/.codex/config.toml
+    @@ -1 +1,5 @@
+     model = …
+    +
+    +[mcp_servers.skillfold]
+    +command = "PROGRAM"
+    +args = ["serve"]
+    --- /dev/null
+    +++ ROOT/person/.codex/hooks.json
+    @@ -0,0 +1,13 @@
+    +{
+    +  "hooks": {
+    +    "PreCompact": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
+    +    ],
+    +    "SessionStart": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}],"matcher":"clear|compact"}
+    +    ],
+    +    "UserPromptSubmit": [
+    +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
+    +    ]
+    +  }
+    +}
+    ! Claude Code: server
+    ! Written: ROOT/person/.claude.json; `skillfold setup claude-code --undo` removes it again
+    ! Claude Code: hook
+    ! Written: ROOT/person/.claude/settings.json; `skillfold setup claude-code --undo` removes it again
+    ! Codex: server
+    ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` removes it again
+    ! Codex: hook
+    ! Written: ROOT/person/.codex/hooks.json; `skillfold setup codex --undo` removes it again
+    ! Codex calls a new hook only after you approve it: type `/hooks` in Codex and review it
+    exit 0
+    "#);
+    let again = run(&world, &["setup", "--yes"]);
+    assert_eq!(again.matches("Nothing to do").count(), 4, "{again}");
+    let undone = run(&world, &["setup", "--undo", "--yes"]);
+    assert!(undone.ends_with("exit 0\n"), "{undone}");
+    assert_eq!(files.map(|file| world.read(file)), before);
+    assert!(!world.path("person/.codex/hooks.json").exists());
+}
+
+#[test]
+fn change_that_is_shown_has_no_secret_of_the_file() {
+    let world = home_with_clients();
+    for arguments in [&["setup", "--yes"][..], &["setup", "--undo", "--yes"]] {
+        let shown = run(&world, arguments);
+        assert!(
+            shown.contains("skillfold") && !shown.contains("s3cret"),
+            "{shown}"
+        );
+    }
+    let shown = run(&world, &["setup", "--dry-run", "--json"]);
+    assert!(
+        shown.contains("diff") && !shown.contains("s3cret"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn hook_is_added_and_removed_with_the_server() {
+    let world = world();
+    insta::assert_snapshot!(run(&world, &["setup", "cursor", "--hook", "--yes"]), @r#"
+    --- ROOT/person/.cursor/mcp.json
+    +++ ROOT/person/.cursor/mcp.json
+    @@ -1,6 +1,11 @@
+     {
+       …
+       "mcpServers": {
+    +    "skillfold": {
+    +      "type": "stdio",
+    +      "command": "PROGRAM",
+    +      "args": ["serve"]
+    +    },
+         "github": { "command": … }
+       }
+     }
+    --- /dev/null
+    +++ ROOT/person/.cursor/hooks.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "hooks": {
+    +    "preCompact": [
+    +      {"command":"PROGRAM hook --client cursor","timeout":10}
+    +    ],
+    +    "beforeSubmitPrompt": [
+    +      {"command":"PROGRAM hook --client cursor","timeout":10}
+    +    ]
+    +  },
+    +  "version": 1
+    +}
+    ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` removes it again
+    ! Written: ROOT/person/.cursor/hooks.json; `skillfold setup cursor --undo` removes it again
+    exit 0
+    "#);
+    insta::assert_snapshot!(run(&world, &["setup", "cursor", "--undo", "--yes"]), @r#"
+    --- ROOT/person/.cursor/mcp.json
+    +++ ROOT/person/.cursor/mcp.json
+    @@ -1,11 +1,6 @@
+     {
+       …
+       "mcpServers": {
+    -    "skillfold": {
+    -      "type": …,
+    -      "command": …,
+    -      "args": […]
+    -    },
+         "github": { "command": … }
+       }
+     }
+    --- ROOT/person/.cursor/hooks.json
+    +++ /dev/null
+    @@ -1,11 +0,0 @@
+    -{
+    -  "hooks": {
+    -    "preCompact": [
+    -      {"command":…,"timeout":…}
+    -    ],
+    -    "beforeSubmitPrompt": [
+    -      {"command":…,"timeout":…}
+    -    ]
+    -  },
+    -  "version": …
+    -}
+    ! Taken out: ROOT/person/.cursor/mcp.json
+    ! Removed: ROOT/person/.cursor/hooks.json
+    exit 0
+    "#);
+    assert!(!world.path("person/.cursor/hooks.json").exists());
+    insta::assert_snapshot!(run(&world, &["setup", "goose", "--hook", "--yes"]), @"
+    ! error: Invalid `--hook`: Goose has no hooks that add to a prompt; leave the option out
+    ! hint: Correct it and try again
+    exit 2
+    ");
+}
+
+#[test]
+fn setup_without_a_client_says_which_there_are() {
+    let refused = run(&home_with_clients(), &["setup"]);
+    assert!(refused.ends_with("exit 4\n"), "{refused}");
+    let world = World::new("//- app/README.md\n");
+    insta::assert_snapshot!(run(&world, &["setup"]), @"
+    ! No client was found; name the one to set up: claude-code, codex, cursor, gemini, goose, opencode, vscode
+    exit 0
+    ");
+}
+
+#[test]
+fn doctor_says_whether_a_hook_was_heard() {
+    let world = home_with_clients();
+    let hooks = |world: &World| {
+        let shown = run(world, &["doctor"]);
+        let from = shown.find("Hooks").unwrap();
+        shown[from..].to_owned()
+    };
+    insta::assert_snapshot!(hooks(&world), @"
+    Hooks
+      claude-code   not installed; `skillfold setup claude-code --hook` adds it
+      codex         not installed; `skillfold setup codex --hook` adds it
+
+    ! No skills found. `skillfold new NAME` creates one
+    exit 0
+    ");
+    run(&world, &["setup", "--yes"]);
+    insta::assert_snapshot!(hooks(&world), @"
+    Hooks
+      claude-code   installed, not heard in 30 days
+      codex         installed, not heard in 30 days; type `/hooks` in Codex to approve it
+
+    ! No skills found. `skillfold new NAME` creates one
+    exit 0
+    ");
+    let mut command = crate::command::skillfold(&world.path("app"), &world.path("person"));
+    command.args(["hook", "--client", "codex"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let event = r#"{"hook_event_name":"UserPromptSubmit","session_id":"1","prompt":"hello"}"#;
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.as_bytes()).unwrap();
+    child.wait().unwrap();
+    let heard = hooks(&world);
+    assert!(heard.contains("codex         last heard 20"), "{heard}");
 }

@@ -26,7 +26,7 @@ fn world() -> World {
 
 #[test]
 fn stats_say_how_well_skills_are_chosen_over_time() {
-    insta::assert_snapshot!(world().run(&["stats", "agent.jsonl"]), @r"
+    insta::assert_snapshot!(world().run(&["stats", "agent.jsonl"]), @r#"
     day         turns  matched  used  unused  missed  precision  recall
     2025-11-14      1        1     1       0       0      100 %   100 %
     2025-11-15      1        1     0       1       0        0 %       -
@@ -40,11 +40,23 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
     Chosen by
       trigger  1 used, 1 unused  precision 50 %
       unknown  1 missed  precision -
+
+    Requests, at most 1
+      ⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
+      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+
+    Requests with a skill, at most 1
+      ⠉⠉⠉⠉⠉⠉⠉⠉⡇⠀⠀⠀
+      ⠀⠀⠀⠀⠀⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⠀⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⠀⠀⠀⠀⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
     ! warning: left out: 1 line that could not be understood, the first is line 8
     exit 0
-    ");
-    insta::assert_snapshot!(world().run(&["stats", "agent.jsonl", "--every", "2"]), @r"
+    "#);
+    insta::assert_snapshot!(world().run(&["stats", "agent.jsonl", "--every", "2"]), @r#"
     from              turns  matched  used  unused  missed  precision  recall
     2025-11-14 09:00      2        2     1       1       0       50 %   100 %
     2025-11-16 09:00      1        0     0       0       1          -     0 %
@@ -57,10 +69,22 @@ fn stats_say_how_well_skills_are_chosen_over_time() {
     Chosen by
       trigger  1 used, 1 unused  precision 50 %
       unknown  1 missed  precision -
+
+    Requests, at most 2
+      ⠉⠉⠉⠉⡇⠀⠀⠀
+      ⠀⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⠉⠉⠉⠉
+      ⠀⠀⠀⠀⠀⠀⠀⠀
+
+    Requests with a skill, at most 2
+      ⠉⠉⠉⠉⡇⠀⠀⠀
+      ⠀⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⣇⣀⣀⣀
     ! 8 lines read, 1 of other events; 3 lines of requests, 3 lines of skills
     ! warning: left out: 1 line that could not be understood, the first is line 8
     exit 0
-    ");
+    "#);
 }
 
 #[test]

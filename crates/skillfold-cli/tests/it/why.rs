@@ -62,13 +62,13 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
         }
         without_counts(&world.run(&typed))
     };
-    insta::assert_snapshot!(run("fill that form", &["forms", "plain", "ours"]), @r"
+    insta::assert_snapshot!(run("fix the login form of our website", &["forms", "plain", "ours"]), @r#"
     no skill is chosen
     -  forms
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
        hint: say in its description what such requests are about, or add words of the request to its triggers
-       search confidence: 40 %
-       trigger `fill in the form`: `fill`, `form` found, `in`, `the` missing
+       by search: possible
+       trigger `fill in the form`: `the`, `form` found, `fill`, `in` missing
        trigger `survey`: not in the request
        pattern `form #\d+`: does not match
        pattern `(`: not valid; see `skillfold doctor`
@@ -81,14 +81,14 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     ! hybrid mode, tier 2, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
-    ");
-    insta::assert_snapshot!(run("fill that form", &[]), @"
+    "#);
+    insta::assert_snapshot!(run("fix the login form of our website", &[]), @"
     no skill is chosen; `--skill ID` says why one is not
     ! hybrid mode, tier 2, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
     ");
-    insta::assert_snapshot!(run("fill that form", &["form"]), @"
+    insta::assert_snapshot!(run("fix the login form of our website", &["form"]), @"
     ! error: There is no skill `form`
     ! hint: Did you mean `forms`?
     exit 3

@@ -8,10 +8,12 @@ use crate::choose::literals::{LiteralMatch, Literals, LiteralsBuilder, WordBound
 use crate::choose::message::Message;
 use crate::choose::patterns::{PatternOwner, Patterns};
 use crate::choose::signal::{Signal, literal_signal};
-use crate::diagnostic::Diagnostic;
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, quoted};
 use crate::read::discover::Skill;
 use crate::read::manifest::Manifest;
 use crate::read::trigger::{Trigger, triggers};
+use crate::search::common_words::is_common_word;
 
 /// The triggers and names of some skills. A skill's slot is its position among them.
 pub(super) struct CompiledTriggers {
@@ -149,7 +151,7 @@ impl CompiledTriggers {
     }
 }
 
-/// Returns a diagnostic for each trigger pattern of a skill that cannot be used.
+/// Returns a diagnostic for each trigger of a skill that cannot be used, or that many messages have.
 ///
 /// ```
 /// use skillfold_core::choose::check_triggers;
@@ -160,19 +162,26 @@ impl CompiledTriggers {
 /// assert_eq!(check_triggers(&manifest)[0].code.to_string(), "SF751");
 /// ```
 pub fn check_triggers(manifest: &Manifest) -> Vec<Diagnostic> {
-    let patterns = triggers(manifest).filter_map(|trigger| match trigger {
-        Trigger::Pattern(pattern) => Some((
-            PatternOwner {
-                slot: 0,
-                trigger: 0,
-            },
-            pattern,
-        )),
-        Trigger::Part(_) | Trigger::Word(_) => None,
-    });
     let mut findings = Vec::new();
-    Patterns::new(&patterns.collect::<Vec<_>>(), |_, finding| {
-        findings.push(finding);
-    });
+    let mut patterns = Vec::new();
+    for trigger in triggers(manifest) {
+        match trigger {
+            Trigger::Pattern(pattern) => {
+                let owner = PatternOwner {
+                    slot: 0,
+                    trigger: 0,
+                };
+                patterns.push((owner, pattern));
+            }
+            Trigger::Part(text) | Trigger::Word(text)
+                if !text.contains(char::is_whitespace) && is_common_word(text) =>
+            {
+                let message = format!("Trigger {} is a common word", quoted(text));
+                findings.push(Diagnostic::new(Code::TriggerCommon, None, message));
+            }
+            Trigger::Part(_) | Trigger::Word(_) => {}
+        }
+    }
+    Patterns::new(&patterns, |_, finding| findings.push(finding));
     findings
 }

@@ -20,12 +20,12 @@ pub trait Finder: Send + Sync {
 pub struct Suggestion {
     /// The skill's id.
     pub id: Box<str>,
-    /// Estimated probability that the skill is relevant, from 0 to 1.
+    /// Estimated probability that the message needs the skill, from 0 to 1.
     pub confidence: f32,
 }
 
 impl Suggestion {
-    /// Creates a suggestion from a skill's id and the probability that it is relevant.
+    /// Creates a suggestion from a skill's id and the probability that the message needs it.
     pub fn new(id: impl Into<Box<str>>, confidence: f32) -> Self {
         let id = id.into();
         Self { id, confidence }
@@ -42,7 +42,7 @@ impl Finder for SearchIndex {
         let results = self.search(&self.query(message), limit, may_see);
         let hits = results.hits.iter().map(|hit| Suggestion {
             id: hit.entry.id().into(),
-            confidence: hit.confidence,
+            confidence: hit.activation,
         });
         hits.collect()
     }

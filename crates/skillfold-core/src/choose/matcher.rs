@@ -18,6 +18,7 @@ use crate::choose::signal::Signal;
 use crate::diagnostic::Diagnostic;
 use crate::read::discover::Skill;
 use crate::read::trigger::trigger_text;
+use crate::search::common_words::is_common_word;
 
 /// Maximum bytes of a message to match: half from its start, half from its end.
 pub(super) const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -263,6 +264,14 @@ impl<'a> Candidate<'a> {
                 trigger_text(self.entry.manifest(), index).unwrap_or_default()
             }
         }
+    }
+
+    /// Returns whether only a common word speaks for the skill, such as the trigger `merge`: it occurs in many messages that
+    /// do not mean the skill.
+    pub fn is_weak(&self) -> bool {
+        self.signal == Signal::Trigger
+            && matches!(self.reason, Reason::Literal(..))
+            && is_common_word(self.evidence())
     }
 
     /// Returns the byte range of the evidence in the message that was matched.

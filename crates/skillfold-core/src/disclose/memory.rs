@@ -8,6 +8,11 @@ pub trait Memory: Sealed {
     /// Returns when a skill was last used, as an increasing number; `None` if never.
     fn last_used(&self, id: &str) -> Option<u64>;
 
+    /// Returns whether the model has a line about a skill, or instructions of it.
+    fn knows(&self, _id: &str) -> bool {
+        false
+    }
+
     /// Returns whether these instructions are still in the model's context.
     fn has_instructions(&self, instructions: &Instructions) -> bool;
 

@@ -20,6 +20,8 @@ pub enum Outcome {
     Later,
     /// The message may be about the skill; a line says so.
     Suggested,
+    /// The client loads it itself; a line names it.
+    Named,
     /// Its instructions could not be loaded.
     Failed(Error),
 }
@@ -33,6 +35,7 @@ impl Outcome {
             Self::NoRoom(_) => "no_room",
             Self::Later => "later",
             Self::Suggested => "suggested",
+            Self::Named => "named",
             Self::Failed(_) => "failed",
         }
     }
@@ -41,7 +44,7 @@ impl Outcome {
     pub const fn tokens(&self) -> Option<u64> {
         match self {
             Self::Given(tokens, ..) | Self::NoRoom(tokens) => Some(*tokens),
-            Self::Known | Self::Later | Self::Suggested | Self::Failed(_) => None,
+            Self::Known | Self::Later | Self::Suggested | Self::Named | Self::Failed(_) => None,
         }
     }
 }

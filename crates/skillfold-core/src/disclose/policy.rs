@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::catalog::entry::Entry;
 use crate::choose::finder::Finder;
-use crate::choose::matcher::Matcher;
+use crate::choose::matcher::{Candidate, Matcher};
 use crate::disclose::budget::{Budget, Window};
 use crate::disclose::style::Style;
 use crate::disclose::tokens::{TokenCounter, TokenEstimate};
@@ -31,6 +32,14 @@ pub struct Policy {
     /// The thresholds for skills that a search finds. `None` matches by triggers only: no search, no match by name,
     /// skills in catalog order, and no skill is given again for a request that does not ask for it.
     pub suggestions: Option<SuggestionThresholds>,
+    /// Whether a trigger that is one common word, such as `merge`, gives instructions. Otherwise it only suggests the skill,
+    /// unless a search is certain too. Triggers alone are always certain without a search.
+    pub gives_by_common_words: bool,
+    /// Maximum characters of the description in the line about a suggested skill.
+    pub suggestion_characters: usize,
+    /// The roots, by their index in the catalog, whose skills the client lists and loads itself. A skill of these is only
+    /// named.
+    pub client_roots: Arc<[usize]>,
     /// What happens if nothing matches.
     pub fallback: Fallback,
     /// The names of the tools that texts mention.
@@ -51,6 +60,9 @@ setters! {
         with_max_skills(max_skills: usize),
         with_breadcrumb(breadcrumb: Breadcrumb),
         with_suggestions(suggestions: Option<SuggestionThresholds>),
+        with_gives_by_common_words(gives_by_common_words: bool),
+        with_suggestion_characters(suggestion_characters: usize),
+        with_client_roots(client_roots: Arc<[usize]>),
         with_fallback(fallback: Fallback),
         with_tools(tools: ToolNames),
         with_counter(counter: Arc<dyn TokenCounter>),
@@ -95,6 +107,16 @@ impl Policy {
         self.suggestions.is_none()
     }
 
+    /// Returns whether a match is only a reason to suggest the skill.
+    pub(crate) fn is_weak(&self, candidate: &Candidate<'_>) -> bool {
+        !self.gives_by_common_words && !self.is_triggers_only() && candidate.is_weak()
+    }
+
+    /// Returns whether the client lists and loads a skill itself.
+    pub(crate) fn is_loaded_by_client(&self, entry: &Entry<'_>) -> bool {
+        self.client_roots.contains(&entry.skill().source)
+    }
+
     /// Returns the finder that suggests skills for a message, unless the policy is triggers only.
     pub(crate) fn finder<'m>(&self, matcher: &'m Matcher) -> Option<&'m dyn Finder> {
         matcher.finder().filter(|_| self.suggestions.is_some())
@@ -112,6 +134,10 @@ impl Default for Policy {
             max_skills: 3,
             breadcrumb: Breadcrumb::default(),
             suggestions: Some(SuggestionThresholds::default()),
+            gives_by_common_words: true,
+            // A valid description is shown whole.
+            suggestion_characters: 1024,
+            client_roots: Arc::default(),
             fallback: Fallback::default(),
             tools: ToolNames::default(),
             counter: Arc::new(TokenEstimate),
@@ -181,8 +207,8 @@ setters! {
 impl Default for SuggestionThresholds {
     fn default() -> Self {
         Self {
-            give_from: 0.7,
-            show_from: 0.15,
+            give_from: 0.6,
+            show_from: 0.27,
         }
     }
 }

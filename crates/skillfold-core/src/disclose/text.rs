@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::entry::Entry;
+use crate::diagnostic::visible;
 use crate::disclose::clip::clip;
 use crate::disclose::memory::Memory;
 use crate::disclose::outcome::Outcome;
@@ -15,8 +16,8 @@ use crate::load::render::LoadedText;
 /// Maximum lines about skills that matched but were not given.
 const MAX_LINES: usize = 5;
 
-/// Maximum characters of the description in the line about a suggested skill: a valid description is shown whole.
-const SUGGESTION_CHARACTERS: usize = 1024;
+/// Maximum skills of the client's own that are named.
+const MAX_NAMES: usize = 3;
 
 /// Separates two parts of the text.
 const SEPARATOR: &str = "\n\n";
@@ -37,6 +38,8 @@ pub(crate) fn render_body(
 pub(super) struct TurnText<'p> {
     policy: &'p Policy,
     bodies: Vec<String>,
+    /// The ids of skills that the client loads itself.
+    names: Vec<Box<str>>,
     /// Lines about skills that matched but were not given.
     lines: Vec<String>,
     /// The number of skills that matched but did not even get a line.
@@ -60,6 +63,7 @@ impl<'p> TurnText<'p> {
             used: fixed.iter().map(|text| measure(text)).sum(),
             policy,
             bodies: Vec::new(),
+            names: Vec::new(),
             lines: Vec::new(),
             omitted: 0,
             given: 0,
@@ -70,6 +74,34 @@ impl<'p> TurnText<'p> {
 
     pub(super) fn policy(&self) -> &'p Policy {
         self.policy
+    }
+
+    /// Adds the instructions of a skill, unless only lines are to be added, or the client loads it itself.
+    pub(super) fn tell(
+        &mut self,
+        entry: &Entry<'_>,
+        loader: &Loader,
+        memory: &dyn Memory,
+    ) -> Outcome {
+        if self.policy.max_skills == 0 || self.policy.is_loaded_by_client(entry) {
+            self.mention(entry, memory)
+        } else {
+            self.add(entry, "", loader, memory)
+        }
+    }
+
+    /// Adds a line about a skill, unless the model knows of it.
+    pub(super) fn mention(&mut self, entry: &Entry<'_>, memory: &dyn Memory) -> Outcome {
+        let id = entry.id();
+        if memory.knows(id) {
+            Outcome::Known
+        } else if self.policy.is_loaded_by_client(entry) && self.name(id) {
+            Outcome::Named
+        } else if !self.policy.is_loaded_by_client(entry) && self.suggest(entry) {
+            Outcome::Suggested
+        } else {
+            Outcome::Later
+        }
     }
 
     /// Adds the instructions of a skill, or a line about it.
@@ -114,14 +146,27 @@ impl<'p> TurnText<'p> {
     }
 
     /// Adds a line about a suggested skill and returns true, if there is room for it.
-    pub(super) fn suggest(&mut self, entry: &Entry<'_>) -> bool {
+    fn suggest(&mut self, entry: &Entry<'_>) -> bool {
         let policy = self.policy;
-        let description = clip(entry.manifest().description(), 0, SUGGESTION_CHARACTERS);
+        let description = clip(
+            entry.manifest().description(),
+            0,
+            policy.suggestion_characters,
+        );
         let note = format!("may fit, call {}: {description}", policy.tools.load);
         let line = policy.style.skill_line(entry.id(), &note);
         let has_room = self.lines.len() < MAX_LINES && self.try_reserve(&[&line]);
         if has_room {
             self.lines.push(line);
+        }
+        has_room
+    }
+
+    /// Names a skill that the client loads itself and returns true, if there is room for it.
+    fn name(&mut self, id: &str) -> bool {
+        let has_room = self.names.len() < MAX_NAMES && self.try_reserve(&[&names_line(&[id])]);
+        if has_room {
+            self.names.push(id.into());
         }
         has_room
     }
@@ -170,6 +215,9 @@ impl<'p> TurnText<'p> {
             self.lines
                 .push(policy.style.more_line(self.omitted, &policy.tools));
         }
+        if !self.names.is_empty() {
+            self.lines.insert(0, names_line(&self.names));
+        }
         if self.bodies.is_empty() && self.lines.is_empty() {
             return None;
         }
@@ -183,5 +231,20 @@ impl<'p> TurnText<'p> {
         }
         text.extend(self.lines);
         Some(text)
+    }
+}
+
+/// Returns the line that names skills which the client loads itself.
+fn names_line(ids: &[impl AsRef<str>]) -> String {
+    let names = ids
+        .iter()
+        .map(|id| format!("`{}`", visible(id.as_ref()).replace('`', "\\u{60}")));
+    let names: Vec<_> = names.collect();
+    match &names[..] {
+        [name] => format!("The skill {name} fits this request; load it first.\n"),
+        names => format!(
+            "The skills {} may fit this request; load the one that does first.\n",
+            names.join(", ")
+        ),
     }
 }

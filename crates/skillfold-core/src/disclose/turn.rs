@@ -145,7 +145,10 @@ fn disclose_message(
     let text = disclose_skills(skills, loader, policy, candidates, &mut turn.decisions);
     let decisions = &turn.decisions;
     // A suggestion does not count as a match: the fallback is for a request without a certain match.
-    let is_matched = |decision: &Decision| !matches!(decision.outcome, Outcome::Suggested);
+    let is_matched = |decision: &Decision| {
+        decision.signal != Signal::Search
+            || !matches!(decision.outcome, Outcome::Suggested | Outcome::Named)
+    };
     let falls_back = !found.asks_for_list && !decisions.iter().any(is_matched);
     if falls_back && policy.fallback == Fallback::AskUser {
         turn.candidates = candidate_ids(skills, policy, message);
@@ -183,8 +186,20 @@ fn disclose_skills(
         rank(matched, |id| memory.last_used(id))
     };
     let mut text = TurnText::new(policy, "matched");
+    let is_suggested = |candidate: &Candidate<'_>| {
+        let mut suggested = candidates.suggested.iter();
+        suggested.any(|suggested| suggested.entry.id() == candidate.entry.id())
+    };
     for candidate in &ranked {
-        let outcome = text.add(&candidate.entry, "", loader, memory);
+        let is_weak = policy.is_weak(candidate);
+        if is_weak && is_suggested(candidate) {
+            continue;
+        }
+        let outcome = if is_weak {
+            text.mention(&candidate.entry, memory)
+        } else {
+            text.tell(&candidate.entry, loader, memory)
+        };
         decisions.push(Decision {
             id: candidate.entry.id().into(),
             signal: candidate.signal,
@@ -241,11 +256,13 @@ fn add_suggestion(
     } = suggested;
     let thresholds = text.policy().suggestions?;
     if rank == 0 && *confidence >= thresholds.give_from {
-        return Some(text.add(entry, "", loader, skills.memory));
+        return Some(text.tell(entry, loader, skills.memory));
     }
-    let is_known = skills.has_complete_listing() || skills.memory.last_used(entry.id()).is_some();
-    let is_shown = *confidence >= thresholds.show_from && !is_known && text.suggest(entry);
-    is_shown.then_some(Outcome::Suggested)
+    if skills.has_complete_listing() || *confidence < thresholds.show_from {
+        return None;
+    }
+    let outcome = text.mention(entry, skills.memory);
+    matches!(outcome, Outcome::Suggested | Outcome::Named).then_some(outcome)
 }
 
 /// Gives skills again after the conversation was compacted, in the order of `skills`, within the budget for

@@ -84,9 +84,11 @@ impl<'a> VisibleSkillMatcher<'a> {
             return Vec::new();
         }
         let min_confidence = thresholds.give_from.min(thresholds.show_from);
+        // A search decides about a skill that only a common word speaks for.
         let is_matched = |entry: &Entry<'_>| {
             let mut candidates = matched.candidates.iter();
-            candidates.any(|candidate| candidate.entry.id() == entry.id())
+            candidates
+                .any(|candidate| candidate.entry.id() == entry.id() && !policy.is_weak(candidate))
         };
         let mut likely = self.most_likely(message, MAX_SUGGESTIONS);
         likely.retain(|(entry, confidence)| *confidence >= min_confidence && !is_matched(entry));

@@ -10,6 +10,7 @@ use crate::catalog::layers::{Layer, Layers};
 use crate::catalog::snapshot::Catalog;
 use crate::error::Error;
 use crate::read::discover::Skill;
+use crate::search::activation::{ACTIVATION_COUNT, ACTIVATION_NAMES, activation_features};
 use crate::search::document::{BODY_BYTES, Document, DocumentBuilder};
 use crate::search::embedding::{Embedder, QuantizedVector};
 use crate::search::features::feature_names;
@@ -99,6 +100,8 @@ pub struct SearchHit<'a> {
     pub score: f32,
     /// Estimated probability that the skill is relevant, from 0 to 1.
     pub confidence: f32,
+    /// Estimated probability that the text needs the skill, from 0 to 1, if nobody searched for one.
+    pub activation: f32,
 }
 
 impl SearchIndex {
@@ -212,6 +215,7 @@ impl SearchIndex {
             entry: entries[ranked.key.1],
             score: ranked.score,
             confidence: ranked.confidence,
+            activation: ranked.activation,
         });
         SearchResults {
             hits: hits.collect(),
@@ -235,7 +239,34 @@ impl SearchIndex {
             weighted.features(documents.map(|(number, candidate)| (number, candidate.1)));
         let features = features.into_iter();
         features
-            .map(|(number, features)| (candidates[number].0, features.into()))
+            .map(|((number, _), features)| (candidates[number].0, features.into()))
+            .collect()
+    }
+
+    /// Returns the names of the features of the activation.
+    #[doc(hidden)]
+    pub fn activation_feature_names() -> [&'static str; ACTIVATION_COUNT] {
+        ACTIVATION_NAMES
+    }
+
+    /// Returns the best skills for a query with the features of their activation, to train it on.
+    #[doc(hidden)]
+    pub fn activation_features(
+        &self,
+        query: &Query,
+        limit: usize,
+    ) -> Vec<(Entry<'_>, [f32; ACTIVATION_COUNT])> {
+        let (weighted, candidates) = self.candidates(query, |_| true);
+        let order = |entry: &Entry<'_>| self.catalog().tables.position(entry.index());
+        let documents = candidates.iter().enumerate();
+        let documents =
+            documents.map(|(number, (entry, document))| ((order(entry), number), *document));
+        let ranked = weighted.rank_documents(documents).into_iter().take(limit);
+        ranked
+            .map(|((_, number), _, ranked)| {
+                let features = activation_features(&weighted, &ranked);
+                (candidates[number].0, features)
+            })
             .collect()
     }
 

@@ -13,6 +13,10 @@ pub(crate) mod query;
 
 mod features;
 
+pub(crate) mod common_words;
+
+pub(crate) mod activation;
+
 pub(crate) mod rank;
 
 mod segment;

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use crate::search::activation::{RankedDocument, activation, activation_features};
 use crate::search::bm25f::to_f32;
 use crate::search::document::Document;
 use crate::search::features::{Bm25Rank, FEATURE_COUNT, Features, QueryTotals, feature_names};
@@ -16,6 +17,9 @@ pub const MAX_CANDIDATES: usize = 200;
 /// Number of candidates to take from one layer of an index. It exceeds [`MAX_CANDIDATES`] because the scores of layers
 /// differ slightly.
 pub(super) const LAYER_CANDIDATES: usize = MAX_CANDIDATES + MAX_CANDIDATES / 4;
+
+/// Number of the first documents whose activation is computed.
+const MAX_ACTIVATED: usize = 16;
 
 /// Number of documents with the most similar embeddings to rank as well.
 pub(super) const EMBEDDING_CANDIDATES: usize = 40;
@@ -73,8 +77,11 @@ pub struct Ranked<K> {
     pub key: K,
     /// The relevance score. Scores are comparable only within one query.
     pub score: f32,
-    /// Estimated probability that the document is relevant, from 0 to 1.
+    /// Estimated probability that the document is relevant, from 0 to 1, if somebody searched for it.
     pub confidence: f32,
+    /// Estimated probability that the text needs the document, from 0 to 1, if nobody searched: most messages to an agent
+    /// need none. It is 0 after the first documents.
+    pub activation: f32,
 }
 
 impl WeightedQuery {
@@ -108,26 +115,52 @@ impl WeightedQuery {
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
     ) -> Vec<Ranked<K>> {
+        let ranked = self.rank_documents(candidates).into_iter();
+        let mut least = 1.0_f32;
+        let ranked = ranked.enumerate().map(|(position, (key, score, ranked))| {
+            // No document is more likely than one that is ranked higher.
+            least = least.min(if position < MAX_ACTIVATED {
+                activation(&activation_features(self, &ranked))
+            } else {
+                0.0
+            });
+            Ranked {
+                key,
+                score,
+                confidence: self.confidence(&ranked),
+                activation: least,
+            }
+        });
+        ranked.collect()
+    }
+
+    /// Returns documents with their scores, best first, and what the ranker knows of each.
+    pub(super) fn rank_documents<'a, K: Ord + Copy>(
+        &self,
+        candidates: impl IntoIterator<Item = (K, &'a Document)>,
+    ) -> Vec<(K, f32, RankedDocument<'a>)> {
         let mut scored = self.score(candidates);
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.0.cmp(&b.0.0)));
         let first = scored.first().map_or(0.0, |first| first.1);
         let second = scored.get(1).map_or(first, |second| second.1);
         let total: f32 = scored
             .iter()
             .map(|(_, score, _)| (score - first).exp())
             .sum();
-        let ranked = scored
-            .iter()
-            .enumerate()
-            .map(|(position, (key, score, features))| {
-                let share = (score - first).exp() / total.max(f32::MIN_POSITIVE);
-                let lead = score - if position == 0 { second } else { first };
-                Ranked {
-                    key: *key,
-                    score: *score,
-                    confidence: self.confidence(share, lead, features),
-                }
-            });
+        let ranked =
+            scored
+                .into_iter()
+                .enumerate()
+                .map(|(position, ((key, document), score, features))| {
+                    let ranked = RankedDocument {
+                        document,
+                        share: (score - first).exp() / total.max(f32::MIN_POSITIVE),
+                        lead: score - if position == 0 { second } else { first },
+                        is_first: position == 0,
+                        shared: SHARED_FEATURES.map(|index| features[index]),
+                    };
+                    (key, score, ranked)
+                });
         ranked.collect()
     }
 
@@ -136,7 +169,7 @@ impl WeightedQuery {
     fn score<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<(K, f32, Features)> {
+    ) -> Vec<((K, &'a Document), f32, Features)> {
         let (word_weights, embedding_weights) = RANKER.relevance.split_at(FEATURE_COUNT - 1);
         let features = self.features(candidates);
         let word_scores = features.iter();
@@ -152,7 +185,7 @@ impl WeightedQuery {
             let embedding_score = dot(embedding_weights, &features[FEATURE_COUNT - 1..]);
             (key, word_score + embedding_score, features)
         });
-        let mut ranked: Vec<(K, f32, Features)> = scores.collect();
+        let mut ranked: Vec<_> = scores.collect();
         let max = ranked.iter().map(|(_, score, _)| *score);
         let max = max.fold(f32::MIN, f32::max);
         if let Some((_, score, features)) = first.map(|first| &mut ranked[first])
@@ -164,16 +197,11 @@ impl WeightedQuery {
         ranked
     }
 
-    /// Returns the confidence of a document by logistic regression. `share` is its softmax share of all scores, `lead`
-    /// its distance to the best other document.
-    fn confidence(&self, share: f32, lead: f32, features: &Features) -> f32 {
+    /// Returns the confidence of a document by logistic regression.
+    fn confidence(&self, ranked: &RankedDocument<'_>) -> f32 {
         let mut values = [0.0; CONFIDENCE_COUNT];
-        values[0] = 1.0;
-        values[1] = share;
-        values[2] = lead;
-        for (value, index) in values[3..].iter_mut().zip(&*SHARED_FEATURES) {
-            *value = features[*index];
-        }
+        values[..3].copy_from_slice(&[1.0, ranked.share, ranked.lead]);
+        values[3..CONFIDENCE_COUNT - 1].copy_from_slice(&ranked.shared);
         values[CONFIDENCE_COUNT - 1] = to_f32(self.terms.len() as u64).ln_1p();
         1.0 / (1.0 + (-dot(&RANKER.confidence, &values)).exp())
     }
@@ -182,7 +210,7 @@ impl WeightedQuery {
     pub(super) fn features<'a, K: Ord + Copy>(
         &self,
         candidates: impl IntoIterator<Item = (K, &'a Document)>,
-    ) -> Vec<(K, Features)> {
+    ) -> Vec<((K, &'a Document), Features)> {
         let totals = QueryTotals::new(self);
         let matches = candidates.into_iter();
         let matches = matches.map(|(key, document)| (key, totals.match_document(document)));
@@ -196,7 +224,8 @@ impl WeightedQuery {
             .zip(matches.iter().zip(similarities))
             .map(|(rank, ((key, matched), similarity))| {
                 let rank = Bm25Rank { best_score, rank };
-                (*key, totals.features(matched, &rank, similarity))
+                let features = totals.features(matched, &rank, similarity);
+                ((*key, matched.document), features)
             })
             .collect()
     }
@@ -228,14 +257,13 @@ static WHOLE_NAME: LazyLock<usize> = LazyLock::new(|| {
 });
 
 /// Indices of the ranking features that are also features of the confidence.
-static SHARED_FEATURES: LazyLock<Vec<usize>> = LazyLock::new(|| {
+static SHARED_FEATURES: LazyLock<[usize; 5]> = LazyLock::new(|| {
     let features = feature_names();
-    let names = CONFIDENCE_NAMES[3..CONFIDENCE_COUNT - 1].iter();
-    let index = |name: &&str| {
-        let name = name.strip_prefix("likely.");
-        features.iter().position(|feature| Some(&**feature) == name)
-    };
-    names.filter_map(index).collect()
+    std::array::from_fn(|number| {
+        let name = CONFIDENCE_NAMES[3 + number].strip_prefix("likely.");
+        let index = features.iter().position(|feature| Some(&**feature) == name);
+        index.unwrap_or(FEATURE_COUNT - 1)
+    })
 });
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -263,6 +291,8 @@ mod tests {
             Some(SIMILARITY_FEATURE)
         );
         assert_eq!(features[*WHOLE_NAME], "name.whole");
-        assert_eq!(SHARED_FEATURES.len(), CONFIDENCE_COUNT - 4);
+        for (index, name) in SHARED_FEATURES.iter().zip(&CONFIDENCE_NAMES[3..]) {
+            assert_eq!(format!("likely.{}", features[*index]), *name);
+        }
     }
 }

@@ -136,9 +136,11 @@ impl MatchedSkill {
     fn new(rank: usize, request: &str, decision: &Decision, details: &MatchDetails) -> Self {
         let tier = match decision.outcome {
             Outcome::Given(..) | Outcome::Known => Tier::Full,
-            Outcome::NoRoom(_) | Outcome::Later | Outcome::Suggested | Outcome::Failed(_) => {
-                Tier::Registry
-            }
+            Outcome::NoRoom(_)
+            | Outcome::Later
+            | Outcome::Suggested
+            | Outcome::Named
+            | Outcome::Failed(_) => Tier::Registry,
         };
         let quote = details
             .position

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use skillfold_core::catalog::{Toggle, Trust};
-use skillfold_core::choose::{Signal, rank};
+use skillfold_core::choose::{Signal, check_triggers, rank};
 use skillfold_core::{Catalog, CatalogOptions, Matcher, MemorySource, Root, Scope};
 use skillfold_testkit::far_future;
 
@@ -225,6 +225,16 @@ fn bad_pattern_is_reported_and_breaks_nothing() {
         .map(|(entry, finding)| format!("{}: {}", entry.id(), finding.code))
         .collect();
     assert_eq!(findings, ["bad: SF751"; 3]);
+}
+
+#[test]
+fn trigger_that_is_a_common_word_is_said() {
+    let fields = "triggers: [merge, merge pdf files, review this, kubectl]";
+    let catalog = catalog(&[("pdf", fields)]);
+    let entry = catalog.entries().next().unwrap();
+    let findings = check_triggers(entry.manifest());
+    let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(findings, ["info[SF752]: Trigger `merge` is a common word"]);
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub struct DiskHit<T> {
     pub score: f32,
     /// Estimated probability that the document is relevant, from 0 to 1.
     pub confidence: f32,
+    /// Estimated probability that the text needs the document, from 0 to 1, if nobody searched for one.
+    pub activation: f32,
 }
 
 impl OpenIndex {
@@ -66,6 +68,7 @@ impl OpenIndex {
                 value: ranked.key,
                 score: ranked.score,
                 confidence: ranked.confidence,
+                activation: ranked.activation,
             });
             Ok(DiskResults {
                 hits: hits.collect(),

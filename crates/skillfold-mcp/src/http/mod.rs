@@ -14,6 +14,7 @@ mod listen;
 
 mod admission;
 
+use std::any::Any;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,12 +25,13 @@ use axum::Router;
 use axum::http::header::{CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::from_fn_with_state;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use skillfold::core::diagnostic::visible;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::metrics::Gauges;
 use crate::read_permit::MAX_WHOLE_FILE_REQUESTS;
@@ -257,8 +259,17 @@ fn routes(
         .route_service(MCP_PATH, service)
         .route("/metrics", metrics)
         .layer(from_fn_with_state(Arc::new(admission), admit))
-        .route("/healthz", get(async || "ok\n"));
+        .route("/healthz", get(async || "ok\n"))
+        .layer(CatchPanicLayer::custom(answer_panic));
     (routes, move || streams.cancel())
+}
+
+/// Answers a request whose handler panicked. The panic itself is reported by the process's panic hook.
+fn answer_panic(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a request failed because of a fault in the server");
+    let message =
+        "The server failed to answer because of a fault of its own; its log has the place\n";
+    (StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
 }
 
 /// Returns the current metrics in the Prometheus text format.

@@ -286,3 +286,47 @@ fn session_that_is_not_there_or_was_ended_answers_nothing() {
     assert!(ended.starts_with("HTTP/1.1 204"), "{ended}");
     assert_eq!(status(session), "404");
 }
+
+/// Serves routes of a host, in a server of the host's own.
+fn host(routes: impl FnOnce(SocketAddr) -> axum::Router + Send + 'static) -> SocketAddr {
+    let (sender, address) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+            let listener = listener.await.unwrap();
+            let address = listener.local_addr().unwrap();
+            sender.send(address).unwrap();
+            axum::serve(listener, routes(address)).await.unwrap();
+        });
+    });
+    address.recv().expect("the host starts")
+}
+
+#[test]
+fn routes_work_beside_those_of_a_host_with_all_checks() {
+    let address = host(|address| {
+        let tree = "//- pdf/SKILL.md\n---\nname: pdf\ndescription: D\n---\nBody\n";
+        let server = Server::new(skills(tree, &[]), Options::default());
+        let access = Access::Token(Token::new(TOKEN).unwrap());
+        let options = HttpOptions::new(address, access);
+        axum::Router::new()
+            .route("/own", axum::routing::get(async || "the host's"))
+            .merge(skillfold_mcp::router(server, &options).unwrap())
+    });
+    let own = format!("GET /own HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    assert!(ask(address, &own).ends_with("the host's"));
+    let (host, token) = (
+        format!("Host: {address}"),
+        format!("Authorization: Bearer {TOKEN}"),
+    );
+    for (headers, wanted) in [
+        (vec![&*host, &*token], "200"),
+        (vec![&host], "401"),
+        (vec![&host, &token, "Origin: http://evil.example"], "403"),
+        (vec!["Host: evil.example", &token], "403"),
+    ] {
+        let headers: Vec<_> = headers.into_iter().chain(FORM).collect();
+        assert_eq!(post(address, &headers, INITIALIZE), wanted, "{headers:?}");
+    }
+}

@@ -8,7 +8,7 @@ use crate::source::line_at;
 use crate::tree::files;
 
 /// What a crate may use of this workspace, from the outside in.
-const INWARD: [(&str, &[&str]); 11] = [
+const INWARD: [(&str, &[&str]); 12] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
     ("skillfold-store", &["skillfold-core"]),
@@ -30,12 +30,17 @@ const INWARD: [(&str, &[&str]); 11] = [
         &["skillfold-core", "skillfold", "skillfold-store"],
     ),
     (
+        "skillfold-hook",
+        &["skillfold-core", "skillfold", "skillfold-store"],
+    ),
+    (
         "skillfold-cli",
         &[
             "skillfold-core",
             "skillfold",
             "skillfold-mcp",
             "skillfold-setup",
+            "skillfold-hook",
         ],
     ),
     (

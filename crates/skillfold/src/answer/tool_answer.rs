@@ -113,6 +113,11 @@ impl ToolAnswer {
         self.loaded().is_some()
     }
 
+    /// Returns the id of the skill whose instructions the answer gives to the model.
+    pub fn loaded_id(&self) -> Option<&str> {
+        self.loaded().map(|loaded| loaded.text.instructions.id())
+    }
+
     /// Returns the tokens of the instructions that the answer gives to the model; 0 if it gives none.
     pub fn loaded_tokens(&self) -> u64 {
         self.loaded().map_or(0, |loaded| loaded.tokens)

@@ -11,6 +11,7 @@ use skillfold_core::{Limits, LoadOptions, Policy};
 
 use crate::settings::agent::ConfiguredAgent;
 use crate::settings::findings::LayerFindings;
+use crate::settings::hook_mode::HookMode;
 use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
 use crate::settings::root::ConfiguredRoot;
@@ -223,6 +224,14 @@ settings! {
         User, Word, "Whether a model is told the number of skills when nothing matches", "`on` or `off`";
     fallback: Fallback = Policy::default().fallback;
         User, Word, "What a model is told when nothing matches", "`none`, `show_all` or `ask_user`";
+    hook: HookMode = HookMode::default();
+        User, Word, "What a client's hook adds to a prompt", "`inject`, `suggest` or `off`";
+    hook_inject_from: usize = 60;
+        User, Number, "How likely, in percent, a skill must be for a hook to give its instructions", "a whole number";
+    hook_suggest_from: usize = 27;
+        User, Number, "How likely, in percent, a skill must be for a hook to name it", "a whole number";
+    hook_log: bool = false;
+        User, Boolean, "Whether hooks append what they did to a log in the state folder", "`true` or `false`";
     log_content: bool = Policy::default().log_detail == LogDetail::Content;
         User, Boolean, "Whether logs include requests and the text given to models", "`true` or `false`";
     watch: bool = true;

@@ -1,5 +1,6 @@
 //! Settings in layers: defaults, the user's file, the project's file, variables, arguments.
 
+mod hook_mode;
 mod line_starts;
 mod listing_budget;
 mod matching;
@@ -39,6 +40,7 @@ use crate::settings::key::Layer;
 use crate::settings::setting::finding;
 
 pub use agent::ConfiguredAgent;
+pub use hook_mode::HookMode;
 pub use key::{KEYS, Key, Settings};
 pub use listing_budget::ListingBudget;
 pub use matching::Matching;

@@ -9,6 +9,7 @@ use skillfold_core::load::{Dialect, Freshness};
 use skillfold_core::read::Profile;
 use skillfold_core::source::{HiddenPolicy, LinkPolicy};
 
+use crate::settings::hook_mode::HookMode;
 use crate::settings::listing_budget::ListingBudget;
 use crate::settings::matching::Matching;
 use crate::settings::value::{RawValue, ValueContext, ValueForm, one_of};
@@ -149,6 +150,7 @@ words! {
     Freshness: "checked" Checked, "snapshot" Snapshot;
     Mode: "catalog" Catalog, "triggered" Triggered, "hybrid" Hybrid;
     Matching: "keyword" Keyword, "hybrid" Hybrid, "semantic" Semantic;
+    HookMode: "inject" Inject, "suggest" Suggest, "off" Off;
     Breadcrumb: "on" On, "off" Off;
     Fallback: "none" None, "show_all" ShowAll, "ask_user" AskUser;
 }

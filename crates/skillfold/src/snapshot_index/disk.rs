@@ -10,7 +10,7 @@ use skillfold_core::search::{Document, DocumentBuilder, Query, SearchCoverage, S
 use skillfold_core::{Catalog, Entry, Error, Skill};
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
 
-use crate::snapshot_index::hits::RankedIds;
+use crate::snapshot_index::hits::{RankedId, RankedIds};
 use crate::snapshot_index::rebuild::{IndexRebuild, WriteTurn};
 
 /// The subfolder of the cache folder for search indexes.
@@ -178,12 +178,11 @@ impl DiskSnapshotIndex {
             damage
         })?;
         let hits = found.hits.into_iter();
-        let ranked = hits.map(|hit| {
-            (
-                self.ids[hit.value as usize].clone(),
-                hit.score,
-                hit.confidence,
-            )
+        let ranked = hits.map(|hit| RankedId {
+            id: self.ids[hit.value as usize].clone(),
+            score: hit.score,
+            confidence: hit.confidence,
+            activation: hit.activation,
         });
         Ok(ranked.collect())
     }
@@ -275,6 +274,7 @@ mod tests {
             host_embedder: None,
             model_folder: None,
             opened_model: OnceLock::new(),
+            min_disk_skills: MIN_DISK_SKILLS,
         })
     }
 

@@ -4,8 +4,18 @@ use std::sync::Arc;
 
 use skillfold_core::search::SearchCoverage;
 
-/// Ids with score and confidence, best first.
-pub(super) type RankedIds = Vec<(Box<str>, f32, f32)>;
+/// Ids of the skills that were found, best first.
+pub(super) type RankedIds = Vec<RankedId>;
+
+/// A skill that was found.
+pub(crate) struct RankedId {
+    pub(crate) id: Box<str>,
+    pub(crate) score: f32,
+    /// How likely it is relevant if somebody searched.
+    pub(crate) confidence: f32,
+    /// How likely it is needed if nobody searched.
+    pub(crate) activation: f32,
+}
 
 /// The results of a search.
 pub(crate) struct Hits {

@@ -24,7 +24,7 @@ use skillfold_index::VectorCache;
 
 #[cfg(feature = "index")]
 use crate::snapshot_index::disk::DiskSnapshotIndex;
-use crate::snapshot_index::hits::Hits;
+use crate::snapshot_index::hits::{Hits, RankedId};
 #[cfg(feature = "index")]
 use crate::snapshot_index::rebuild::WriteTurn;
 use crate::snapshot_index::resources::CachedEmbedder;
@@ -36,7 +36,11 @@ const MAX_BODIES: usize = if cfg!(test) { 20 } else { 20_000 };
 
 /// Minimum skills for an index on disk, if there is a cache folder. Fewer are read faster than a user notices.
 #[cfg(feature = "index")]
-const MIN_DISK_SKILLS: usize = 1_000;
+pub(crate) const MIN_DISK_SKILLS: usize = 1_000;
+
+/// The same for a process that ends after one request.
+#[cfg(feature = "index")]
+pub(crate) const MIN_DISK_SKILLS_ONCE: usize = 20;
 
 /// How long a search waits for an index that is being built.
 const MAX_WAIT: Duration = Duration::from_millis(300);
@@ -261,7 +265,8 @@ impl SnapshotIndex {
 
     #[cfg(feature = "index")]
     fn build(&self) -> BuiltIndex {
-        let is_on_disk = self.catalog.len() >= MIN_DISK_SKILLS && !self.uses_embeddings();
+        let is_on_disk =
+            self.catalog.len() >= self.resources.min_disk_skills && !self.uses_embeddings();
         let Some(folder) = self
             .resources
             .cache_folder
@@ -388,8 +393,9 @@ impl Finder for SnapshotIndex {
     ) -> Vec<Suggestion> {
         let (_, hits) = self.search(message, limit, may_see);
         let found = hits.ranked.into_iter();
-        let suggestion = |(id, _, confidence)| Suggestion::new(id, confidence);
-        found.map(suggestion).collect()
+        found
+            .map(|found| Suggestion::new(found.id, found.activation))
+            .collect()
     }
 }
 
@@ -417,7 +423,12 @@ fn search_in_memory(
 ) -> Hits {
     let found = index.search(query, limit, may_see);
     let hits = found.hits.iter();
-    let best = hits.map(|hit| (hit.entry.id().into(), hit.score, hit.confidence));
+    let best = hits.map(|hit| RankedId {
+        id: hit.entry.id().into(),
+        score: hit.score,
+        confidence: hit.confidence,
+        activation: hit.activation,
+    });
     Hits {
         ranked: best.collect(),
         coverage: found.coverage,
@@ -472,6 +483,8 @@ mod tests {
             host_embedder: None,
             model_folder: None,
             opened_model: OnceLock::new(),
+            #[cfg(feature = "index")]
+            min_disk_skills: super::MIN_DISK_SKILLS,
         });
         let few = SnapshotIndex::new(&catalog(MAX_BODIES), Arc::clone(&resources));
         assert_eq!(coverage(&few), SearchCoverage::Bodies);
@@ -489,6 +502,8 @@ mod tests {
             host_embedder: None,
             model_folder: None,
             opened_model: OnceLock::new(),
+            #[cfg(feature = "index")]
+            min_disk_skills: super::MIN_DISK_SKILLS,
         });
         let index = Arc::new(SnapshotIndex::new(&catalog(3), resources));
         index.is_preparing.store(true, Ordering::Release);

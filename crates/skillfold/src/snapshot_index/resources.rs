@@ -17,6 +17,9 @@ pub(crate) struct SearchResources {
     pub(crate) model_folder: Option<PathBuf>,
     /// The model, or why it cannot be used. Opened on first use.
     pub(crate) opened_model: OnceLock<Result<Arc<dyn Embedder>, String>>,
+    /// Minimum skills for an index on disk.
+    #[cfg(feature = "index")]
+    pub(crate) min_disk_skills: usize,
 }
 
 impl SearchResources {

@@ -56,17 +56,34 @@ pub(super) enum LogEvent {
         signal: Box<str>,
         feedback: Feedback,
     },
+    /// What the hook did with a skill.
+    Hook {
+        skill: Box<str>,
+        outcome: HookOutcome,
+    },
+}
+
+/// What the hook did with a skill, or the model after it.
+#[derive(Clone, Copy)]
+pub(super) enum HookOutcome {
+    Given,
+    /// A line suggested it.
+    Suggested,
+    /// A line named it, and the client loads it itself.
+    Named,
+    /// The model loaded it after a line.
+    Loaded,
 }
 
 /// Reads a log line by line.
-pub(super) struct LogReader<R> {
+pub(super) struct LogLines<R> {
     log: io::Take<R>,
     line: Vec<u8>,
     number: u64,
     counts: LogCounts,
 }
 
-impl<R: BufRead> LogReader<R> {
+impl<R: BufRead> LogLines<R> {
     pub(super) fn new(log: R) -> Self {
         Self::with_limit(log, MAX_LOG_BYTES)
     }
@@ -80,8 +97,8 @@ impl<R: BufRead> LogReader<R> {
         }
     }
 
-    /// Returns the next entry, skipping and counting all other lines. `None` at the end.
-    pub(super) fn next_entry(&mut self) -> io::Result<Option<LogEntry>> {
+    /// Returns the next line, skipping blank ones and those that are too long. `None` at the end.
+    pub(super) fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
             self.line.clear();
             // One byte more distinguishes a line of exactly the limit from a longer one.
@@ -101,7 +118,14 @@ impl<R: BufRead> LogReader<R> {
                 self.log.skip_until(b'\n')?;
                 continue;
             }
-            match parse_entry(&self.line) {
+            return Ok(Some(&self.line));
+        }
+    }
+
+    /// Returns the next entry, skipping and counting all other lines. `None` at the end.
+    pub(super) fn next_entry(&mut self) -> io::Result<Option<LogEntry>> {
+        while let Some(line) = self.next_line()? {
+            match parse_entry(line) {
                 Ok(Some(entry)) => return Ok(Some(entry)),
                 Ok(None) => self.counts.other += 1,
                 Err(BrokenLine) => {
@@ -110,6 +134,7 @@ impl<R: BufRead> LogReader<R> {
                 }
             }
         }
+        Ok(None)
     }
 
     pub(super) fn finish(self) -> LogCounts {
@@ -125,6 +150,11 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
     let Ok(Value::Object(line)) = serde_json::from_slice(line) else {
         return Err(BrokenLine);
     };
+    let skill = || {
+        let skill = line.get("skill").and_then(Value::as_str);
+        let skill = skill.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES);
+        skill.map(Box::from).ok_or(BrokenLine)
+    };
     let event = match line.get("event").and_then(Value::as_str) {
         Some("skills for a request") => {
             let decisions = line.get("decisions").and_then(Value::as_u64);
@@ -132,17 +162,25 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
             LogEvent::Turn { is_matched }
         }
         Some("feedback on a skill") => {
-            let skill = line.get("skill").and_then(Value::as_str);
-            let skill = skill.filter(|id| !id.is_empty() && id.len() <= MAX_ID_BYTES);
             let signal = line.get("chosen").and_then(|chosen| chosen.get("by"));
             let signal = signal
                 .and_then(Value::as_str)
                 .filter(|signal| is_signal(signal));
             LogEvent::Outcome {
-                skill: skill.ok_or(BrokenLine)?.into(),
+                skill: skill()?,
                 signal: signal.unwrap_or(UNKNOWN_SIGNAL).into(),
                 feedback: parse_feedback(line.get("feedback").and_then(Value::as_str))
                     .ok_or(BrokenLine)?,
+            }
+        }
+        Some("skill of a prompt") => {
+            let outcome = line.get("outcome").and_then(Value::as_str);
+            let Some(outcome) = hook_outcome(outcome.ok_or(BrokenLine)?) else {
+                return Ok(None);
+            };
+            LogEvent::Hook {
+                skill: skill()?,
+                outcome,
             }
         }
         _ => return Ok(None),
@@ -153,6 +191,18 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
         time_ms: time_ms.ok_or(BrokenLine)?,
         event,
     }))
+}
+
+/// Returns what a word for an outcome counts as; `None` if it is not counted.
+fn hook_outcome(name: &str) -> Option<HookOutcome> {
+    Some(match name {
+        "given" => HookOutcome::Given,
+        // All of these are lines that ask the model to load it.
+        "suggested" | "no_room" | "later" => HookOutcome::Suggested,
+        "named" => HookOutcome::Named,
+        "loaded" => HookOutcome::Loaded,
+        _ => return None,
+    })
 }
 
 /// Returns the feedback with a name.
@@ -169,13 +219,13 @@ fn is_signal(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::LogReader;
+    use super::LogLines;
 
     #[test]
     fn log_that_is_too_long_is_cut_and_said_to_be() {
         let log = b"{}\n{}\n{}\n";
         let read = |limit: u64| {
-            let mut lines = LogReader::with_limit(&log[..], limit);
+            let mut lines = LogLines::with_limit(&log[..], limit);
             assert!(lines.next_entry().unwrap().is_none());
             let counts = lines.finish();
             (counts.read, counts.other, counts.broken, counts.is_cut)

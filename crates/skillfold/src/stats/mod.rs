@@ -5,17 +5,21 @@ mod tally;
 
 mod period;
 
+mod prompts;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use skillfold_core::disclose::Feedback;
 
-use line::{LogEntry, LogEvent, LogReader};
+use line::{HookOutcome, LogEntry, LogEvent, LogLines};
 use period::Periods;
 
 pub use line::LogCounts;
+pub(crate) use period::to_rfc3339;
 pub use period::{PeriodLength, StatsPeriod};
+pub use prompts::{HookPrompt, HookPromptSkill};
 pub use tally::Tally;
 
 /// Maximum skills to count separately.
@@ -49,6 +53,8 @@ pub struct Stats {
     /// The statistics per signal by which skills were chosen: `trigger`, `mention`, `model` and so on. A missing or
     /// invalid signal is `unknown`.
     pub signals: Vec<SignalStats>,
+    /// What the hook did with each skill, the most frequent first.
+    pub hook: Vec<HookStats>,
     /// The totals.
     pub all: Tally,
     /// Which lines were read and skipped.
@@ -75,6 +81,44 @@ pub struct SignalStats {
     pub tally: Tally,
 }
 
+/// What the hook did with one skill.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct HookStats {
+    /// The skill's id.
+    pub id: Box<str>,
+    /// How often its instructions were given.
+    pub given: u64,
+    /// How often a line suggested it.
+    pub suggested: u64,
+    /// How often a line named it, for a client that loads it itself.
+    pub named: u64,
+    /// How often the model loaded it after a line suggested it.
+    pub loaded: u64,
+}
+
+impl HookStats {
+    /// Returns how often the model did not load it although a line suggested it.
+    pub const fn ignored(&self) -> u64 {
+        self.suggested.saturating_sub(self.loaded)
+    }
+
+    const fn total(&self) -> u64 {
+        self.given
+            .saturating_add(self.suggested)
+            .saturating_add(self.named)
+    }
+
+    const fn count(&mut self, outcome: HookOutcome) {
+        match outcome {
+            HookOutcome::Given => self.given += 1,
+            HookOutcome::Suggested => self.suggested += 1,
+            HookOutcome::Named => self.named += 1,
+            HookOutcome::Loaded => self.loaded += 1,
+        }
+    }
+}
+
 impl Stats {
     /// Reads a log of [JSON lines](https://jsonlines.org) as written by `TraceLines`.
     ///
@@ -85,7 +129,7 @@ impl Stats {
             periods: Periods::new(length),
             ..StatsBuilder::default()
         };
-        let mut reader = LogReader::new(log);
+        let mut reader = LogLines::new(log);
         while let Some(entry) = reader.next_entry()? {
             builder.add(entry);
         }
@@ -100,6 +144,7 @@ struct StatsBuilder {
     periods: Periods,
     skills: BTreeMap<Box<str>, Tally>,
     signals: BTreeMap<Box<str>, Tally>,
+    hook: BTreeMap<Box<str>, HookStats>,
     of_more_skills: u64,
 }
 
@@ -110,6 +155,7 @@ impl StatsBuilder {
             self.periods.add(entry.time_ms, count);
         };
         match entry.event {
+            LogEvent::Hook { skill, outcome } => self.add_hook(skill, outcome),
             LogEvent::Turn { is_matched } => both(&|tally| tally.count_turn(is_matched)),
             LogEvent::Outcome {
                 skill,
@@ -128,6 +174,14 @@ impl StatsBuilder {
         }
     }
 
+    fn add_hook(&mut self, skill: Box<str>, outcome: HookOutcome) {
+        if self.hook.len() >= MAX_SKILLS && !self.hook.contains_key(&skill) {
+            self.of_more_skills += 1;
+            return;
+        }
+        self.hook.entry(skill).or_default().count(outcome);
+    }
+
     fn build(self, lines: LogCounts) -> Stats {
         let (periods, of_more_periods) = self.periods.finish();
         let skills = self.skills.into_iter();
@@ -138,8 +192,12 @@ impl StatsBuilder {
             .map(|(by, tally)| SignalStats { signal: by, tally })
             .collect();
         signals.sort_by_key(|signal| Reverse(signal.tally.outcomes()));
+        let hook = self.hook.into_iter();
+        let mut hook: Vec<_> = hook.map(|(id, stats)| HookStats { id, ..stats }).collect();
+        hook.sort_by_key(|skill| Reverse(skill.total()));
         Stats {
             periods,
+            hook,
             skills,
             signals,
             all: self.all,

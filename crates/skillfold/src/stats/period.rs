@@ -97,7 +97,7 @@ impl Periods {
 }
 
 /// Formats a time as RFC 3339, in UTC and to the second.
-fn to_rfc3339(time_ms: u64) -> String {
+pub(crate) fn to_rfc3339(time_ms: u64) -> String {
     let (year, month, day) = civil_date(time_ms / DAY_MS);
     let second = time_ms % DAY_MS / SECOND_MS;
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);

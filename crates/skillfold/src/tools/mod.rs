@@ -136,6 +136,13 @@ impl Session {
         Some(self.run_and_cache(tool, arguments.clone(), cache.as_deref(), key))
     }
 
+    /// Returns whether the model has the instructions that an answer gives.
+    pub fn has_answer(&self, answer: &ToolAnswer) -> bool {
+        answer.loaded().is_some_and(|loaded| {
+            loaded.arguments.is_empty() && self.state.has_instructions(&loaded.text.instructions)
+        })
+    }
+
     /// Records in the conversation what an answer gave to the model.
     pub fn record_answer(&mut self, answer: &ToolAnswer) {
         if let Some(loaded) = answer.loaded() {

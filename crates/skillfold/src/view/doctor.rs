@@ -8,6 +8,7 @@ use skillfold_core::{Catalog, Entry, Root};
 use crate::discovery_report::DiscoveryReport;
 use crate::roots::{RootStatus, SearchedRoot};
 use crate::skills::Skills;
+use crate::stats::to_rfc3339;
 use crate::view::settings::SettingProblem;
 
 /// The roots and skills that were found, with their status and problems.
@@ -25,6 +26,33 @@ pub struct Doctor {
     pub refused: Vec<RefusedRecord>,
     /// The counts.
     pub summary: DoctorSummary,
+    /// The hooks of the clients that the user has.
+    pub hooks: Vec<HookState>,
+}
+
+/// The hook of a client.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookState {
+    /// The name of the client.
+    pub client: String,
+    /// Whether `skillfold setup` added the hook to the user's configuration of the client.
+    pub installed: bool,
+    /// When the client last called it, in RFC 3339; absent if it has not within 30 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_heard: Option<String>,
+}
+
+impl HookState {
+    /// Creates the view of a hook; `last_heard` is in seconds since 1970.
+    pub fn new(client: &str, installed: bool, last_heard: Option<u64>) -> Self {
+        Self {
+            client: client.to_owned(),
+            installed,
+            last_heard: last_heard.map(|seconds| to_rfc3339(seconds.saturating_mul(1_000))),
+        }
+    }
 }
 
 /// A root and its status.
@@ -153,7 +181,15 @@ impl Doctor {
                 .map(|refused| RefusedRecord::new(refused, &catalog.roots()[refused.source]))
                 .collect(),
             summary: summary(&catalog),
+            hooks: Vec::new(),
         }
+    }
+
+    /// Adds the hooks of the clients.
+    #[must_use]
+    pub fn with_hooks(mut self, hooks: Vec<HookState>) -> Self {
+        self.hooks = hooks;
+        self
     }
 }
 

@@ -25,20 +25,23 @@ pub use crate::failure::Failure;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::{ClientPrompt, ToolView};
 pub use composed::{Composed, Missing};
-pub use doctor::{Doctor, DoctorSummary, RootCacheState, RootState, SkillState};
+pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, SkillState};
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
 };
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
-pub use setup::Setup;
+pub use setup::{Setup, SetupFile};
 pub use skillfold_core::view::{
     AnnouncedView, Any, Body, Bytes, DecisionView, DiagnosticView, FileEntry, FileFinding,
     FileListing, FilePart, InstructionsView, ListingText, MatchedSkill, NearTrigger, PositionView,
     Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, Unmatched,
     VERSION, Why,
 };
-pub use stats::{LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView, TallyView};
+pub use stats::{
+    HookPrompts, HookTally, LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView,
+    TallyView,
+};
 pub use trust::{Trusted, TrustedRow};
 
 /// One answer.
@@ -87,6 +90,8 @@ pub enum Document {
     Doctor(Doctor),
     /// Activity counters since the skills were first discovered.
     Counters(Box<Counters>),
+    /// The last prompts that the hook heard, and what it added.
+    HookPrompts(HookPrompts),
     /// How well skills are chosen over time.
     Stats(StatsView),
     /// Every setting and its origin.

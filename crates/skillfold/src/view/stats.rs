@@ -3,6 +3,22 @@
 use crate::stats;
 use crate::stats::PeriodLength;
 
+/// The last prompts that the hook heard, and what it added, the oldest first.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookPrompts {
+    /// The prompts.
+    pub prompts: Vec<stats::HookPrompt>,
+}
+
+impl HookPrompts {
+    /// Creates the view of some prompts.
+    pub fn new(prompts: Vec<stats::HookPrompt>) -> Self {
+        Self { prompts }
+    }
+}
+
 /// How well skills are chosen over time, from a log.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -19,6 +35,8 @@ pub struct StatsView {
     pub skills: Vec<SkillTally>,
     /// The outcomes per signal by which skills were chosen, most frequent first.
     pub ways: Vec<SignalTally>,
+    /// What the hook did with each skill, the most frequent first.
+    pub hook: Vec<HookTally>,
     /// The totals.
     pub all: TallyView,
     /// How many lines were read and skipped.
@@ -49,6 +67,25 @@ pub struct SkillTally {
     /// The counts.
     #[serde(flatten)]
     pub tally: TallyView,
+}
+
+/// What the hook did with one skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookTally {
+    /// The skill's id.
+    pub id: String,
+    /// How often its instructions were given.
+    pub given: u64,
+    /// How often a line suggested it.
+    pub suggested: u64,
+    /// How often a line named it, for a client that loads it itself.
+    pub named: u64,
+    /// How often the model loaded it after a line suggested it.
+    pub loaded: u64,
+    /// How often the model did not load it although a line suggested it.
+    pub ignored: u64,
 }
 
 /// The outcomes of the skills that one signal chose.
@@ -131,6 +168,14 @@ impl StatsView {
             by: way.signal.to_string(),
             tally: TallyView::without_turns(&way.tally),
         });
+        let hook = stats.hook.iter().map(|skill| HookTally {
+            id: skill.id.to_string(),
+            given: skill.given,
+            suggested: skill.suggested,
+            named: skill.named,
+            loaded: skill.loaded,
+            ignored: skill.ignored(),
+        });
         let (every, every_outcomes) = match every {
             PeriodLength::Day => ("day", None),
             PeriodLength::Outcomes(number) => ("outcomes", Some(number.get())),
@@ -141,6 +186,7 @@ impl StatsView {
             periods: periods.collect(),
             skills: skills.collect(),
             ways: ways.collect(),
+            hook: hook.collect(),
             all: TallyView::new(&stats.all),
             lines: LogCountsView::new(&stats.lines),
         }

@@ -1,0 +1,164 @@
+//! Small libraries drawn from the labelled skills, with the requests that are run against each.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::path::Path;
+
+use crate::labelled::{Labelled, LabelledSkill, Request, lines, value};
+use crate::search::half::{Half, Split};
+
+/// Everything that draws are made from.
+pub(crate) struct Data {
+    pub(crate) labelled: Labelled,
+    /// The requests of the half.
+    requests: Vec<usize>,
+    negatives: Vec<usize>,
+    /// Prompts that people typed to coding agents, of the half.
+    pub(crate) everyday: Vec<String>,
+    /// The repository and the first word of the name of each labelled skill.
+    families: HashMap<String, (String, String)>,
+}
+
+/// A library, and what is run against it.
+pub(crate) struct Draw<'d> {
+    pub(crate) skills: Vec<&'d LabelledSkill>,
+    /// Requests whose skill is in the library.
+    pub(crate) present: Vec<&'d Request>,
+    /// Requests whose skill is not, as many.
+    pub(crate) absent: Vec<&'d Request>,
+    /// Requests that must not start a skill of the library.
+    pub(crate) must_not: Vec<&'d Request>,
+    pub(crate) everyday: Vec<&'d str>,
+}
+
+impl Data {
+    pub(crate) fn read(folder: &Path, half: Half) -> Result<Self, Box<dyn Error>> {
+        let labelled = Labelled::read(folder)?;
+        let split = Split::read(folder)?;
+        let places = |requests: &[Request]| {
+            let places = requests.iter().enumerate();
+            let places = places.filter(|(_, request)| split.is_in(half, request));
+            places.map(|(place, _)| place).collect()
+        };
+        let everyday = folder.join("everyday");
+        let sources = value(&everyday.join("split.json"))?;
+        let of_half = sources[if half == Half::Test { "test" } else { "tune" }].as_array();
+        let of_half: HashSet<&str> = of_half
+            .into_iter()
+            .flatten()
+            .filter_map(|source| source.as_str())
+            .collect();
+        let mut prompts = Vec::new();
+        for line in lines(&everyday.join("prompts.jsonl.zst"))? {
+            let line = line?;
+            let prompt = line["prompt"].as_str();
+            let source = line["source"].as_str();
+            if let (Some(prompt), Some(source)) = (prompt, source)
+                && of_half.contains(source)
+            {
+                prompts.push(prompt.to_owned());
+            }
+        }
+        let mut families = HashMap::new();
+        for line in lines(&folder.join("pool.jsonl.zst"))? {
+            let line = line?;
+            if line["labelled"] == true {
+                let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+                let name = text("name").to_lowercase();
+                let word = name.split(['-', '_', ' ']).next().unwrap_or_default();
+                families.insert(text("id"), (text("repo"), word.to_owned()));
+            }
+        }
+        Ok(Self {
+            families,
+            requests: places(&labelled.requests),
+            negatives: places(&labelled.negatives),
+            labelled,
+            everyday: prompts,
+        })
+    }
+
+    /// Returns whether a skill is of the same repository or has the same first word in its name as one that a request
+    /// needs: such skills often serve the request too.
+    pub(crate) fn is_sibling(&self, request: &Request, id: &str) -> bool {
+        let Some((repository, word)) = self.families.get(id) else {
+            return false;
+        };
+        let wanted = request.skills.iter().filter_map(|id| self.families.get(id));
+        let mut wanted = wanted.into_iter();
+        wanted.any(|other| other.0 == *repository || other.1 == *word)
+    }
+
+    /// Returns the library of all labelled skills, or of the first `size` of the pool of 10,000.
+    pub(crate) fn whole<'d>(&'d self, skills: &'d [LabelledSkill], prompts: usize) -> Draw<'d> {
+        let mut draw = self.draw(0, 0, prompts);
+        draw.skills = skills.iter().collect();
+        let requests = self.requests.iter();
+        draw.present = requests
+            .map(|place| &self.labelled.requests[*place])
+            .collect();
+        let negatives = self.negatives.iter();
+        draw.must_not = negatives
+            .map(|place| &self.labelled.negatives[*place])
+            .collect();
+        draw.absent.clear();
+        draw
+    }
+
+    /// Draws a library of `size` skills, and `prompts` prompts. The same seed draws the same.
+    pub(crate) fn draw(&self, seed: u64, size: usize, prompts: usize) -> Draw<'_> {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let skills = random.sample(&self.labelled.skills, size);
+        let ids: HashSet<&str> = skills.iter().map(|skill| skill.id.as_str()).collect();
+        let is_present = |request: &Request| {
+            self.labelled
+                .meant(request)
+                .iter()
+                .any(|id| ids.contains(id))
+        };
+        let requests = self
+            .requests
+            .iter()
+            .map(|place| &self.labelled.requests[*place]);
+        let (present, absent): (Vec<_>, Vec<_>) = requests.partition(|request| is_present(request));
+        let absent = random.sample(&absent, present.len().max(20));
+        let must_not = self
+            .negatives
+            .iter()
+            .map(|place| &self.labelled.negatives[*place]);
+        let everyday = random.sample(&self.everyday, prompts);
+        Draw {
+            skills,
+            present,
+            absent: absent.into_iter().copied().collect(),
+            must_not: must_not.filter(|request| is_present(request)).collect(),
+            everyday: everyday.into_iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Returns some of the values, each at most once.
+    fn sample<'a, T>(&mut self, values: &'a [T], count: usize) -> Vec<&'a T> {
+        let mut places: Vec<usize> = (0..values.len()).collect();
+        let count = count.min(places.len());
+        for place in 0..count {
+            let rest = (places.len() - place) as u64;
+            let other = place + usize::try_from(self.next() % rest).unwrap_or(0);
+            places.swap(place, other);
+        }
+        places[..count]
+            .iter()
+            .map(|place| &values[*place])
+            .collect()
+    }
+}

@@ -1,0 +1,424 @@
+//! `skillfold hook`, as clients call it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::command::{World, skillfold};
+
+const TREE: &str = "\
+//- app/README.md
+//- person/.skillfold/skills/greet/SKILL.md
+---
+name: greet
+description: Says hello in French
+triggers: [say bonjour]
+---
+Say hello.
+";
+
+fn call(world: &World, arguments: &[&str], input: &[u8]) -> Output {
+    let mut command = skillfold(&world.path("app"), &world.path("person"));
+    command.arg("hook").args(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A hook that does not read the event closes the pipe.
+    drop(child.stdin.take().unwrap().write_all(input));
+    child.wait_with_output().unwrap()
+}
+
+fn prompt(session: &str, text: &str) -> Vec<u8> {
+    let event =
+        json!({ "hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": text });
+    event.to_string().into_bytes()
+}
+
+#[test]
+fn skill_is_given_once_with_exit_code_zero() {
+    let world = World::new(TREE);
+    let first = call(&world, &[], &prompt("1", "Say bonjour"));
+    let answer: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str();
+    assert!(text.unwrap().contains("Say hello."), "{answer}");
+    assert!(first.stderr.is_empty() && first.status.success());
+    for text in ["Say bonjour to Bob", "thanks, looks good", "continue"] {
+        let next = call(&world, &[], &prompt("1", text));
+        assert!(next.stdout.is_empty() && next.status.success(), "{next:?}");
+    }
+}
+
+#[test]
+fn hook_works_in_the_folder_that_the_event_names() {
+    let world = World::new(&format!(
+        "{TREE}//- other/.skillfold/skills/own/SKILL.md\n---\nname: own\ndescription: D\ntriggers: [do my own thing]\n---\nOwn.\n"
+    ));
+    let event = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "1", "cwd": world.path("other"),
+        "prompt": "Please do my own thing",
+    });
+    let arguments = ["--trust-project"];
+    let output = call(&world, &arguments, event.to_string().as_bytes());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("Own."), "{text}");
+    let gone = json!({ "hook_event_name": "UserPromptSubmit", "cwd": "/not/there", "prompt": "Say bonjour" });
+    let output = call(&world, &[], gone.to_string().as_bytes());
+    assert!(output.status.success());
+}
+
+/// Returns a pseudo-random number that depends on the last one.
+fn next(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    usize::try_from(*state >> 33).unwrap()
+}
+
+/// Returns a hostile or broken event.
+fn hostile(state: &mut u64) -> Vec<u8> {
+    let values = [
+        json!(null),
+        json!(7),
+        json!([]),
+        json!({}),
+        json!(""),
+        json!("Say bonjour"),
+        json!("\u{0}\u{202e}\u{1b}[2J"),
+        json!("x".repeat(100_000)),
+        json!("/not/there"),
+        json!("../../../../etc"),
+        json!(f64::MAX),
+        json!("1\n2"),
+    ];
+    let fields = [
+        "hook_event_name",
+        "hookEventName",
+        "session_id",
+        "sessionId",
+        "agent_id",
+        "cwd",
+        "prompt",
+        "source",
+        "transformedPrompt",
+        "cursor_version",
+        "workspace_roots",
+        "transcript_path",
+        "hookName",
+        "taskId",
+        "userPromptSubmit",
+        "submitted_prompt",
+        "turn_id",
+        "model",
+        "trigger",
+    ];
+    let events = [
+        "UserPromptSubmit",
+        "SessionStart",
+        "PreCompact",
+        "beforeSubmitPrompt",
+        "BeforeAgent",
+        "PostCompaction",
+        "userPromptTransformed",
+        "Stop",
+        "",
+    ];
+    let mut event = serde_json::Map::new();
+    event.insert(
+        "hook_event_name".into(),
+        json!(events[next(state) % events.len()]),
+    );
+    event.insert("session_id".into(), json!("1"));
+    event.insert("prompt".into(), json!("Say bonjour"));
+    event.insert(
+        "source".into(),
+        json!(["user", "compact", "clear", "fork"][next(state) % 4]),
+    );
+    for _ in 0..next(state) % 4 {
+        let field = fields[next(state) % fields.len()];
+        event.insert(field.into(), values[next(state) % values.len()].clone());
+    }
+    let mut bytes = Value::Object(event).to_string().into_bytes();
+    match next(state) % 6 {
+        0 => bytes.truncate(next(state) % bytes.len()),
+        1 => {
+            let at = next(state) % bytes.len();
+            bytes[at] = u8::try_from(next(state) % 256).unwrap();
+        }
+        2 => bytes = bytes.iter().flat_map(|byte| [*byte, 0]).collect(),
+        _ => {}
+    }
+    bytes
+}
+
+/// Runs `HOOK_EVENTS` events (100 without it; `just hook-attack` runs 10,000).
+#[test]
+fn no_event_fails_or_gets_an_answer_that_a_client_cannot_read() {
+    let count = std::env::var("HOOK_EVENTS").map_or(100, |it| it.parse().unwrap());
+    let world = World::new(TREE);
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for number in 0..count {
+        let event = hostile(&mut state);
+        if number % 10 == 9 {
+            // The state is damaged now and then.
+            let folder = world.path("person/.local/state/skillfold/conversations");
+            for entry in std::fs::read_dir(folder).into_iter().flatten() {
+                std::fs::write(entry.unwrap().path(), &event[..event.len() / 2]).unwrap();
+            }
+        }
+        let output = call(&world, &[], &event);
+        let shown = String::from_utf8_lossy(&event).into_owned();
+        assert!(output.status.success(), "{shown}: {output:?}");
+        assert!(
+            output.stdout.is_empty() || serde_json::from_slice::<Value>(&output.stdout).is_ok(),
+            "{shown}: {output:?}"
+        );
+    }
+    let last = call(&world, &[], &prompt("new", "Say bonjour"));
+    assert!(!last.stdout.is_empty(), "it still works: {last:?}");
+}
+
+#[test]
+fn wrong_arguments_and_settings_do_not_fail_a_prompt() {
+    let world = World::new(TREE);
+    for arguments in [
+        &["--client", "none"][..],
+        &["--nonsense"],
+        &["--set", "hook=no"],
+        &["--root", "/not/there"],
+    ] {
+        let output = call(&world, arguments, &prompt("1", "Say bonjour"));
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        assert!(
+            output.stdout.is_empty() || arguments[0] == "--root",
+            "{arguments:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
+fn client_that_never_ends_its_event_waits_no_longer_than_the_deadline() {
+    let world = World::new(TREE);
+    let mut command = skillfold(&world.path("app"), &world.path("person"));
+    command
+        .arg("hook")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stdin = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert!(
+        output.status.success() && output.stdout.is_empty(),
+        "{output:?}"
+    );
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(message, "The hook took too long and adds nothing\n");
+}
+
+/// Has a model of Claude Code load a skill from a server that runs for conversation `1`, and returns what it got.
+fn load_from_server(world: &World, times: usize) -> Vec<String> {
+    let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let mut command = skillfold(&world.path("app"), &world.path("person"));
+    command.arg("serve").env("CLAUDE_CODE_SESSION_ID", "1");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    stdin
+        .write_all(format!("{initialize}\n{initialized}\n").as_bytes())
+        .unwrap();
+    lines.next().unwrap().unwrap();
+    let mut texts = Vec::new();
+    for id in 1..=times {
+        let call = json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": { "name": "load_skill", "arguments": { "skill_id": "greet" } },
+        });
+        stdin.write_all(format!("{call}\n").as_bytes()).unwrap();
+        let answer: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let text = answer["result"]["content"][0]["text"].as_str();
+        texts.push(text.unwrap().to_owned());
+    }
+    drop(stdin);
+    child.wait().unwrap();
+    texts
+}
+
+#[test]
+fn skill_that_the_server_gave_is_not_given_by_the_hook() {
+    let world = World::new(TREE);
+    // The folder is made by the first hook.
+    call(&world, &[], &prompt("1", "hello"));
+    assert!(load_from_server(&world, 1)[0].contains("Say hello."));
+    let output = call(&world, &[], &prompt("1", "Say bonjour"));
+    assert!(output.stdout.is_empty(), "{output:?}");
+    let other = call(&world, &[], &prompt("2", "Say bonjour"));
+    assert!(!other.stdout.is_empty(), "{other:?}");
+}
+
+#[test]
+fn model_that_asks_for_what_came_with_a_prompt_is_told_so_once() {
+    let world = World::new(TREE);
+    call(&world, &[], &prompt("1", "Say bonjour"));
+    let texts = load_from_server(&world, 3);
+    insta::assert_snapshot!(texts[0], @"The instructions of `greet` came with a prompt of this conversation: follow them. If they are gone, call load_skill again.");
+    assert!(texts[1].contains("Say hello."), "{texts:?}");
+    assert!(texts[2].contains("Say hello."), "{texts:?}");
+}
+
+#[test]
+fn skill_that_an_agent_loads_is_not_taken_from_the_conversation() {
+    let world = World::new(TREE);
+    let agent = |event: &str| {
+        let event = json!({ "hook_event_name": event, "session_id": "1", "agent_id": "a", "agent_type": "Explore" });
+        let output = call(&world, &[], event.to_string().as_bytes());
+        assert!(
+            output.stdout.is_empty() && output.stderr.is_empty(),
+            "{output:?}"
+        );
+    };
+    agent("SubagentStart");
+    assert!(load_from_server(&world, 1)[0].contains("Say hello."));
+    agent("SubagentStop");
+    let output = call(&world, &[], &prompt("1", "Say bonjour"));
+    assert!(!output.stdout.is_empty(), "{output:?}");
+}
+
+/// Masks times and conversations.
+fn without_times(shown: &str) -> String {
+    let mask = |line: &str| match line.split_once("  claude-code  conversation ") {
+        Some(_) => "TIME  claude-code  conversation DIGEST".to_owned(),
+        None => line.to_owned(),
+    };
+    shown.lines().map(|line| mask(line) + "\n").collect()
+}
+
+#[test]
+fn log_explains_the_last_prompts_and_counts_skills() {
+    let world = World::new(&format!(
+        "{TREE}//- person/.skillfold/skills/review/SKILL.md\n---\nname: review\ndescription: Reviews code\ntriggers: [merge]\n---\nReview it.\n"
+    ));
+    insta::assert_snapshot!(world.run(&["why", "--last"]), @"
+    ! error: The hook has no log
+    ! hint: Set `hook_log = true` in your settings, and `log_content = true` if the log may contain what you write; then use the client
+    exit 5
+    ");
+    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\nlog_content = true\n");
+    call(&world, &[], &prompt("1", "Say bonjour"));
+    call(&world, &[], &prompt("1", "now merge it"));
+    call(&world, &[], &prompt("1", "thanks"));
+    call(&world, &[], &prompt("2", "Say bonjour"));
+    insta::assert_snapshot!(without_times(&world.run(&["why", "--last", "4"])), @"
+    TIME  claude-code  conversation DIGEST
+      Say bonjour
+      greet: instructions given (trigger `say bonjour`)
+    TIME  claude-code  conversation DIGEST
+      now merge it
+      review: suggested in a line (trigger `merge`)
+    TIME  claude-code  conversation DIGEST
+      thanks
+      nothing was added
+    TIME  claude-code  conversation DIGEST
+      Say bonjour
+      greet: instructions given (trigger `say bonjour`)
+    exit 0
+    ");
+    insta::assert_snapshot!(without_times(&world.run(&["why", "--last"])), @"
+    TIME  claude-code  conversation DIGEST
+      Say bonjour
+      greet: instructions given (trigger `say bonjour`)
+    exit 0
+    ");
+    let stats = world.run(&["stats"]);
+    let from = stats.find("By the hook").unwrap();
+    insta::assert_snapshot!(&stats[from..], @"
+    By the hook  given  suggested  loaded  ignored  named
+    greet            2          0       0        0      0
+    review           0          1       0        1      0
+    ! 13 lines read, 6 of other events; 4 lines of requests, 0 lines of skills
+    exit 0
+    ");
+    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n");
+    call(&world, &[], &prompt("1", "this is private"));
+    insta::assert_snapshot!(without_times(&world.run(&["why", "--last"])), @"
+    TIME  claude-code  conversation DIGEST
+      (`log_content` is off)
+      nothing was added
+    exit 0
+    ");
+    let log = world.read("person/.local/state/skillfold/hook.jsonl");
+    assert!(
+        log.contains("now merge it") && !log.contains("this is private"),
+        "{log}"
+    );
+}
+
+#[test]
+fn log_that_cannot_be_written_does_not_stop_the_answer() {
+    let world = World::new(TREE);
+    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n//- person/.local/state/skillfold/hook.jsonl/here\n");
+    let output = call(&world, &[], &prompt("1", "Say bonjour"));
+    assert!(
+        output.status.success() && !output.stdout.is_empty(),
+        "{output:?}"
+    );
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("warning: the trace could not be written"),
+        "{said}"
+    );
+}
+
+#[test]
+fn suggestion_that_the_model_follows_counts_as_loaded() {
+    let lines = [
+        r#"{"time_ms":1763110801000,"event":"skill of a prompt","skill":"a","outcome":"suggested"}"#,
+        r#"{"time_ms":1763110802000,"event":"skill of a prompt","skill":"a","outcome":"no_room"}"#,
+        r#"{"time_ms":1763110803000,"event":"skill of a prompt","skill":"a","outcome":"loaded"}"#,
+        r#"{"time_ms":1763110804000,"event":"skill of a prompt","skill":"a","outcome":"known"}"#,
+        r#"{"time_ms":1763110804000,"event":"skill of a prompt","skill":"b","outcome":"named"}"#,
+        r#"{"time_ms":1763110804000,"event":"skills for a request","decisions":1}"#,
+        r#"{"time_ms":1763283600000,"event":"skills for a request","decisions":0}"#,
+        r#"{"time_ms":1763283600000,"event":"skills for a request","decisions":0}"#,
+        r#"{"time_ms":1763383600000,"event":"skills for a request","decisions":1}"#,
+    ];
+    let world = World::new(&format!("//- app/log.jsonl\n{}\n", lines.join("\n")));
+    insta::assert_snapshot!(world.run(&["stats", "log.jsonl", "--svg", "chart.svg"]), @"
+    day         turns  matched  used  unused  missed  precision  recall
+    2025-11-14      1        1     0       0       0          -       -
+    2025-11-16      2        0     0       0       0          -       -
+    2025-11-17      1        1     0       0       0          -       -
+    all             4        2     0       0       0          -       -
+
+    By the hook  given  suggested  loaded  ignored  named
+    a                0          2       1        1      0
+    b                0          0       0        0      1
+
+    Requests, at most 2
+      ⠀⠀⠀⠀⡏⠉⠉⠉⡇⠀⠀⠀
+      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
+      ⠉⠉⠉⠉⠁⠀⠀⠀⠉⠉⠉⠉
+      ⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀
+
+    Requests with a skill, at most 1
+      ⠉⠉⠉⠉⡇⠀⠀⠀⡏⠉⠉⠉
+      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⡇⠀⠀⠀⡇⠀⠀⠀
+      ⠀⠀⠀⠀⣇⣀⣀⣀⡇⠀⠀⠀
+    ! 9 lines read, 1 of other events; 4 lines of requests, 0 lines of skills
+    exit 0
+    ");
+    let svg = world.read("app/chart.svg");
+    assert!(
+        svg.starts_with("<svg") && svg.contains("2025-11-14"),
+        "{svg}"
+    );
+}

@@ -1,0 +1,193 @@
+//! Events that clients send to hooks. Each client names the same fields differently.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use skillfold::{ConversationKey, Environment};
+
+use crate::client::HookClient;
+
+/// Maximum bytes of an event. Prompts may contain whole files.
+pub const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
+
+/// An event that a client sent.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// The client.
+    pub client: HookClient,
+    /// The name of the event, as the client spells it.
+    pub name: String,
+    /// What happened.
+    pub kind: EventKind,
+    /// The conversation; `None` if the client does not name it.
+    pub conversation: Option<ConversationKey>,
+    /// The folder that the client works in.
+    pub directory: Option<PathBuf>,
+}
+
+/// What happened.
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The user sent a prompt.
+    Prompt {
+        /// The prompt.
+        text: String,
+        /// What the client sends to the model instead, if the answer has to repeat it.
+        transformed: Option<String>,
+    },
+    /// A conversation starts anew.
+    Cleared,
+    /// The client dropped earlier messages, and takes the skills again now.
+    Compacted,
+    /// The client drops earlier messages, and takes the skills again with the next prompt.
+    Compacting,
+    /// An agent begins to work for the conversation.
+    AgentStarted(String),
+    /// An agent of the conversation ends.
+    AgentStopped(String),
+    /// Anything else.
+    Other,
+}
+
+impl Event {
+    /// Reads an event. `client` is the client if it is known; otherwise it is recognised by the fields and the variables of
+    /// the process. Returns `None` if it is not an event.
+    pub fn parse(
+        bytes: &[u8],
+        client: Option<HookClient>,
+        environment: &Environment,
+    ) -> Option<Self> {
+        let fields: Map<String, Value> = serde_json::from_str(&decode(bytes)).ok()?;
+        let client = client.unwrap_or_else(|| HookClient::recognise(&fields, environment));
+        let text = |names: &[&str]| {
+            let mut values = names.iter().filter_map(|name| fields.get(*name)?.as_str());
+            values.find(|value| !value.is_empty())
+        };
+        let name = text(&["hook_event_name", "hookEventName", "hookName"]).unwrap_or_default();
+        let conversation = text(&[
+            "session_id",
+            "sessionId",
+            "conversation_id",
+            "conversationId",
+            "taskId",
+            "transcript_path",
+        ]);
+        let agent = text(&["agent_id", "agentId"]);
+        let kind = kind(client, name, agent, &fields);
+        // These are about the conversation that the agent works for.
+        let is_about_agent = matches!(
+            kind,
+            EventKind::AgentStarted(_) | EventKind::AgentStopped(_)
+        );
+        let agent = agent.filter(|_| !is_about_agent);
+        let key = |id: &str| match agent {
+            // An agent is a thread of its own there, by which it calls the server too.
+            Some(agent) if client == HookClient::Codex => ConversationKey::new(agent, None),
+            agent => ConversationKey::new(id, agent),
+        };
+        let roots = ["workspace_roots", "workspaceRoots"];
+        let directory = text(&["cwd"]).or_else(|| {
+            let mut roots = roots.iter().filter_map(|name| fields.get(*name));
+            roots.find_map(|roots| roots.get(0)?.as_str())
+        });
+        let directory = directory.map(PathBuf::from);
+        let project = || {
+            environment
+                .client_variable("DEVIN_PROJECT_DIR")
+                .map(PathBuf::from)
+        };
+        Some(Self {
+            kind,
+            client,
+            name: name.to_owned(),
+            conversation: conversation.map(key),
+            directory: directory
+                .or_else(project)
+                .filter(|folder| folder.is_absolute()),
+        })
+    }
+}
+
+fn kind(
+    client: HookClient,
+    name: &str,
+    agent: Option<&str>,
+    fields: &Map<String, Value>,
+) -> EventKind {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    match &*name.to_ascii_lowercase() {
+        // What a command returns for other events of a prompt is dropped there.
+        "userprompttransformed" => prompt(text("prompt"), text("transformedPrompt")),
+        "userpromptsubmit" | "userpromptsubmitted" if client == HookClient::CopilotCli => {
+            EventKind::Other
+        }
+        // Qwen also sends results of tools, as prompts that were not submitted.
+        "userpromptsubmit" if client == HookClient::Qwen => prompt(text("submitted_prompt"), None),
+        "userpromptsubmit" | "beforesubmitprompt" | "beforeagent" => {
+            let is_typed = text("source").is_none_or(|source| matches!(source, "user" | "sdk"));
+            let nested = fields
+                .get("userPromptSubmit")
+                .and_then(|it| it.get("prompt"));
+            let written = text("prompt").or_else(|| nested?.as_str());
+            prompt(written.filter(|_| is_typed), None)
+        }
+        "sessionstart" => match text("source") {
+            Some("compact") => EventKind::Compacted,
+            Some("clear" | "new") => EventKind::Cleared,
+            _ => EventKind::Other,
+        },
+        // Its agents share the server's process with the conversation.
+        "subagentstart" | "subagentstop" if client == HookClient::ClaudeCode => {
+            let agent = agent.unwrap_or_default().to_owned();
+            if name.eq_ignore_ascii_case("SubagentStart") {
+                EventKind::AgentStarted(agent)
+            } else {
+                EventKind::AgentStopped(agent)
+            }
+        }
+        // No start of a session follows for an agent.
+        "precompact" if client == HookClient::Codex && agent.is_some() => EventKind::Compacting,
+        // These clients send the start of a session after it, which may take skills.
+        "precompact"
+            if matches!(
+                client,
+                HookClient::ClaudeCode | HookClient::Codex | HookClient::Qwen
+            ) =>
+        {
+            EventKind::Other
+        }
+        // Gemini sends it in every turn, before it knows whether it compresses.
+        "precompress" if text("trigger") != Some("manual") => EventKind::Other,
+        "precompact" | "precompress" | "postcompaction" => EventKind::Compacting,
+        // Claude Code and Codex send it beside the start of a session.
+        "postcompact" if client == HookClient::OpenCode => EventKind::Compacting,
+        _ => EventKind::Other,
+    }
+}
+
+fn prompt(text: Option<&str>, transformed: Option<&str>) -> EventKind {
+    match text.filter(|text| !text.trim().is_empty()) {
+        Some(text) => EventKind::Prompt {
+            text: text.to_owned(),
+            transformed: transformed.map(str::to_owned),
+        },
+        None => EventKind::Other,
+    }
+}
+
+/// Returns the text of an event: UTF-8, or UTF-16 with a byte order mark as some shells of Windows send it.
+fn decode(bytes: &[u8]) -> String {
+    let from_utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        char::decode_utf16(units)
+            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => from_utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => from_utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] | rest => String::from_utf8_lossy(rest).into_owned(),
+    }
+}

@@ -1,0 +1,289 @@
+//! What an event adds to a conversation.
+
+use std::time::SystemTime;
+
+use skillfold::core::disclose::{
+    Breadcrumb, Fallback, LogDetail, Mode, Outcome, SuggestionThresholds, Turn,
+};
+use skillfold::core::{Budget, Error, Policy};
+use skillfold::{Client, Conversation, ConversationKey, Conversations, HookMode, Session, Skills};
+
+use crate::answer::format_answer;
+use crate::client::HookClient;
+use crate::event::{Event, EventKind};
+
+/// Maximum characters of the description in a line about a skill.
+const DESCRIPTION_CHARACTERS: usize = 120;
+
+/// What stands above lines about skills.
+const HEADING: &str = "Skills for this request:\n";
+
+/// The answer to an event.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct HookAnswer {
+    /// What to print; `None` if there is nothing to say.
+    pub text: Option<String>,
+    /// Why the conversation cannot be remembered. Then there are no instructions in the answer.
+    pub problem: Option<Error>,
+}
+
+/// Answers the hooks of a client for one user.
+#[derive(Debug)]
+pub struct Hook {
+    conversations: Option<Conversations>,
+}
+
+impl Hook {
+    /// Creates a hook that remembers what conversations were given. Without a folder for that, it gives no instructions: it
+    /// would give the same ones again and again.
+    pub fn new(conversations: Option<Conversations>) -> Self {
+        Self { conversations }
+    }
+
+    /// Answers an event. `skills` finds the skills, and is only called
+    /// if they are needed.
+    ///
+    /// # Errors
+    ///
+    /// An error of `skills`.
+    pub fn answer<E>(
+        &self,
+        event: &Event,
+        now: SystemTime,
+        skills: impl FnOnce() -> Result<Skills, E>,
+    ) -> Result<HookAnswer, E> {
+        if event.kind == EventKind::Other {
+            return Ok(HookAnswer::default());
+        }
+        let mut problem = None;
+        let adds_nothing = matches!(
+            event.kind,
+            EventKind::Cleared
+                | EventKind::Compacting
+                | EventKind::AgentStarted(_)
+                | EventKind::AgentStopped(_)
+        );
+        if adds_nothing {
+            let cleared = self.update(event, now, |conversation| match &event.kind {
+                EventKind::Cleared => *conversation = Conversation::default(),
+                EventKind::AgentStarted(agent) => conversation.start_agent(agent, now),
+                EventKind::AgentStopped(agent) => conversation.stop_agent(agent),
+                _ => conversation.is_compacted = true,
+            });
+            return Ok(HookAnswer {
+                text: None,
+                problem: cleared.err(),
+            });
+        }
+        let skills = skills()?;
+        let Some(policy) = hook_policy(event.client, &skills) else {
+            return Ok(HookAnswer::default());
+        };
+        skills.prepare_search();
+        let remembered = self.update(event, now, |conversation| {
+            respond(event, conversation, &skills, &policy, now)
+        });
+        let response = match remembered {
+            Ok(Some(response)) => response,
+            without_memory => {
+                problem = without_memory.err();
+                let mut conversation = Conversation::default();
+                let policy = policy.clone().with_max_skills(0);
+                respond(event, &mut conversation, &skills, &policy, now)
+            }
+        };
+        log_response(event, &policy, &response);
+        let turns = response.turns.into_iter();
+        let texts: Vec<_> = turns.filter_map(|turn| turn.text).collect();
+        let mut text = texts.join("\n");
+        // Lines need a heading; instructions say what they are.
+        if text.starts_with("- ") {
+            text.insert_str(0, HEADING);
+        }
+        let text = text.trim();
+        let answer = (!text.is_empty()).then(|| format_answer(event, text));
+        Ok(HookAnswer {
+            text: answer,
+            problem,
+        })
+    }
+
+    /// Changes the conversation of an event. Returns `None` if it cannot be remembered because nobody names it, or there is
+    /// no folder for that.
+    fn update<T>(
+        &self,
+        event: &Event,
+        now: SystemTime,
+        mut change: impl FnMut(&mut Conversation) -> T,
+    ) -> Result<Option<T>, Error> {
+        match (&self.conversations, &event.conversation) {
+            (Some(conversations), Some(key)) => {
+                let change = |conversation: &mut Conversation| {
+                    let changed = change(conversation);
+                    conversation.client = Some(event.client.name().to_owned());
+                    changed
+                };
+                conversations.update(key, now, change).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What an event adds.
+#[derive(Default)]
+struct Response {
+    turns: Vec<Turn>,
+    /// Suggested skills that the model has loaded since the event before.
+    loaded: Vec<Box<str>>,
+    /// Whether another hook has answered the same prompt.
+    is_repeated: bool,
+}
+
+/// Decides what an event adds, and records it.
+fn respond(
+    event: &Event,
+    conversation: &mut Conversation,
+    skills: &Skills,
+    policy: &Policy,
+    now: SystemTime,
+) -> Response {
+    let mut turns = Vec::new();
+    let prompt = match &event.kind {
+        EventKind::Prompt { text, .. } => Some(text),
+        _ => None,
+    };
+    if prompt.is_some_and(|prompt| !conversation.record_prompt(prompt, now)) {
+        return Response {
+            is_repeated: true,
+            ..Response::default()
+        };
+    }
+    let loaded = conversation.take_loaded();
+    let mut session = skills.resume(policy.clone(), conversation.session.clone());
+    if conversation.is_compacted || event.kind == EventKind::Compacted {
+        conversation.is_compacted = false;
+        let gives = policy.max_skills > 0;
+        let budget = if gives {
+            policy.bodies
+        } else {
+            Budget::characters(0)
+        };
+        turns.push(session.after_compaction(budget));
+    }
+    if let Some(prompt) = prompt {
+        turns.push(turn_within(&mut session, policy, &turns, prompt));
+    }
+    conversation.session = session.state().clone();
+    for decision in turns.iter().flat_map(|turn| &turn.decisions) {
+        if is_line(&decision.outcome) {
+            conversation.record_suggestion(&decision.id);
+        } else if matches!(decision.outcome, Outcome::Given(..)) {
+            conversation.record_given_by_hook(&decision.id);
+        }
+    }
+    Response {
+        turns,
+        loaded,
+        is_repeated: false,
+    }
+}
+
+/// Returns whether a line asks the model to load a skill.
+fn is_line(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Suggested | Outcome::NoRoom(_) | Outcome::Later
+    )
+}
+
+/// Logs a prompt and what became of each skill. The prompt itself is only logged if the settings say so.
+fn log_response(event: &Event, policy: &Policy, response: &Response) {
+    let client = event.client.name();
+    let conversation = event.conversation.as_ref().map(ConversationKey::short);
+    if response.is_repeated {
+        return;
+    }
+    for skill in &response.loaded {
+        tracing::info!(
+            client,
+            conversation,
+            skill = &**skill,
+            outcome = "loaded",
+            "skill of a prompt"
+        );
+    }
+    let EventKind::Prompt { text, .. } = &event.kind else {
+        return;
+    };
+    let has_content = policy.log_detail == LogDetail::Content;
+    let decisions = response.turns.iter().flat_map(|turn| &turn.decisions);
+    tracing::info!(
+        client,
+        conversation,
+        skills = decisions.clone().count(),
+        request = has_content.then_some(&**text),
+        "prompt"
+    );
+    for decision in decisions {
+        tracing::info!(
+            client,
+            conversation,
+            skill = &*decision.id,
+            outcome = decision.outcome.as_str(),
+            by = decision.signal.as_str(),
+            evidence = &*decision.evidence,
+            confidence = decision.confidence.map(f64::from),
+            "skill of a prompt"
+        );
+    }
+}
+
+/// Decides what a prompt adds, within what earlier turns of the same answer left of the budget.
+fn turn_within(session: &mut Session, policy: &Policy, earlier: &[Turn], prompt: &str) -> Turn {
+    let texts = earlier.iter().filter_map(|turn| turn.text.as_deref());
+    let used: u64 = texts
+        .map(|text| policy.bodies.measure(text, &*policy.counter))
+        .sum();
+    let mut bodies = policy.bodies;
+    bodies.limit = bodies.limit.saturating_sub(used);
+    session.set_body_budget(bodies);
+    session.turn(prompt)
+}
+
+/// Returns how a client's hook tells a model about skills; `None` if the settings turn hooks off.
+pub fn hook_policy(client: HookClient, skills: &Skills) -> Option<Policy> {
+    let report = skills.report();
+    let settings = &report.settings;
+    let mode = settings.hook.value;
+    if mode == HookMode::Off {
+        return None;
+    }
+    let percent = |value: usize| f32::from(u8::try_from(value).unwrap_or(u8::MAX)) / 100.0;
+    let thresholds = SuggestionThresholds::default()
+        .with_give_from(percent(settings.hook_inject_from.value))
+        .with_show_from(percent(settings.hook_suggest_from.value));
+    let catalog = skills.catalog();
+    let known = Client::find(client.name());
+    let roots = catalog.roots().iter().enumerate();
+    let roots = roots.filter(|(_, root)| known.is_some_and(|known| known.searches(root)));
+    let policy = settings.policy();
+    let max_skills = match mode {
+        HookMode::Inject => policy.max_skills,
+        _ => 0,
+    };
+    Some(
+        policy
+            .with_mode(Mode::Triggered)
+            .with_breadcrumb(Breadcrumb::Off)
+            .with_fallback(Fallback::None)
+            .with_style(client.style())
+            .with_bodies(client.budget())
+            .with_max_skills(max_skills)
+            .with_suggestions(Some(thresholds))
+            .with_gives_by_common_words(false)
+            .with_suggestion_characters(DESCRIPTION_CHARACTERS)
+            .with_client_roots(roots.map(|(index, _)| index).collect()),
+    )
+}

@@ -1,0 +1,46 @@
+//! Answers the hooks of agent clients: for each prompt, the skills that it needs and that the conversation does not have yet.
+//!
+//! A client calls a hook with an [`Event`], and adds what [`Hook::answer`] returns to the model's context.
+//!
+//! ```
+//! use std::time::SystemTime;
+//!
+//! use skillfold::{Conversations, Environment, Host};
+//! use skillfold_hook::{Event, Hook};
+//! # use skillfold::core::MemorySource;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let file = "---\nname: greet\ndescription: Says hello\ntriggers: [say bonjour]\n---\nSay hello.\n";
+//! # let source = MemorySource::new([("greet/SKILL.md", file)]);
+//! let environment = Environment::new("/nowhere").home(folder.path());
+//! let hook = Hook::new(Conversations::of_user(&environment));
+//! let skills = || Host::new(environment.clone()).bundled("built in", source.clone()).discover();
+//!
+//! let event = br#"{"hook_event_name": "UserPromptSubmit", "session_id": "1", "prompt": "Say bonjour to Alice"}"#;
+//! let event = Event::parse(event, None, &environment).ok_or("not an event")?;
+//! let now = SystemTime::now();
+//! let answer = hook.answer(&event, now, &skills)?;
+//! assert!(answer.text.ok_or("no answer")?.contains("Say hello."));
+//!
+//! // A minute later the conversation still has it.
+//! let later = now + std::time::Duration::from_secs(60);
+//! assert_eq!(hook.answer(&event, later, &skills)?.text, None);
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod client;
+
+mod event;
+
+mod answer;
+
+mod hook;
+mod index;
+
+pub use client::HookClient;
+pub use event::{Event, EventKind, MAX_EVENT_BYTES};
+pub use hook::{Hook, HookAnswer, hook_policy};
+pub use index::build_index;

@@ -1,0 +1,249 @@
+//! What a conversation gets, over its prompts.
+
+use serde_json::json;
+use skillfold_hook::HookClient;
+
+use crate::support::User;
+
+#[test]
+fn instructions_are_given_once_and_to_each_conversation_and_agent() {
+    let mut user = User::new();
+    assert!(
+        user.prompt("a", "Say bonjour to Alice")
+            .contains("Say hello.")
+    );
+    assert_eq!(user.prompt("a", "Say bonjour to Bob"), "");
+    assert_eq!(user.prompt("a", "continue"), "");
+    assert!(
+        user.prompt("b", "Say bonjour to Alice")
+            .contains("Say hello.")
+    );
+    let agent = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "a", "agent_id": "1", "prompt": "Say bonjour",
+    });
+    assert!(user.claude(&agent).contains("Say hello."));
+    assert_eq!(user.claude(&agent), "");
+}
+
+#[test]
+fn agent_of_codex_is_a_thread_that_is_told_before_a_compaction_only() {
+    let mut user = User::new();
+    let event = |name: &str| json!({ "hook_event_name": name, "session_id": "a", "agent_id": "t", "turn_id": "1", "model": "m", "prompt": "Say bonjour" });
+    let first = user.send(HookClient::Codex, &event("UserPromptSubmit"));
+    assert!(first.unwrap().contains("Say hello."));
+    assert_eq!(
+        user.send(HookClient::Codex, &event("UserPromptSubmit")),
+        None
+    );
+    assert_eq!(user.send(HookClient::Codex, &event("PreCompact")), None);
+    let again = user.send(HookClient::Codex, &event("UserPromptSubmit"));
+    assert!(again.unwrap().contains("Say hello."));
+}
+
+#[test]
+fn instructions_that_changed_are_given_again() {
+    let mut user = User::new();
+    assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
+    user.write(
+        ".skillfold/skills/greet/SKILL.md",
+        "---\nname: greet\ndescription: Says hello in French\ntriggers: [say bonjour]\n---\nSay good day.\n",
+    );
+    assert!(user.prompt("a", "Say bonjour").contains("Say good day."));
+}
+
+#[test]
+fn instructions_come_again_after_a_compaction_and_nothing_else_does() {
+    let mut user = User::new();
+    user.prompt("a", "Say bonjour");
+    let compacted =
+        json!({ "hook_event_name": "SessionStart", "session_id": "a", "source": "compact" });
+    assert!(user.claude(&compacted).contains("Say hello."));
+    assert_eq!(user.prompt("a", "Say bonjour"), "");
+    let other =
+        json!({ "hook_event_name": "SessionStart", "session_id": "b", "source": "compact" });
+    assert_eq!(user.claude(&other), "");
+    for source in ["startup", "resume", "fork"] {
+        let start =
+            json!({ "hook_event_name": "SessionStart", "session_id": "a", "source": source });
+        assert_eq!(user.claude(&start), "", "{source}");
+        assert_eq!(user.prompt("a", "Say bonjour"), "", "{source}");
+    }
+    let clear = json!({ "hook_event_name": "SessionStart", "session_id": "a", "source": "clear" });
+    assert_eq!(user.claude(&clear), "");
+    assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
+}
+
+#[test]
+fn client_that_only_says_that_it_will_compact_gets_them_with_the_next_prompt() {
+    let mut user = User::new();
+    let prompt = |prompt: &str| json!({ "hook_event_name": "BeforeAgent", "session_id": "a", "prompt": prompt });
+    let first = user
+        .send(HookClient::Gemini, &prompt("Say bonjour"))
+        .unwrap();
+    assert!(first.contains("Say hello."), "{first}");
+    let compress = |trigger: &str| json!({ "hook_event_name": "PreCompress", "session_id": "a", "trigger": trigger });
+    // It says so in every turn, whether it compresses or not.
+    assert_eq!(user.send(HookClient::Gemini, &compress("auto")), None);
+    assert_eq!(user.send(HookClient::Gemini, &prompt("next")), None);
+    assert_eq!(user.send(HookClient::Gemini, &compress("manual")), None);
+    let again = user.send(HookClient::Gemini, &prompt("continue")).unwrap();
+    assert!(again.contains("Say hello."), "{again}");
+    assert_eq!(user.send(HookClient::Gemini, &prompt("go on")), None);
+}
+
+#[test]
+fn prompt_that_two_hooks_hear_is_answered_once() {
+    let mut user = User::new();
+    let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "Say bonjour" });
+    let first = user.send(HookClient::Cursor, &event);
+    assert!(first.is_some());
+    assert_eq!(user.send_at_once(HookClient::ClaudeCode, &event), None);
+}
+
+#[test]
+fn skill_that_the_client_loads_itself_is_named_once() {
+    let mut user = User::new();
+    let request = "Use the pdf-forms skill to fill in the tax form";
+    let text = user.prompt("a", request);
+    assert_eq!(
+        text,
+        "The skill `pdf-forms` fits this request; load it first."
+    );
+    assert_eq!(user.prompt("a", request), "");
+    assert_eq!(user.prompt("a", request), "");
+    let compacted =
+        json!({ "hook_event_name": "SessionStart", "session_id": "a", "source": "compact" });
+    assert_eq!(user.claude(&compacted), "");
+    assert_eq!(user.prompt("a", request), text, "after a compaction");
+    let prompt = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "b", "turn_id": "1", "model": "m", "prompt": request });
+    let answer = user.send(HookClient::Codex, &prompt).unwrap();
+    assert!(
+        answer.contains("Fill it in."),
+        "Codex does not search that folder: {answer}"
+    );
+}
+
+#[test]
+fn instructions_that_are_longer_than_the_client_keeps_are_named() {
+    let mut user = User::new();
+    let text = user.prompt("a", "Please do the large thing");
+    // How many tokens depends on where the folder is.
+    let text = text.replace(char::is_numeric, "#");
+    insta::assert_snapshot!(text, @"
+    Skills for this request:
+    - large: matched, #### tokens: call load_skill
+    ");
+}
+
+#[test]
+fn hook_only_names_skills_if_it_is_set_to() {
+    let mut user = User::new().set("hook", "suggest");
+    let text = user.prompt("a", "Say bonjour to Alice");
+    insta::assert_snapshot!(text, @"
+    Skills for this request:
+    - greet: may fit, call load_skill: Says hello in French
+    ");
+    assert_eq!(user.prompt("a", "Say bonjour to Bob"), "");
+    let mut user = User::new().set("hook", "off");
+    assert_eq!(user.prompt("a", "Say bonjour to Alice"), "");
+}
+
+#[test]
+fn conversation_that_cannot_be_remembered_gets_lines_only() {
+    let mut user = User::new();
+    let unnamed = json!({ "hook_event_name": "UserPromptSubmit", "prompt": "Say bonjour" });
+    let first = user.claude(&unnamed);
+    assert!(
+        !first.is_empty() && !first.contains("Say hello."),
+        "{first}"
+    );
+    assert_eq!(user.claude(&unnamed), first);
+    user.write(
+        ".local/state/skillfold/conversations",
+        "a file where the folder has to be",
+    );
+    let text = user.prompt("a", "Say bonjour");
+    assert_eq!(text, first);
+}
+
+#[test]
+fn damaged_state_is_replaced() {
+    let mut user = User::new();
+    user.prompt("a", "Say bonjour");
+    let folder = user.path(".local/state/skillfold/conversations");
+    for damage in ["", "{", "{\"version\":9}", "\u{0}", "[]"] {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some() {
+                std::fs::write(path, damage).unwrap();
+            }
+        }
+        assert!(
+            user.prompt("a", "Say bonjour").contains("Say hello."),
+            "{damage:?}"
+        );
+        assert_eq!(user.prompt("a", "Say bonjour"), "", "{damage:?}");
+    }
+}
+
+#[test]
+fn state_has_no_text_of_the_conversation() {
+    let mut user = User::new();
+    user.prompt("the-id-of-a-session", "Say bonjour to somebody secret");
+    user.prompt("the-id-of-a-session", "The password is hunter2");
+    let folder = user.path(".local/state/skillfold/conversations");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let text = std::fs::read_to_string(entry.path()).unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        for word in ["secret", "hunter2", "bonjour", "the-id-of-a-session"] {
+            assert!(
+                !text.contains(word) && !name.contains(word),
+                "{name}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn two_hooks_at_once_lose_nothing() {
+    let user = &User::new();
+    let prompts = [
+        "Say bonjour",
+        "Please do the large thing",
+        "Say bonjour again",
+        "Use pdf-forms",
+    ];
+    let events = prompts.map(|prompt| {
+        json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": prompt })
+    });
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let started: Vec<_> = events
+            .iter()
+            .map(|event| scope.spawn(move || user.send_at_once(HookClient::ClaudeCode, event)))
+            .collect();
+        started
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let given = answers.iter().flatten();
+    assert_eq!(
+        given.filter(|answer| answer.contains("Say hello.")).count(),
+        1,
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn trigger_that_is_a_common_word_gives_no_instructions() {
+    let mut user = User::new();
+    user.write(
+        ".skillfold/skills/pandas-pro/SKILL.md",
+        "---\nname: pandas-pro\ndescription: Analyses data frames\ntriggers: [merge]\n---\nUse pandas.\n",
+    );
+    let text = user.prompt("a", "merge two pdf files");
+    assert!(!text.contains("Use pandas."), "{text}");
+    let text = user.prompt("b", "Use pandas-pro to merge two tables");
+    assert!(text.contains("Use pandas."), "{text}");
+}

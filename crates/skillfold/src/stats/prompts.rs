@@ -1,0 +1,106 @@
+//! The last prompts that the hook heard, from its log.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+
+use serde_json::{Map, Value};
+
+use super::line::LogLines;
+use super::period::to_rfc3339;
+
+/// A prompt that the hook heard, and what it added.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookPrompt {
+    /// When, in UTC as RFC 3339.
+    pub time: String,
+    /// The client.
+    pub client: String,
+    /// The start of a digest of the conversation's id; absent if the client does not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
+    /// The prompt; absent unless the setting `log_content` was on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The skills that matched.
+    pub skills: Vec<HookPromptSkill>,
+}
+
+/// A skill that matched a prompt.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookPromptSkill {
+    /// The skill's id.
+    pub id: String,
+    /// What was done: `given`, `suggested`, `named`, `known`, `no_room`, `later` or `failed`.
+    pub outcome: String,
+    /// The signal by which it was chosen: `mention`, `phrase`, `trigger` or `search`.
+    pub by: String,
+    /// The trigger or name that matched; empty for a search.
+    pub evidence: String,
+    /// How likely it is the right one, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl HookPrompt {
+    /// Reads the last `count` prompts of a log. Lines that are broken, or about something else, are skipped.
+    ///
+    /// # Errors
+    ///
+    /// An error of the reader.
+    pub fn read_last(log: impl BufRead, count: usize) -> io::Result<Vec<Self>> {
+        let mut prompts: VecDeque<Self> = VecDeque::new();
+        let mut lines = LogLines::new(log);
+        while let Some(line) = lines.next_line()? {
+            let Ok(Value::Object(line)) = serde_json::from_slice(line) else {
+                continue;
+            };
+            match text(&line, "event").as_deref() {
+                Some("prompt") => {
+                    prompts.push_back(Self::parse(&line));
+                    if prompts.len() > count {
+                        prompts.pop_front();
+                    }
+                }
+                Some("skill of a prompt") => add_skill(&mut prompts, &line),
+                _ => {}
+            }
+        }
+        Ok(prompts.into())
+    }
+
+    fn parse(line: &Map<String, Value>) -> Self {
+        let time_ms = line.get("time_ms").and_then(Value::as_u64);
+        Self {
+            time: to_rfc3339(time_ms.unwrap_or_default()),
+            client: text(line, "client").unwrap_or_default(),
+            conversation: text(line, "conversation"),
+            request: text(line, "request"),
+            skills: Vec::new(),
+        }
+    }
+}
+
+/// Adds a skill to the last prompt of its conversation.
+fn add_skill(prompts: &mut VecDeque<HookPrompt>, line: &Map<String, Value>) {
+    let conversation = text(line, "conversation");
+    let mut prompts = prompts.iter_mut().rev();
+    let prompt = prompts.find(|prompt| prompt.conversation == conversation);
+    let outcome = text(line, "outcome").filter(|outcome| outcome != "loaded");
+    if let (Some(prompt), Some(outcome)) = (prompt, outcome) {
+        prompt.skills.push(HookPromptSkill {
+            id: text(line, "skill").unwrap_or_default(),
+            outcome,
+            by: text(line, "by").unwrap_or_default(),
+            evidence: text(line, "evidence").unwrap_or_default(),
+            confidence: line.get("confidence").and_then(Value::as_f64),
+        });
+    }
+}
+
+fn text(line: &Map<String, Value>, name: &str) -> Option<String> {
+    Some(line.get(name)?.as_str()?.to_owned())
+}
