@@ -54,11 +54,18 @@ match:
     cargo run --release -p skillfold-bench -- match --skills 1000 --common
     cargo run --release -p skillfold-bench -- match --skills 10000 --common
 
-# Cost of requests that need no skill, and how often the right skill is given unasked
+# Cost of requests that need no skill
 disclose folder=requests:
     cargo run --release -p skillfold-bench -- disclose --data {{folder}} --judge
     cargo run --release -p skillfold-bench -- disclose --data {{folder}} --style tiers
-    cargo run --release -p skillfold-bench -- activation --data {{folder}}
+
+# How often a prompt gets the right skill unasked, and how often one that needs none gets anything
+activation folder=requests:
+    cargo run --release -p skillfold-bench -- activation --data {{folder}} --pool 20 --pool 60 --pool 200 --pool 659 --pool 10000 --draws 100
+
+# 10,000 hostile or broken events for the hook
+hook-attack:
+    HOOK_EVENTS=10000 cargo nextest run --workspace -E 'test(no_event_fails_or_gets_an_answer)'
 
 # Search by meaning with a static model: tests and accuracy (needs the models from bench/models.py)
 meaning models folder=requests:
@@ -106,6 +113,24 @@ clients *options:
     cargo build --release -p skillfold-cli
     python3 conformance/clients/run.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
         --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients" --corpus {{corpus}} {{options}}
+
+# Drive real clients with our hook, and install our plugins into them
+client-hooks:
+    cargo build --release -p skillfold-cli
+    python3 conformance/clients/hooks.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients"
+    python3 conformance/clients/plugins.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" \
+        --cache "${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-ci/clients"
+
+# Time of the hook from exec to exit, with 60, 1,000 and 10,000 skills
+hook-latency folder=requests:
+    cargo build --release -p skillfold-cli
+    python3 bench/hook_latency.py --skillfold "${CARGO_TARGET_DIR:-target}/release/skillfold" --data {{folder}}
+
+# Generate the plugin packages for clients, and check them
+plugins folder:
+    python3 packaging/plugins/generate.py {{folder}}
+    python3 packaging/plugins/generate.py --check {{folder}}
 
 # Build and pack the static Linux binary into dist/, and try it; fails if it has 20 MB
 archive:

@@ -95,7 +95,8 @@ CLIENTS = [
         info={"name": "codex-mcp-client", "version": "0.166.0"},
         skills=".agents/skills",
         arguments=["exec", "--skip-git-repo-check"],
-        environment={"SCRIPTED_KEY": "none"},
+        # Its end waits five seconds for names of hosts; a proxy that is not there answers at once.
+        environment={"SCRIPTED_KEY": "none", "HTTPS_PROXY": "http://127.0.0.1:9"},
         file=".codex/config.toml",
         before='model = "scripted"\nmodel_provider = "scripted"\n\n',
         after='\n[model_providers.scripted]\nname = "scripted"\nbase_url = "http://127.0.0.1:{port}/v1"\n'
@@ -161,15 +162,17 @@ CLIENTS = [
 
 def install(cache, clients):
     """Installs the packages of some clients, and what counts tokens, into a folder of npm; returns its modules."""
-    packages = sorted([*(client.package for client in clients), "gpt-tokenizer@4.0.0"])
-    stamp = cache / "installed"
-    wanted = "\n".join(packages)
-    if not stamp.exists() or not set(packages) <= set(stamp.read_text().splitlines()):
+    packages = {*(client.package for client in clients), "gpt-tokenizer@4.0.0"}
+    # npm keeps what it installed, with exact versions, in this file.
+    known = cache / "package.json"
+    if not known.exists():
         cache.mkdir(parents=True, exist_ok=True)
-        (cache / "package.json").write_text('{"private": true}\n')
-        command = ["npm", "install", "--silent", "--no-fund", "--no-audit", "--save-exact", *packages]
+        known.write_text('{"private": true}\n')
+    installed = json.loads(known.read_text()).get("dependencies", {})
+    missing = sorted(packages - {f"{name}@{version}" for name, version in installed.items()})
+    if missing:
+        command = ["npm", "install", "--silent", "--no-fund", "--no-audit", "--save-exact", *missing]
         subprocess.run(command, cwd=cache, check=True)
-        stamp.write_text(wanted)
     return cache / "node_modules"
 
 

@@ -1,5 +1,6 @@
 """A model that follows a script: an HTTP endpoint that keeps every request and answers with the next tool call of its
-script, or with "ok" when there is none left.
+script, or with "ok" when there is none left. A script is a list of calls; or one list for each prompt, such as that of an agent
+that the first prompt starts.
 
 Each wire format is a class: which request is a turn of the conversation, how many tool results it carries, and how an answer
 is written.
@@ -9,6 +10,8 @@ import http.server
 import json
 import subprocess
 import threading
+
+SECONDS_FOR_AGENTS = 20
 
 
 class Anthropic:
@@ -159,11 +162,29 @@ def decoded(body, encoding):
     return request if isinstance(request, dict) else {}
 
 
+def next_call(wire, scripts, request):
+    """Returns the last prompt of the scripts that a request has, and the call that follows the results since then."""
+    field = next(field for field in ("messages", "input", "contents") if field in request)
+    items, found = request[field], []
+    for prompt in scripts:
+        users = (at for at, item in enumerate(items) if item.get("role") == "user" and prompt in json.dumps(item))
+        found += [(at, prompt) for at in list(users)[:1]]
+    if not found:
+        return None, None
+    at, prompt = max(found)
+    done = wire.results(request | {field: items[at:]})
+    return prompt, scripts[prompt][done] if done < len(scripts[prompt]) else None
+
+
 class ScriptedModel:
-    """Listens on a free port of the loopback until it is closed; `turns` are the requests of the conversation."""
+    """Listens on a free port of the loopback until it is closed; `turns` are the requests of the conversation. The first
+    prompt's last answer waits for the others, so that a client does not end before its agents."""
 
     def __init__(self, wire, script, marker=""):
         self.turns, self.others, lock = [], [], threading.Lock()
+        scripts = script if isinstance(script, dict) else {"": script}
+        first = next(iter(scripts))
+        ended = {prompt: threading.Event() for prompt in scripts if prompt != first}
         model = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -190,15 +211,19 @@ class ScriptedModel:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 request = decoded(body, self.headers.get("content-encoding"))
                 with lock:
-                    call = None
+                    prompt, call = None, None
                     if wire.is_turn(self.path, request) and marker in json.dumps(request):
-                        done = wire.results(request)
-                        call = script[done] if done < len(script) else None
+                        prompt, call = next_call(wire, scripts, request)
                         model.turns.append(request)
                     else:
                         model.others.append(f"POST {self.path}")
                     number = len(model.turns) + len(model.others)
+                if prompt == first and not call:
+                    for event in ended.values():
+                        event.wait(SECONDS_FOR_AGENTS)
                 self.send(*wire.answer(self.path, request, call, number))
+                if prompt in ended and not call:
+                    ended[prompt].set()
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self.server.server_address[1]
