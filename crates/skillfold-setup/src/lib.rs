@@ -1,4 +1,4 @@
-//! Adds the Skillfold server to the configuration of MCP clients, and removes it again.
+//! Adds the Skillfold server and its hook to the configuration of clients, and removes them again.
 //!
 //! A [`SetupPlan`] is the change before it is made: show it, then write it.
 //!
