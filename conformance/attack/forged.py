@@ -75,7 +75,7 @@ def listings(ground):
     for command in (["list"], ["search", "forms", "carrier"]):
         done = ground.run(*command)
         # How likely a skill is depends on how long its description is.
-        found[command[0]] = crashed(done) or re.sub(r"(?m)^(1\. carrier +user +)\d+ %", r"\1N %", done.out.decode())
+        found[command[0]] = crashed(done) or re.sub(r"(?m)^(1\. carrier +user +)\w+$", r"\1WORD", done.out.decode())
     return found
 
 

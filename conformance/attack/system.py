@@ -53,6 +53,8 @@ def clock(row, ground, _):
     library = next((found for pattern in LIBRARIES for found in glob.glob(pattern)), None)
     pdf = skill(ground.user, "pdf", "Fills in forms", "Fill them in.\n")
     skill(ground.own, "theirs", "Is the project's")
+    # `setup` leaves the folder of a client, which is how `doctor` knows that there is one.
+    ground.run("setup", "cursor", "--yes")
     truth = asked(ground, {})
     row.control(not isinstance(truth, str), f"all is answered today: {truth}")
     for year in row.some(YEARS, least=5) if library else []:

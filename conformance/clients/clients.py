@@ -157,6 +157,26 @@ CLIENTS = [
         marker="run_shell_command",
         prefix="mcp__skillfold__",
     ),
+    Client(
+        name="copilot-cli",
+        package="@github/copilot@1.0.102",
+        program="@github/copilot-linux-x64/copilot",
+        wire="chat",
+        info={"name": "copilot-cli", "version": "1.0.102"},
+        skills=".agents/skills",
+        arguments=["--allow-all-tools", "-p"],
+        # A provider of one's own needs no account.
+        environment={
+            "COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:{port}/v1",
+            "COPILOT_MODEL": "scripted",
+            "COPILOT_OFFLINE": "true",
+        },
+        # It takes the same entries as Gemini CLI.
+        like="gemini",
+        written=".gemini/settings.json",
+        file=".copilot/mcp-config.json",
+        prefix="skillfold-",
+    ),
 ]
 
 

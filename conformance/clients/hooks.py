@@ -14,7 +14,7 @@ proof, and FOLDER/captures keeps them. In Claude Code and Codex, over twelve pro
   prompt of an agent, so the agent gets instructions too; Claude Code does not.
 
 Claude Code may keep its last messages when it compacts; instructions among them are there twice then. Here it keeps none that has
-any. Gemini CLI and Qwen Code go through a shorter conversation, without a compaction, an agent or our server's tools.
+any. Gemini CLI, Qwen Code and Copilot CLI go through a shorter conversation, without a compaction, an agent or our server's tools.
 
 The last line is one JSON object: what the prompts of each client got. It fails if one got anything else than STEPS says.
 """
@@ -95,7 +95,7 @@ class Conversation:
             front = f"name: {name}\ndescription: {description}\ntriggers: [{trigger}]"
             (skill / "SKILL.md").write_text(f"---\n{front}\n---\n{text}\n")
         options = ["--yes"] if client.like else ["--yes", "--hook"]
-        if client.like:
+        if client.name == "qwen":
             # `skillfold setup` does not know it.
             hook = {"hooks": [{"type": "command", "command": f"{skillfold} hook --client {client.name}", "timeout": 10_000}]}
             client = dataclasses.replace(client, settings={"hooks": {"UserPromptSubmit": [hook]}})
@@ -105,6 +105,11 @@ class Conversation:
         node = shutil.which("node") or sys.exit("error: node is not installed")
         self.isolated = namespace() or sys.exit("error: the system allows no network namespace")
         self.job = client.job(node, cache / "node_modules", self.home, "", [], self.home / "result.json")
+        if client.name == "copilot-cli":
+            # Nor this one.
+            hook = {"type": "command", "exec": str(skillfold), "args": ["hook", "--client", client.name], "timeoutSec": 10}
+            hooks = {"version": 1, "hooks": {"userPromptTransformed": [hook], "preCompact": [hook]}}
+            self.job["files"][str(self.home / ".copilot/hooks/skillfold.json")] = json.dumps(hooks)
 
     def run(self, arguments, prompt, script=()):
         """Runs the client once; returns what it printed, and the texts of the requests that the model got."""
@@ -168,12 +173,19 @@ def qwen(conversation):
         yield step, conversation.run([*resume, *conversation.client.arguments], step.prompt)[1]
 
 
-# Of each client: how it is driven, what stands above the answer of a hook, and what an agent gets for its prompt.
+def copilot(conversation):
+    named = ["--session-id", str(uuid.uuid4()), *conversation.client.arguments]
+    for step in SHORT:
+        yield step, conversation.run(named, step.prompt)[1]
+
+
+# Of each client: how it is driven, what stands above the answer of a hook if anything does, and what an agent gets for its prompt.
 DRIVERS = {
     "claude-code": (claude, "hook additional context:", ()),
     "codex": (codex, "Context for the request above", ("french-greeting",)),
     "gemini": (gemini, "\n<hook_context>", ()),
     "qwen": (qwen, "\n<qwen:user-prompt-submit-context>", ()),
+    "copilot-cli": (copilot, "", ()),
 }
 
 
@@ -195,7 +207,7 @@ def judge_steps(steps, mark, agent_adds):
             wrong.append(f"{step.prompt!r} did not reach the model")
             return
         added, loaded = difference(texts[0], before), difference(texts[-1], texts[0])
-        answers = texts[0].count(mark) - before.count(mark)
+        answers = texts[0].count(mark) - before.count(mark) if mark else min(1, len(added))
         if added or loaded:
             found[step.prompt] = {"added": added, "loaded": loaded}
         gets = step.gets or step.loads

@@ -71,7 +71,12 @@ fn print_hooks(hooks: &[HookState], output: &mut Output) -> Result<(), Failure> 
     for hook in hooks {
         let client = &hook.client;
         let state = match (&hook.last_heard, hook.installed) {
-            (Some(heard), _) => paint(GOOD, format!("last heard {heard}")),
+            (Some(heard), true) => paint(GOOD, format!("last heard {heard}")),
+            (Some(heard), false) => {
+                format!(
+                    "last heard {heard}; not in the configuration, so it was removed or is a plugin's"
+                )
+            }
             (None, true) if client == "codex" => paint(
                 WARN,
                 "installed, not heard in 30 days; type `/hooks` in Codex to approve it",

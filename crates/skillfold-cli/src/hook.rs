@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use skillfold::core::Error;
 use skillfold::core::diagnostic::visible;
 use skillfold::{Conversations, Skills};
 use skillfold_hook::{Event, Hook, HookAnswer, HookClient, MAX_EVENT_BYTES};
@@ -37,7 +38,7 @@ pub(crate) fn run(
     let worker = thread::Builder::new().name("skillfold-hook".to_owned());
     worker.spawn(move || sender.send(answer_event(&global, client)))?;
     let answer = match answer.recv_timeout(DEADLINE) {
-        Ok(answer) => answer?,
+        Ok(answer) => Some(answer?),
         Err(RecvTimeoutError::Timeout) => {
             output.say("The hook took too long and adds nothing");
             None
@@ -62,24 +63,22 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads an event, and returns the answer; `None` if it is not an event.
-fn answer_event(
-    global: &Global,
-    client: Option<HookClient>,
-) -> Result<Option<HookAnswer>, Failure> {
+/// Reads an event, and returns the answer.
+fn answer_event(global: &Global, client: Option<HookClient>) -> Result<HookAnswer, Failure> {
     let mut bytes = Vec::new();
     let limit = MAX_EVENT_BYTES as u64 + 1;
     io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
     let environment = host::environment(global)?;
     let event = Some(bytes).filter(|bytes| bytes.len() <= MAX_EVENT_BYTES);
     let Some(event) = event.and_then(|bytes| Event::parse(&bytes, client, &environment)) else {
-        return Ok(None);
+        let why = "Expected a JSON object of at most 8 MiB; the hook adds nothing";
+        return Err(Error::invalid("the event", why).into());
     };
     let mut global = global.clone();
     if let Some(directory) = event
         .directory
         .as_deref()
-        .filter(|_| global.directory == Path::new("."))
+        .filter(|folder| global.directory == Path::new(".") && folder.is_dir())
     {
         global.directory = directory.to_owned();
     }
@@ -102,10 +101,10 @@ fn answer_event(
     let answer = hook.answer(&event, now, skills)?;
     let is_incomplete = |skills: &Skills| !skills.is_search_prepared();
     if found.as_ref().is_some_and(is_incomplete) {
-        // Without the index, the next prompt searches the metadata again.
-        start_building_index(environment.directory())?;
+        // Without the index, the next prompt searches the metadata again. It is no reason to lose the answer.
+        drop(start_building_index(environment.directory()));
     }
-    Ok(Some(answer))
+    Ok(answer)
 }
 
 /// Builds the index in a process of its own, which goes on when this one has answered.

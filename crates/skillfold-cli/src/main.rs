@@ -36,10 +36,11 @@ mod doctor;
 mod prompt;
 mod search;
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure};
@@ -50,8 +51,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            let is_hook = std::env::args_os().nth(1).is_some_and(|it| it == "hook");
-            return hook_or(is_hook, refuse(&error));
+            return hook_or(is_hook(std::env::args_os()), refuse(&error));
         }
         Err(help) => help.exit(),
     };
@@ -66,6 +66,14 @@ fn main() -> ExitCode {
         Err(failure) => report(&failure, &mut output),
     };
     hook_or(matches!(arguments.command, Command::Hook(_)), code)
+}
+
+/// Returns whether arguments that cannot be parsed name the hook: their first word that is a command.
+fn is_hook(arguments: impl Iterator<Item = OsString>) -> bool {
+    let command = Arguments::command();
+    let is_command = |word: &OsString| command.get_subcommands().any(|it| *word == *it.get_name());
+    let mut words = arguments.skip(1).filter(is_command);
+    words.next().is_some_and(|word| word == "hook")
 }
 
 /// Returns the exit code, which is always 0 for a hook: clients drop a prompt whose hook fails.

@@ -61,6 +61,7 @@ fn set_up_all(
     let clients = Client::ALL.into_iter();
     let clients: Vec<_> = clients
         .filter(|client| client.is_used(environment))
+        .filter(|client| !options.project || client.has_project_file())
         .collect();
     if clients.is_empty() {
         let names = Client::ALL.map(Client::name).join(", ");
@@ -108,7 +109,15 @@ fn set_up(
             continue;
         }
         if change_file(&plan, part, options, files, output)? == Change::Declined {
-            return Err(refused(&plan, "Cancelled; nothing was changed"));
+            return Err(refused(
+                &plan,
+                match part {
+                    Part::Hook if files.iter().any(|file| file.written) => {
+                        "Cancelled; the server was set up, and the hook was not"
+                    }
+                    _ => "Cancelled; nothing was changed",
+                },
+            ));
         }
     }
     Ok(())

@@ -251,12 +251,13 @@ fn hook_skill_text(skill: &HookPromptSkill, numbers: bool) -> String {
         "given" => "instructions given",
         "suggested" => "suggested in a line",
         "named" => "named, the client loads it itself",
-        "known" => "nothing added, the model has it",
+        "known" => "nothing added, the model knows of it",
         "no_room" => "suggested in a line, its instructions are too long for the client",
-        "later" => "suggested in a line, others came first",
+        "later" => "left out, others came first",
         other => other,
     };
     let how = match skill.by.as_str() {
+        "earlier" => "again, after a compaction".to_owned(),
         "mention" => "the prompt names it".to_owned(),
         "search" => "search finds it".to_owned(),
         _ => format!("trigger `{}`", quote(&skill.evidence)),

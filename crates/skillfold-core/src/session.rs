@@ -178,12 +178,12 @@ impl Session {
                     }
                 }
                 Outcome::Known => self.mark_used(&decision.id),
-                Outcome::Suggested | Outcome::Named => {
+                Outcome::Suggested | Outcome::Named | Outcome::NoRoom(_) => {
                     if self.lifetime == ContextLifetime::History {
                         self.skills.entry(decision.id.clone()).or_default().has_line = true;
                     }
                 }
-                Outcome::NoRoom(_) | Outcome::Later | Outcome::Failed(_) => {}
+                Outcome::Later | Outcome::Failed(_) => {}
             }
         }
         if let Some(shown) = &mut self.shown

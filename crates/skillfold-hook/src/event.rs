@@ -60,12 +60,15 @@ impl Event {
         environment: &Environment,
     ) -> Option<Self> {
         let fields: Map<String, Value> = serde_json::from_str(&decode(bytes)).ok()?;
+        // Copilot CLI also calls the hooks of VS Code and Claude Code.
+        let client = client.filter(|_| environment.client_variable("COPILOT_CLI").is_none());
         let client = client.unwrap_or_else(|| HookClient::recognise(&fields, environment));
         let text = |names: &[&str]| {
             let mut values = names.iter().filter_map(|name| fields.get(*name)?.as_str());
             values.find(|value| !value.is_empty())
         };
-        let name = text(&["hook_event_name", "hookEventName", "hookName"]).unwrap_or_default();
+        let name = text(&["hook_event_name", "hookEventName", "hookName"]);
+        let name = name.unwrap_or_else(|| name_by_fields(client, &fields));
         let conversation = text(&[
             "session_id",
             "sessionId",
@@ -110,6 +113,16 @@ impl Event {
     }
 }
 
+/// Returns the event that the fields are of: Copilot CLI does not name its own.
+fn name_by_fields(client: HookClient, fields: &Map<String, Value>) -> &'static str {
+    let has = |field: &str| fields.contains_key(field);
+    match client {
+        HookClient::CopilotCli if has("transformedPrompt") => "userPromptTransformed",
+        HookClient::CopilotCli if has("trigger") && has("customInstructions") => "preCompact",
+        _ => "",
+    }
+}
+
 fn kind(
     client: HookClient,
     name: &str,
@@ -118,11 +131,7 @@ fn kind(
 ) -> EventKind {
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     match &*name.to_ascii_lowercase() {
-        // What a command returns for other events of a prompt is dropped there.
         "userprompttransformed" => prompt(text("prompt"), text("transformedPrompt")),
-        "userpromptsubmit" | "userpromptsubmitted" if client == HookClient::CopilotCli => {
-            EventKind::Other
-        }
         // Qwen also sends results of tools, as prompts that were not submitted.
         "userpromptsubmit" if client == HookClient::Qwen => prompt(text("submitted_prompt"), None),
         "userpromptsubmit" | "beforesubmitprompt" | "beforeagent" => {

@@ -65,7 +65,7 @@ impl Hook {
                 | EventKind::AgentStopped(_)
         );
         if adds_nothing {
-            let cleared = self.update(event, now, |conversation| match &event.kind {
+            let recorded = self.update(event, now, |conversation| match &event.kind {
                 EventKind::Cleared => *conversation = Conversation::default(),
                 EventKind::AgentStarted(agent) => conversation.start_agent(agent, now),
                 EventKind::AgentStopped(agent) => conversation.stop_agent(agent),
@@ -73,7 +73,7 @@ impl Hook {
             });
             return Ok(HookAnswer {
                 text: None,
-                problem: cleared.err(),
+                problem: recorded.err(),
             });
         }
         let skills = skills()?;
@@ -192,10 +192,7 @@ fn respond(
 
 /// Returns whether a line asks the model to load a skill.
 fn is_line(outcome: &Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Suggested | Outcome::NoRoom(_) | Outcome::Later
-    )
+    matches!(outcome, Outcome::Suggested | Outcome::NoRoom(_))
 }
 
 /// Logs a prompt and what became of each skill. The prompt itself is only logged if the settings say so.

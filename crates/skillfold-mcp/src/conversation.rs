@@ -91,7 +91,8 @@ pub(crate) fn record_shared(
         }
         let state = conversation.session.clone();
         let mut session = session.skills().resume(session.policy().clone(), state);
-        let is_there = session.has_answer(answer)
+        let is_there = !conversation.is_compacted
+            && session.has_answer(answer)
             && answer
                 .loaded_id()
                 .is_some_and(|id| conversation.take_given_by_hook(id));

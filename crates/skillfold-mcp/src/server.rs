@@ -258,7 +258,7 @@ impl ServerHandler for Server {
         metrics.count_request(tools::method(tool), outcome, start.elapsed());
         // A program that reads the value needs all of it.
         if is_there && !shared.options.structured {
-            return Ok(tools::result_of_known_skill(&answer).into());
+            return Ok(tools::result_of_known_skill(&answer, &request.name).into());
         }
         Ok(tools::result(&answer, shared.options.structured).into())
     }

@@ -75,10 +75,10 @@ pub(crate) fn result(answer: &ToolAnswer, structured: bool) -> CallToolResult {
 }
 
 /// Returns the answer to a call for a skill that came with a prompt.
-pub(crate) fn result_of_known_skill(answer: &ToolAnswer) -> CallToolResult {
+pub(crate) fn result_of_known_skill(answer: &ToolAnswer, tool: &str) -> CallToolResult {
     let id = answer.loaded_id().unwrap_or_default();
     let text = format!(
-        "The instructions of `{id}` came with a prompt of this conversation: follow them. If they are gone, call load_skill again."
+        "The instructions of `{id}` came with a prompt of this conversation: follow them. If they are gone, call {tool} again."
     );
     CallToolResult::success(vec![ContentBlock::text(text)])
 }

@@ -89,6 +89,11 @@ impl Client {
         }
     }
 
+    /// Returns whether a project can have a configuration for the client.
+    pub const fn has_project_file(self) -> bool {
+        !matches!(self, Self::Goose)
+    }
+
     /// Returns whether the user has the client, by its configuration.
     pub fn is_used(self, environment: &Environment) -> bool {
         let home = environment.home_dir();

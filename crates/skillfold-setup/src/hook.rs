@@ -99,13 +99,25 @@ impl Client {
     }
 }
 
-/// Returns whether an entry calls our hook.
+/// Returns whether an entry, or one of a group, calls our hook.
 pub(crate) fn is_our_hook(entry: &Value) -> bool {
-    match entry {
-        Value::String(text) => text.contains("skillfold") && text.contains(COMMAND_MARK),
-        Value::Array(items) => items.iter().any(is_our_hook),
-        Value::Object(fields) => fields.values().any(is_our_hook),
-        _ => false,
+    commands(entry).into_iter().any(is_our_command)
+}
+
+/// Returns whether an entry, or one of a group, calls another hook.
+pub(crate) fn has_other_hook(entry: &Value) -> bool {
+    !commands(entry).into_iter().all(is_our_command)
+}
+
+fn is_our_command(command: &str) -> bool {
+    command.contains("skillfold") && command.contains(COMMAND_MARK)
+}
+
+/// Returns the command of an entry, or those of a group; an entry of another kind is an empty one.
+fn commands(entry: &Value) -> Vec<&str> {
+    match entry.get("hooks").and_then(Value::as_array) {
+        Some(group) => group.iter().flat_map(commands).collect(),
+        None => vec![entry.get("command").and_then(Value::as_str).unwrap_or("")],
     }
 }
 

@@ -297,6 +297,9 @@ pub(crate) fn append_item(text: &str, path: &[&str], item: &Value) -> Result<Str
         return Ok(text.to_owned());
     };
     let Some(root) = &root else {
+        if !plain.trim_matches(WHITESPACE).is_empty() {
+            return Err(SyntaxFault::new(0, "There is nothing but comments"));
+        }
         let list = nested_list_text(path, item, &format!("\n{unit}"), unit);
         return Ok(format!("{{{list}\n}}\n"));
     };

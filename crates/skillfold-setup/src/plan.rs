@@ -1,6 +1,7 @@
 //! A plan comes first and changes nothing: it has the text before and after the change. The new text is parsed again
 //! and must contain exactly what the old one contained, plus the entry; otherwise there is no plan.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -11,7 +12,7 @@ use skillfold_store::{Access, ReadFile, WriteTarget, lock_state};
 
 use crate::client::{Client, ClientFile, Format};
 use crate::entry::{Entry, NAME, SyntaxFault, entry_at, with_entry};
-use crate::hook::{HOOKS_KEY, is_our_hook};
+use crate::hook::{HOOKS_KEY, has_other_hook, is_our_hook};
 use crate::record::{Added, Record};
 use crate::{json, record, toml, yaml};
 
@@ -200,13 +201,15 @@ impl SetupPlan {
     ) -> Result<Self, Error> {
         let mut plan = Self::open_hook(environment, client, file)?;
         let before = plan.before.clone().unwrap_or_default();
-        let mut text = if before.trim().is_empty() {
+        let is_blank = ["", "{}"].contains(&before.trim());
+        let mut text = if is_blank && !client.hook_file_start().is_empty() {
             client.hook_file_start().to_owned()
         } else {
             before
         };
         let mut wanted = plan.with_location(json::value(&text))?;
         for (event, entry) in client.hook_entries(command) {
+            plan.check_groups(&wanted, event)?;
             let path = [HOOKS_KEY, event];
             if hook_items(&wanted, event).contains(&entry) {
                 continue;
@@ -243,7 +246,9 @@ impl SetupPlan {
         let Some(mut text) = plan.before.clone() else {
             return Ok(plan);
         };
+        let before = plan.with_location(json::value(&text))?;
         for (event, _) in client.hook_entries("") {
+            plan.check_groups(&before, event)?;
             let value = plan.with_location(json::value(&text))?;
             for index in our_indices(&value, event) {
                 text = plan.with_location(json::remove_item(&text, &[HOOKS_KEY, event], index))?;
@@ -257,11 +262,30 @@ impl SetupPlan {
         {
             text = plan.with_location(json::remove(&text, &[], HOOKS_KEY))?;
         }
-        let start = plan.with_location(json::value(client.hook_file_start()))?;
-        let value = plan.with_location(json::value(&text))?;
-        let is_empty = value == start || value == serde_json::json!({});
-        plan.after = (!is_empty).then_some(text);
+        if plan.change == SetupChange::Nothing {
+            return Ok(plan);
+        }
+        if without_hooks(&plan.with_location(json::value(&text))?) != without_hooks(&before) {
+            return Err(plan.unsafe_edit());
+        }
+        // Nothing is left of a file that has only our hooks. Comments are something.
+        let start = client.hook_file_start();
+        let blank = |text: &str| text.split_whitespace().collect::<String>();
+        let is_blank = [String::new(), "{}".to_owned(), blank(start)].contains(&blank(&text));
+        plan.after = (!is_blank).then_some(text);
         Ok(plan)
+    }
+
+    /// Refuses to change a group that has our hook beside another one.
+    fn check_groups(&self, value: &Value, event: &str) -> Result<(), Error> {
+        let is_mixed = |item: &Value| is_our_hook(item) && has_other_hook(item);
+        if hook_items(value, event).iter().any(is_mixed) {
+            let why = format!(
+                "under `{event}` our hook is in one group with another one; take it out by hand"
+            );
+            return Err(Error::invalid(self.file.to_string_lossy(), why));
+        }
+        Ok(())
     }
 
     fn open_hook(
@@ -288,6 +312,21 @@ impl SetupPlan {
     /// Returns the current text of the file; `None` if it does not exist.
     pub fn before(&self) -> Option<&str> {
         self.before.as_deref()
+    }
+
+    /// Returns the names of all values in the current file.
+    pub fn names(&self) -> BTreeSet<String> {
+        let text = self.before.as_deref().unwrap_or_default();
+        let value = if self.is_hook {
+            json::value(text)
+        } else {
+            parse(self.client, text)
+        };
+        let mut names = BTreeSet::new();
+        if let Ok(value) = value {
+            collect_names(&value, &mut names);
+        }
+        names
     }
 
     /// Returns the text of the file after the change; `None` if the file is removed.
@@ -365,6 +404,19 @@ impl SetupPlan {
     }
 }
 
+fn collect_names(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                names.insert(name.clone());
+                collect_names(value, names);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, names)),
+        _ => {}
+    }
+}
+
 /// Returns the hooks of an event.
 fn hook_items<'v>(value: &'v Value, event: &str) -> &'v [Value] {
     let items = value.get(HOOKS_KEY).and_then(|hooks| hooks.get(event));
@@ -392,6 +444,24 @@ fn with_hook(value: &Value, event: &str, entry: Value) -> Value {
         hooks.insert(event.to_owned(), Value::Array(items));
     }
     Value::Object(fields)
+}
+
+/// Returns a configuration without our hooks, and without what is empty then.
+fn without_hooks(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(fields) = value.as_object_mut() else {
+        return value;
+    };
+    if let Some(hooks) = fields.get_mut(HOOKS_KEY).and_then(Value::as_object_mut) {
+        for items in hooks.values_mut().filter_map(Value::as_array_mut) {
+            items.retain(|item| !is_our_hook(item));
+        }
+        hooks.retain(|_, items| *items != serde_json::json!([]));
+        if hooks.is_empty() {
+            fields.remove(HOOKS_KEY);
+        }
+    }
+    value
 }
 
 /// Resolves the links of a path, if it exists.

@@ -78,6 +78,18 @@ impl Client {
             ],
         },
         Self {
+            id: "copilot-cli",
+            info_name: "copilot-cli",
+            // It passes on those of other servers than its own with `--allow-all-mcp-server-instructions`, and then all of them.
+            kept: &[([0; 3], Kept::All)],
+            folders: &[
+                ".agents/skills",
+                ".claude/skills",
+                ".copilot/skills",
+                ".github/skills",
+            ],
+        },
+        Self {
             id: "cursor",
             info_name: "cursor-vscode",
             kept: &[([0; 3], Kept::Characters(2_000))],

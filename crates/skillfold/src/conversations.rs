@@ -217,12 +217,12 @@ impl Conversations {
             let conversation = read(&root, Path::new(&name)).as_ref().and_then(parse);
             if let Some(Conversation {
                 client: Some(client),
-                updated,
+                last_prompt: Some(prompt),
                 ..
             }) = conversation
             {
                 let last = heard.entry(client).or_default();
-                *last = updated.max(*last);
+                *last = (prompt.at / 1_000).max(*last);
             }
         }
         heard

@@ -123,6 +123,10 @@ impl Visit for Line {
         self.insert(field.name(), value.into());
     }
 
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.insert(field.name(), value.into());
+    }
+
     fn record_u64(&mut self, field: &Field, value: u64) {
         self.insert(field.name(), value.into());
     }

@@ -77,7 +77,7 @@ fn prompt_for_a_client_is_what_its_model_gets() {
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["prompt", "--client", "cloud-code"]), @"
-    ! error: The client `cloud-code` is not known; these are: claude-code, codex, gemini, opencode, vscode, cursor, qwen
+    ! error: The client `cloud-code` is not known; these are: claude-code, codex, gemini, opencode, vscode, copilot-cli, cursor, qwen
     exit 2
     ");
 }

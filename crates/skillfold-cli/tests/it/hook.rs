@@ -378,6 +378,41 @@ fn log_that_cannot_be_written_does_not_stop_the_answer() {
 }
 
 #[test]
+fn log_says_how_likely_a_skill_is() {
+    let world = World::new(
+        "//- app/README.md\n//- person/.skillfold/skills/kubectl-debugging/SKILL.md\n---\nname: kubectl-debugging\ndescription: Debugs crashing Kubernetes pods with kubectl\n---\nDebug it.\n",
+    );
+    world.write("//- person/.config/skillfold/config.toml\nhook_log = true\n");
+    call(
+        &world,
+        &[],
+        &prompt("1", "debug the crashing Kubernetes pods with kubectl"),
+    );
+    let shown = world.run(&["why", "--last", "--numbers"]);
+    assert!(
+        shown.contains("search finds it: ") && shown.contains(" %)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn wrong_arguments_before_the_command_do_not_fail_a_prompt_either() {
+    let world = World::new(TREE);
+    for arguments in [
+        &["-C", "/", "hook", "--bogus"][..],
+        &["--json", "hook", "--bogus"],
+    ] {
+        let shown = world.run(arguments);
+        assert!(shown.ends_with("exit 0\n"), "{shown}");
+    }
+    assert!(
+        world
+            .run(&["search", "hook", "--bogus"])
+            .ends_with("exit 2\n")
+    );
+}
+
+#[test]
 fn suggestion_that_the_model_follows_counts_as_loaded() {
     let lines = [
         r#"{"time_ms":1763110801000,"event":"skill of a prompt","skill":"a","outcome":"suggested"}"#,

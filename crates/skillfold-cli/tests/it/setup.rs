@@ -365,13 +365,13 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
        "env": { "KEY": … },
        "hooks": {
     +    "SubagentStop": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}]}
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
     +    ],
     +    "SubagentStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}]}
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
     +    ],
     +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":"command"}],"matcher":"clear|compact"}
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}],"matcher":"clear|compact"}
     +    ],
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }
@@ -438,6 +438,86 @@ fn change_that_is_shown_has_no_secret_of_the_file() {
         shown.contains("diff") && !shown.contains("s3cret"),
         "{shown}"
     );
+}
+
+#[test]
+fn lines_of_a_longer_text_and_comments_are_not_shown_either() {
+    let files = [
+        (
+            "goose",
+            "person/.config/goose/config.yaml",
+            "KEY: s3cret==\nPEM: |\n  s3cret==\n  s3cret: x\nlist: [a=s3cret=b]\nextensions: {}\n",
+        ),
+        (
+            "goose",
+            "person/.config/goose/config.yaml",
+            "# s3cret: old\nquoted: \"a\n  s3cret: tail\"\nextensions: {}\n",
+        ),
+        (
+            "codex",
+            "person/.codex/config.toml",
+            "key = \"\"\"\ns3cret==\n[s3cret]\ns3cret = 1\n\"\"\"\n# s3cret = old\nlist = [\n  [ \"s3cret\" ]\n]\n",
+        ),
+        (
+            "gemini",
+            "person/.gemini/settings.json",
+            "{ // s3cret: old\n  /* s3cret= */ \"a\": \"s3cret\" }\n",
+        ),
+        (
+            "gemini",
+            "person/.gemini/settings.json",
+            "{ \"mcpServers\": {}, \"hooks\": { \"Z\": [ {\"command\":\"s3cret\"} ], \"y\": {\n  \"PreCompress\": [\n  1] }, \"BeforeAgent\": [] } }\n",
+        ),
+    ];
+    for (client, file, text) in files {
+        let world = World::new(&format!("//- app/README.md\n//- {file}\n{text}"));
+        let hook = (client == "gemini").then_some("--hook");
+        let arguments = ["setup", client, "--dry-run"].into_iter().chain(hook);
+        let shown = run(&world, &arguments.collect::<Vec<_>>());
+        assert!(
+            shown.contains("skillfold") && !shown.contains("s3cret"),
+            "{text}\n{shown}"
+        );
+    }
+}
+
+#[test]
+fn hook_of_another_in_the_same_group_is_left_alone() {
+    let group = r#"{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"/opt/audit.sh"},{"type":"command","command":"/old/skillfold hook --client claude-code"}]}]}}"#;
+    let world = World::new(&format!(
+        "//- app/README.md\n//- person/.claude/settings.json\n{group}\n"
+    ));
+    run(&world, &["setup", "claude-code", "--yes"]);
+    let before = world.read("person/.claude/settings.json");
+    for arguments in [
+        &["setup", "claude-code", "--hook", "--yes"][..],
+        &["setup", "claude-code", "--undo", "--yes"],
+    ] {
+        let shown = run(&world, arguments);
+        assert!(
+            shown.contains("our hook is in one group with another one")
+                && shown.ends_with("exit 2\n"),
+            "{shown}"
+        );
+        assert_eq!(world.read("person/.claude/settings.json"), before);
+    }
+}
+
+#[test]
+fn comments_of_a_file_survive_the_hook() {
+    let world = World::new("//- app/README.md\n//- person/.cursor/hooks.json\n// mine\n");
+    let shown = run(&world, &["setup", "cursor", "--hook", "--yes"]);
+    assert!(shown.contains("There is nothing but comments"), "{shown}");
+    world.write("//- person/.cursor/hooks.json\n{ // mine\n  \"version\": 1\n}\n");
+    let before = world.read("person/.cursor/hooks.json");
+    run(&world, &["setup", "cursor", "--hook", "--yes"]);
+    assert!(
+        world
+            .read("person/.cursor/hooks.json")
+            .contains("beforeSubmitPrompt")
+    );
+    run(&world, &["setup", "cursor", "--undo", "--yes"]);
+    assert_eq!(world.read("person/.cursor/hooks.json"), before);
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub(super) struct TriggerHit {
     pub(super) reason: Reason,
     /// Best match by a trigger rather than by name.
     pub(super) trigger: Option<(Signal, Reason)>,
+    /// Whether several of its triggers match.
+    pub(super) has_several: bool,
 }
 
 /// What matched: the skill's name or one of its triggers.
@@ -44,6 +46,16 @@ pub(super) enum Reason {
     Literal(u32, LiteralMatch),
     /// A pattern, by its index in [`triggers`].
     Pattern(u32),
+}
+
+impl Reason {
+    /// Returns the index of the trigger that matched; `None` for a name.
+    const fn trigger_index(self) -> Option<u32> {
+        match self {
+            Self::Name(_) => None,
+            Self::Literal(index, _) | Self::Pattern(index) => Some(index),
+        }
+    }
 }
 
 impl Layer<CompiledTriggers> {
@@ -76,10 +88,14 @@ impl Layer<CompiledTriggers> {
                     signal,
                     reason,
                     trigger,
+                    has_several: false,
                 });
                 return;
             }
             let hit = &mut hits[*position as usize];
+            if let (Some((_, first)), Some((_, other))) = (hit.trigger, trigger) {
+                hit.has_several |= first.trigger_index() != other.trigger_index();
+            }
             if hit.signal < signal {
                 (hit.signal, hit.reason) = (signal, reason);
             }

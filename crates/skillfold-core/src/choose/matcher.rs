@@ -71,6 +71,8 @@ pub struct Candidate<'a> {
     reason: Reason,
     /// Best match by a trigger rather than by name.
     trigger: Option<(Signal, Reason)>,
+    /// Whether several of its triggers match.
+    has_several: bool,
     /// Position of the skill in id order.
     order: u32,
 }
@@ -200,6 +202,7 @@ impl Matcher {
             signal: hit.signal,
             reason: hit.reason,
             trigger: hit.trigger,
+            has_several: hit.has_several,
             order: self.catalog().tables.position(hit.index),
         });
         Matches {
@@ -270,6 +273,7 @@ impl<'a> Candidate<'a> {
     /// do not mean the skill.
     pub fn is_weak(&self) -> bool {
         self.signal == Signal::Trigger
+            && !self.has_several
             && matches!(self.reason, Reason::Literal(..))
             && is_common_word(self.evidence())
     }

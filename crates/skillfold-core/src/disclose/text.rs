@@ -139,6 +139,9 @@ impl<'p> TurnText<'p> {
         if self.try_push_body(body.text) {
             self.given += 1;
             Outcome::Given(tokens, body.instructions, body.notes)
+        } else if memory.knows(entry.id()) {
+            // A line has said so.
+            Outcome::Known
         } else {
             self.push_line(entry.id(), &format!("{}, {tokens} tokens", self.reason));
             Outcome::NoRoom(tokens)

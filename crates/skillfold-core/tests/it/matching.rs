@@ -238,6 +238,16 @@ fn trigger_that_is_a_common_word_is_said() {
 }
 
 #[test]
+fn common_word_beside_another_trigger_is_not_weak() {
+    let matcher = matcher(&[("git", "triggers: [merge, kubectl]")]);
+    let is_weak = |message: &str| matcher.matches(message).candidates[0].is_weak();
+    assert!(is_weak("merge the thing"));
+    assert!(!is_weak("merge the thing with kubectl"));
+    assert!(!is_weak("use kubectl to merge"));
+    assert!(is_weak("merge, and merge again"));
+}
+
+#[test]
 fn hundreds_of_patterns_match_in_several_sets() {
     let fields: Vec<_> = (0..450)
         .map(|number| {

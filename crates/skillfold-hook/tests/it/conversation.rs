@@ -26,6 +26,30 @@ fn instructions_are_given_once_and_to_each_conversation_and_agent() {
 }
 
 #[test]
+fn copilot_names_no_event_and_calls_the_hooks_of_others_too() {
+    let mut user = User::new().variable("COPILOT_CLI");
+    let event = |prompt: &str| json!({ "sessionId": "a", "timestamp": 1, "cwd": "/", "prompt": prompt, "transformedPrompt": format!("<now>\n\n{prompt}") });
+    let answer = user
+        .send(HookClient::VsCode, &event("Say bonjour"))
+        .unwrap();
+    assert!(
+        answer.starts_with(r#"{"modifiedTransformedPrompt":"<now>"#),
+        "{answer}"
+    );
+    assert_eq!(
+        user.send(HookClient::CopilotCli, &event("Say bonjour to Bob")),
+        None
+    );
+    let compacting = json!({ "sessionId": "a", "timestamp": 1, "cwd": "/", "transcriptPath": "/t", "trigger": "manual", "customInstructions": "" });
+    assert_eq!(user.send(HookClient::CopilotCli, &compacting), None);
+    let again = user.send(HookClient::CopilotCli, &event("go on")).unwrap();
+    assert!(again.contains("Say hello."), "{again}");
+    let submitted = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "b", "prompt": "Say bonjour" });
+    let answer = user.send(HookClient::VsCode, &submitted).unwrap();
+    assert!(answer.starts_with(r#"{"additionalContext":"#), "{answer}");
+}
+
+#[test]
 fn agent_of_codex_is_a_thread_that_is_told_before_a_compaction_only() {
     let mut user = User::new();
     let event = |name: &str| json!({ "hook_event_name": name, "session_id": "a", "agent_id": "t", "turn_id": "1", "model": "m", "prompt": "Say bonjour" });
@@ -133,6 +157,7 @@ fn instructions_that_are_longer_than_the_client_keeps_are_named() {
     Skills for this request:
     - large: matched, #### tokens: call load_skill
     ");
+    assert_eq!(user.prompt("a", "Please do the large thing"), "", "once");
 }
 
 #[test]

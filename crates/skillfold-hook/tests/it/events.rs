@@ -128,8 +128,6 @@ fn prompts_that_nobody_typed_are_not_answered() {
     assert!(send(HookClient::ClaudeCode, event(json!({ "source": "user" }))).is_some());
     // Qwen sends results of tools as prompts.
     assert_eq!(send(HookClient::Qwen, event(json!({}))), None);
-    // What a command returns is dropped.
-    assert_eq!(send(HookClient::CopilotCli, event(json!({}))), None);
     assert_eq!(
         send(HookClient::ClaudeCode, event(json!({ "prompt": " " }))),
         None

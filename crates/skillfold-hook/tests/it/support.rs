@@ -13,6 +13,7 @@ pub(crate) struct User {
     folder: TempDir,
     now: SystemTime,
     settings: Vec<(&'static str, &'static str)>,
+    variables: Vec<&'static str>,
 }
 
 impl User {
@@ -22,6 +23,7 @@ impl User {
             folder: tempfile::tempdir().unwrap(),
             now: SystemTime::now(),
             settings: Vec::new(),
+            variables: Vec::new(),
         };
         user.write(
             ".skillfold/skills/greet/SKILL.md",
@@ -46,6 +48,12 @@ impl User {
         self
     }
 
+    /// Sets a variable that the client sets for its hooks.
+    pub(crate) fn variable(mut self, name: &'static str) -> Self {
+        self.variables.push(name);
+        self
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
@@ -59,7 +67,11 @@ impl User {
     pub(crate) fn environment(&self) -> Environment {
         let project = self.path("project");
         std::fs::create_dir_all(&project).unwrap();
-        Environment::new(project).home(self.folder.path())
+        let environment = Environment::new(project).home(self.folder.path());
+        let variables = self.variables.iter();
+        variables.fold(environment, |environment, name| {
+            environment.variable(*name, "1")
+        })
     }
 
     fn skills(&self) -> Result<Skills, Error> {

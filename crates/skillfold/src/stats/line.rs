@@ -197,8 +197,8 @@ fn parse_entry(line: &[u8]) -> Result<Option<LogEntry>, BrokenLine> {
 fn hook_outcome(name: &str) -> Option<HookOutcome> {
     Some(match name {
         "given" => HookOutcome::Given,
-        // All of these are lines that ask the model to load it.
-        "suggested" | "no_room" | "later" => HookOutcome::Suggested,
+        // Both are lines that ask the model to load it.
+        "suggested" | "no_room" => HookOutcome::Suggested,
         "named" => HookOutcome::Named,
         "loaded" => HookOutcome::Loaded,
         _ => return None,

@@ -38,7 +38,7 @@ pub struct HookPromptSkill {
     pub outcome: String,
     /// The signal by which it was chosen: `mention`, `phrase`, `trigger` or `search`.
     pub by: String,
-    /// The trigger or name that matched; empty for a search.
+    /// The trigger, the name or the words that matched.
     pub evidence: String,
     /// How likely it is the right one, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
