@@ -55,6 +55,7 @@ def clock(row, ground, _):
     skill(ground.own, "theirs", "Is the project's")
     # `setup` leaves the folder of a client, which is how `doctor` knows that there is one.
     ground.run("setup", "cursor", "--yes")
+    ground.run("setup", "cursor", "--undo", "--yes")
     truth = asked(ground, {})
     row.control(not isinstance(truth, str), f"all is answered today: {truth}")
     for year in row.some(YEARS, least=5) if library else []:
