@@ -70,14 +70,14 @@ class Ground:
             "SKILLFOLD_NO_HOME_LOOKUP": "1",
         }
 
-    def run(self, *arguments, more=None, prepare=None, where=None, seconds=PATIENCE):
-        """Runs the command; the code is `None` where it did not end."""
+    def run(self, *arguments, more=None, prepare=None, where=None, seconds=PATIENCE, text=b""):
+        """Runs the command with a text on stdin; the code is `None` where it did not end."""
         try:
             done = subprocess.run(
                 [self.binary, *arguments],
                 cwd=where or self.project,
                 env={**self.environment, **(more or {})},
-                stdin=subprocess.DEVNULL,
+                input=text,
                 capture_output=True,
                 timeout=seconds,
                 preexec_fn=prepare,

@@ -135,7 +135,10 @@ WRITERS = [
     (["--trace", "TRACE", "list"], True),
     (["search", "thing"], False),
     (["list"], False),
+    # What the conversation has cannot be remembered then: it gets a line.
+    (["hook"], False),
 ]
+EVENT = b'{"hook_event_name": "UserPromptSubmit", "session_id": "1", "prompt": "Use the m0001 skill"}'
 
 
 def disk(row, ground, _):
@@ -175,6 +178,8 @@ def lay_out_small(ground):
         ground.home / ".cursor/mcp.json": '{"mcpServers": {}}\n',
         ground.project / ".codex/config.toml": 'model = "x"\n',
         ground.folder / "trace.jsonl": "",
+        # The hook makes it, empty.
+        ground.home / ".local/state/skillfold/conversations/lock": "",
     }
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,7 +194,7 @@ def full(row, ground, prepare, is_mounted):
             stuff(stuffing)
         command = [places.get(word, word) for word in command]
         before = kept(ground)
-        done = ground.run(*command, prepare=prepare)
+        done = ground.run(*command, prepare=prepare, text=EVENT if command == ["hook"] else b"")
         after = kept(ground)
         wrong = crashed(done)
         if not wrong and must_fail and (done.code == 0 or not done.err.strip()):

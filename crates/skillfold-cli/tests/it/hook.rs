@@ -181,6 +181,20 @@ fn no_event_fails_or_gets_an_answer_that_a_client_cannot_read() {
 }
 
 #[test]
+fn prompt_that_many_hooks_hear_at_once_is_answered_by_one() {
+    let world = World::new(TREE);
+    let answers = std::thread::scope(|scope| {
+        let hear = || call(&world, &[], &prompt("1", "Say bonjour"));
+        let hooks: Vec<_> = (0..8).map(|_| scope.spawn(hear)).collect();
+        let answers = hooks.into_iter().map(|hook| hook.join().unwrap());
+        answers.collect::<Vec<_>>()
+    });
+    assert!(answers.iter().all(|answer| answer.status.success()));
+    let given = answers.iter().filter(|answer| !answer.stdout.is_empty());
+    assert_eq!(given.count(), 1, "{answers:?}");
+}
+
+#[test]
 fn wrong_arguments_and_settings_do_not_fail_a_prompt() {
     let world = World::new(TREE);
     for arguments in [

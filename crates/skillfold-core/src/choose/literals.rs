@@ -1,6 +1,12 @@
-//! One Aho-Corasick automaton over the literal triggers and names of all skills.
+//! The literal triggers and names of all skills, and where they are in a message.
+//!
+//! The first message is searched for one literal after the other: a process that answers only one would take longer to build an
+//! automaton. The second message builds it.
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
@@ -9,11 +15,18 @@ use crate::text::fold_case;
 
 /// Literals and the skills that use them.
 pub(super) struct Literals {
-    automaton: Option<AhoCorasick>,
+    /// The literals, by id.
+    texts: Vec<Box<str>>,
+    /// Whether a message was searched.
+    is_used: AtomicBool,
+    automaton: OnceLock<Option<AhoCorasick>>,
     /// Start offset in `owners` for each literal and owner class, plus the end of the last.
     starts: Vec<u32>,
     owners: Vec<LiteralOwner>,
 }
+
+/// Maximum bytes of a message that is searched without an automaton.
+const MAX_DIRECT_BYTES: usize = 4_096;
 
 /// Number of owner classes: substring triggers, whole-word triggers, names.
 const OWNER_CLASSES: usize = 3;
@@ -100,12 +113,10 @@ impl LiteralsBuilder {
         }
         let mut literals: Vec<(Box<str>, u32)> = self.ids.into_iter().collect();
         literals.sort_by_key(|(_, id)| *id);
-        let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::Standard)
-            .build(literals.iter().map(|(literal, _)| literal.as_bytes()));
         Literals {
-            // Building fails only for more literals than any catalog has.
-            automaton: automaton.ok().filter(|_| !literals.is_empty()),
+            texts: literals.into_iter().map(|(literal, _)| literal).collect(),
+            is_used: AtomicBool::new(false),
+            automaton: OnceLock::new(),
             starts,
             owners: self.owners.into_iter().map(|(_, owner)| owner).collect(),
         }
@@ -130,20 +141,35 @@ impl Literals {
         message: &Message<'_>,
         mut on_match: impl FnMut(&LiteralOwner, LiteralMatch),
     ) {
-        let Some(automaton) = &self.automaton else {
-            return;
-        };
+        let mut report = self.reporter(message, &mut on_match);
+        let is_first = !self.is_used.swap(true, Ordering::Relaxed);
+        if is_first && message.folded.len() <= MAX_DIRECT_BYTES {
+            for (range, id) in self.find_directly(&message.folded) {
+                report(id, range);
+            }
+        } else if let Some(automaton) = self.automaton() {
+            for hit in automaton.find_overlapping_iter(&*message.folded) {
+                report(hit.pattern().as_usize(), hit.start()..hit.end());
+            }
+        }
+    }
+
+    /// Returns a function that reports the owners of a literal at a range of the message.
+    fn reporter<'l>(
+        &'l self,
+        message: &'l Message<'_>,
+        on_match: &'l mut impl FnMut(&LiteralOwner, LiteralMatch),
+    ) -> impl FnMut(usize, Range<usize>) + 'l {
         // Trigger classes that have been reported already.
         let mut is_done = vec![false; self.starts.len()];
-        for hit in automaton.find_overlapping_iter(&*message.folded) {
-            let first = hit.pattern().as_usize() * OWNER_CLASSES;
+        move |id, range| {
+            let first = id * OWNER_CLASSES;
             if is_done[first]
                 && is_done[first + 1]
                 && self.owners_of_class(first + NAME_CLASS).is_empty()
             {
-                continue;
+                return;
             }
-            let range = hit.start()..hit.end();
             let found = LiteralMatch {
                 start: range.start,
                 end: range.end,
@@ -162,9 +188,66 @@ impl Literals {
         }
     }
 
+    fn automaton(&self) -> Option<&AhoCorasick> {
+        let build = || {
+            let automaton = AhoCorasickBuilder::new()
+                .match_kind(MatchKind::Standard)
+                .build(self.texts.iter().map(|literal| literal.as_bytes()));
+            // Building fails only for more literals than any catalog has.
+            automaton.ok().filter(|_| !self.texts.is_empty())
+        };
+        self.automaton.get_or_init(build).as_ref()
+    }
+
+    /// Returns where each literal is in a text, in the order of the automaton: by the end, the longest first.
+    fn find_directly(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        let pairs = BytePairs::new(text);
+        let mut found = Vec::new();
+        for (id, literal) in self.texts.iter().enumerate() {
+            if !pairs.may_contain(literal) {
+                continue;
+            }
+            let mut from = 0;
+            while let Some(at) = text[from..].find(&**literal) {
+                let start = from + at;
+                found.push((start..start + literal.len(), id));
+                from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        found.sort_by_key(|(range, _)| (range.end, range.start));
+        found
+    }
+
     /// Returns the owners in one class of one literal.
     fn owners_of_class(&self, class: usize) -> &[LiteralOwner] {
         &self.owners[self.starts[class] as usize..self.starts[class + 1] as usize]
+    }
+}
+
+/// The pairs of adjacent bytes of a text, to tell at once that most literals are not in it.
+struct BytePairs(Vec<u64>);
+
+impl BytePairs {
+    fn new(text: &str) -> Self {
+        let mut bits = vec![0; (1 << 16) / 64];
+        for pair in text.as_bytes().windows(2) {
+            let (word, bit) = Self::position([pair[0], pair[1]]);
+            bits[word] |= bit;
+        }
+        Self(bits)
+    }
+
+    const fn position(pair: [u8; 2]) -> (usize, u64) {
+        let pair = u16::from_le_bytes(pair) as usize;
+        (pair / 64, 1 << (pair % 64))
+    }
+
+    /// Returns false if a literal is not in the text.
+    fn may_contain(&self, literal: &str) -> bool {
+        literal.as_bytes().windows(2).all(|pair| {
+            let (word, bit) = Self::position([pair[0], pair[1]]);
+            self.0[word] & bit != 0
+        })
     }
 }
 
@@ -177,7 +260,7 @@ pub(super) struct LiteralMatch {
 }
 
 /// Returns whether a range has a word boundary on each side where it starts or ends with a word character.
-fn is_whole_word(message: &Message<'_>, range: std::ops::Range<usize>) -> bool {
+fn is_whole_word(message: &Message<'_>, range: Range<usize>) -> bool {
     let text = &message.folded[range.clone()];
     let (before, after) = message.word_edges(range);
     let starts_word = text.chars().next().is_some_and(is_word_char);
@@ -185,4 +268,32 @@ fn is_whole_word(message: &Message<'_>, range: std::ops::Range<usize>) -> bool {
     let continues =
         (starts_word && before == Edge::InsideWord) || (ends_word && after == Edge::InsideWord);
     !continues
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{LiteralsBuilder, WordBoundary};
+    use crate::text::fold_case;
+
+    proptest! {
+        #[test]
+        fn literals_are_found_in_the_same_order_with_and_without_an_automaton(
+            texts in proptest::collection::vec(prop_oneof!["[ab ä]{1,4}", "\\PC{1,3}"], 0..12),
+            message in prop_oneof!["[ab äÄ]{0,60}", "\\PC{0,60}"],
+        ) {
+            let mut builder = LiteralsBuilder::default();
+            for (slot, text) in (0_u32..).zip(&texts) {
+                builder.add(text, slot, Some(0), WordBoundary::No);
+            }
+            let literals = builder.build();
+            // The message contains some of them.
+            let message = fold_case(&[&message, &*texts.concat()].concat());
+            let automaton = literals.automaton().into_iter();
+            let hits = automaton.flat_map(|it| it.find_overlapping_iter(&*message));
+            let hits: Vec<_> = hits.map(|hit| (hit.start()..hit.end(), hit.pattern().as_usize())).collect();
+            prop_assert_eq!(literals.find_directly(&message), hits);
+        }
+    }
 }

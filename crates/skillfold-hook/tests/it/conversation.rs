@@ -116,6 +116,16 @@ fn client_that_only_says_that_it_will_compact_gets_them_with_the_next_prompt() {
 }
 
 #[test]
+fn clock_that_goes_back_loses_nothing() {
+    let mut user = User::new();
+    assert!(user.prompt("a", "Say bonjour").contains("Say hello."));
+    user.set_clock_back();
+    assert_eq!(user.prompt("a", "Say bonjour"), "");
+    assert!(user.prompt("b", "Say bonjour").contains("Say hello."));
+    assert_eq!(user.prompt("a", "Say bonjour once more"), "");
+}
+
+#[test]
 fn prompt_that_two_hooks_hear_is_answered_once() {
     let mut user = User::new();
     let event = json!({ "hook_event_name": "UserPromptSubmit", "session_id": "a", "prompt": "Say bonjour" });

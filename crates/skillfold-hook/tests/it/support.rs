@@ -88,6 +88,11 @@ impl User {
         self.send_at_once(client, event)
     }
 
+    /// Sets the clock back by a day.
+    pub(crate) fn set_clock_back(&mut self) {
+        self.now -= Duration::from_secs(24 * 60 * 60);
+    }
+
     /// Sends an event in the same moment as the last one.
     pub(crate) fn send_at_once(&self, client: HookClient, event: &Value) -> Option<String> {
         let environment = self.environment();
