@@ -208,7 +208,8 @@ impl SetupPlan {
             before
         };
         let mut wanted = plan.with_location(json::value(&text))?;
-        for (event, entry) in client.hook_entries(command) {
+        // New ones are added before the others.
+        for (event, entry) in client.hook_entries(command).into_iter().rev() {
             plan.check_groups(&wanted, event)?;
             let path = [HOOKS_KEY, event];
             if hook_items(&wanted, event).contains(&entry) {

@@ -364,14 +364,14 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
      {
        "env": { "KEY": … },
        "hooks": {
-    +    "SubagentStop": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
+    +    "SessionStart": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}],"matcher":"clear|compact"}
     +    ],
     +    "SubagentStart": [
     +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
     +    ],
-    +    "SessionStart": [
-    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}],"matcher":"clear|compact"}
+    +    "SubagentStop": [
+    +      {"hooks":[{"command":"PROGRAM hook --client claude-code","timeout":10,"type":…}]}
     +    ],
          "UserPromptSubmit": [
     -      { "hooks": [{ "type": …, "command": … }] }
@@ -393,13 +393,13 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
     @@ -0,0 +1,13 @@
     +{
     +  "hooks": {
-    +    "PreCompact": [
+    +    "UserPromptSubmit": [
     +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
     +    ],
     +    "SessionStart": [
     +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}],"matcher":"clear|compact"}
     +    ],
-    +    "UserPromptSubmit": [
+    +    "PreCompact": [
     +      {"hooks":[{"command":"PROGRAM hook --client codex","timeout":10,"type":"command"}]}
     +    ]
     +  }
@@ -543,10 +543,10 @@ fn hook_is_added_and_removed_with_the_server() {
     @@ -0,0 +1,11 @@
     +{
     +  "hooks": {
-    +    "preCompact": [
+    +    "beforeSubmitPrompt": [
     +      {"command":"PROGRAM hook --client cursor","timeout":10}
     +    ],
-    +    "beforeSubmitPrompt": [
+    +    "preCompact": [
     +      {"command":"PROGRAM hook --client cursor","timeout":10}
     +    ]
     +  },
@@ -576,10 +576,10 @@ fn hook_is_added_and_removed_with_the_server() {
     @@ -1,11 +0,0 @@
     -{
     -  "hooks": {
-    -    "preCompact": [
+    -    "beforeSubmitPrompt": [
     -      {"command":…,"timeout":…}
     -    ],
-    -    "beforeSubmitPrompt": [
+    -    "preCompact": [
     -      {"command":…,"timeout":…}
     -    ]
     -  },
