@@ -1,4 +1,4 @@
-//! Every limit of the engine, with its default and the reason for it.
+//! The limits that a host can set, each with its default and the reason for it.
 
 /// Limits on what the engine reads.
 ///
