@@ -216,13 +216,11 @@ impl SetupPlan {
                 continue;
             }
             for index in our_indices(&wanted, event) {
-                plan.change = SetupChange::Replaced;
                 text = plan.with_location(json::remove_item(&text, &path, index))?;
             }
             text = plan.with_location(json::append_item(&text, &path, &entry))?;
-            if plan.change == SetupChange::Nothing {
-                plan.change = SetupChange::Added;
-            }
+            // Our own entry of another version or path may be replaced.
+            plan.change = SetupChange::Added;
             wanted = with_hook(&wanted, event, entry);
         }
         if plan.with_location(json::value(&text))? != wanted {
@@ -231,8 +229,6 @@ impl SetupPlan {
         if plan.change == SetupChange::Nothing {
             return Ok(plan);
         }
-        // Our own entry of another version or path may be replaced.
-        plan.change = SetupChange::Added;
         plan.after = Some(text);
         Ok(plan)
     }

@@ -83,8 +83,6 @@ impl ConversationKey {
 #[non_exhaustive]
 pub struct Conversation {
     version: u32,
-    /// When it was last changed, in seconds since 1970.
-    updated: u64,
     /// The client whose hook was heard last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
@@ -119,7 +117,6 @@ impl Default for Conversation {
     fn default() -> Self {
         Self {
             version: VERSION,
-            updated: 0,
             client: None,
             given_by_hook: BTreeSet::new(),
             agents: BTreeMap::new(),
@@ -254,7 +251,6 @@ impl Conversations {
             if conversation == before {
                 return Ok(changed);
             }
-            conversation.updated = since_1970(now).as_secs();
             conversation.session.remove_arguments();
             conversation.session.forget_oldest(MAX_SKILLS);
             // It consists of texts, numbers and lists of these, which can always be written.
