@@ -1,4 +1,4 @@
-//! What a model is told for a request, and what it costs.
+//! What a model is told for a request or in a conversation, and what it costs.
 
 use std::ops::Range;
 
@@ -33,6 +33,36 @@ pub struct Prompt {
     pub tokens: u64,
     /// Tokens of a plain list of all skills that the model may see, with their full descriptions.
     pub plain_list_tokens: u64,
+    /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
+    pub counted_by: String,
+    /// Changes to the skills since the listing; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub announced: Option<AnnouncedView>,
+    /// The decision about each skill that matched, by rank, then about skills that are given again.
+    pub decisions: Vec<DecisionView>,
+    /// Up to 5 ids for the user to choose from; absent unless nothing matched and `fallback` is `ask_user`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+    /// Byte range in the middle of a too long request that was not matched; absent if the request is not too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Bytes>,
+    /// Byte range in the middle of a long request that no pattern was matched against; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_by_patterns: Option<Bytes>,
+}
+
+/// What one turn of a conversation adds, and why.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct TurnView {
+    /// The text to add to the model's context; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// How much the model is told: 0 nothing, 1 the number of skills, 2 lines about skills, 3 instructions.
+    pub tier: u8,
+    /// Tokens of the text.
+    pub tokens: u64,
     /// What counted the tokens: `estimate`, or the name of an encoding such as `o200k_base`.
     pub counted_by: String,
     /// Changes to the skills since the listing; absent if there are none.
@@ -135,16 +165,34 @@ impl Prompt {
         let has_listing = policy.mode != Mode::Triggered && !listing.text.is_empty();
         let listing = has_listing.then(|| ListingText::new(listing));
         let listing_tokens = listing.as_ref().map_or(0, |listing| listing.tokens);
+        let turn = TurnView::new(policy, turn);
         Self {
             request: request.to_owned(),
             mode: policy.mode.to_string(),
             style: policy.style.to_string(),
             listing,
-            text: turn.text.clone(),
-            tier: turn.tier.number(),
+            text: turn.text,
+            tier: turn.tier,
             added_tokens: turn.tokens,
             tokens: turn.tokens + listing_tokens,
             plain_list_tokens,
+            counted_by: turn.counted_by,
+            announced: turn.announced,
+            decisions: turn.decisions,
+            candidates: turn.candidates,
+            unread: turn.unread,
+            unread_by_patterns: turn.unread_by_patterns,
+        }
+    }
+}
+
+impl TurnView {
+    /// Creates the view of a turn; `policy` counted its tokens.
+    pub fn new(policy: &Policy, turn: &Turn) -> Self {
+        Self {
+            text: turn.text.clone(),
+            tier: turn.tier.number(),
+            tokens: turn.tokens,
             counted_by: policy.counter.name().to_owned(),
             announced: AnnouncedView::new(&turn.announced),
             decisions: turn.decisions.iter().map(DecisionView::new).collect(),
@@ -168,7 +216,8 @@ impl AnnouncedView {
 }
 
 impl ListingText {
-    fn new(listing: &Listing) -> Self {
+    /// Creates the view of a listing.
+    pub fn new(listing: &Listing) -> Self {
         Self {
             text: listing.text.clone(),
             tokens: listing.tokens,

@@ -16,7 +16,7 @@ mod load;
 mod why;
 
 pub use any::Any;
-pub use disclose::{AnnouncedView, Bytes, DecisionView, ListingText, Prompt};
+pub use disclose::{AnnouncedView, Bytes, DecisionView, ListingText, Prompt, TurnView};
 pub use finding::{DiagnosticView, PositionView, SpanView};
 pub use load::{FileEntry, FileFinding, FileListing, FilePart, InstructionsView};
 #[doc(hidden)]

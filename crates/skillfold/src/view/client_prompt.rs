@@ -4,6 +4,7 @@ use skillfold_core::disclose::Listing;
 
 use crate::client::Client;
 use crate::session::Session;
+use crate::tools::ToolDefinition;
 
 /// What a client's model gets from a server before any request.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -43,6 +44,17 @@ pub struct ToolView {
     pub input_schema: serde_json::Value,
 }
 
+impl ToolView {
+    /// Creates the view.
+    pub(super) fn new(tool: ToolDefinition) -> Self {
+        Self {
+            name: tool.name,
+            description: tool.description,
+            input_schema: tool.input_schema,
+        }
+    }
+}
+
 impl ClientPrompt {
     /// Creates the view of [instructions](Session::instructions) for a client.
     pub fn new(client: &Client, session: &Session, listing: &Listing) -> Self {
@@ -50,11 +62,7 @@ impl ClientPrompt {
         let tools = session
             .tools_for(Some(client))
             .into_iter()
-            .map(|tool| ToolView {
-                name: tool.name,
-                description: tool.description,
-                input_schema: tool.input_schema,
-            });
+            .map(ToolView::new);
         let tools: Vec<_> = tools.collect();
         let texts = tools.iter().flat_map(|tool| {
             let schema = tool.input_schema.to_string();

@@ -2,6 +2,7 @@
 //!
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
+mod changes;
 mod check;
 mod client_prompt;
 mod composed;
@@ -10,6 +11,7 @@ mod search;
 mod settings;
 mod setup;
 mod stats;
+mod tools;
 mod trust;
 
 mod doctor;
@@ -22,6 +24,7 @@ use skillfold_core::text::is_invisible;
 use crate::counters::Counters;
 
 pub use crate::failure::Failure;
+pub use changes::ChangesView;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::{ClientPrompt, ToolView};
 pub use composed::{Composed, Missing};
@@ -35,13 +38,14 @@ pub use setup::{Setup, SetupFile};
 pub use skillfold_core::view::{
     AnnouncedView, Any, Body, Bytes, DecisionView, DiagnosticView, FileEntry, FileFinding,
     FileListing, FilePart, InstructionsView, ListingText, MatchedSkill, NearTrigger, PositionView,
-    Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, Unmatched,
-    VERSION, Why,
+    Prompt, RefusedRecord, SkillList, SkillRecord, SkillView, SpanView, TriggersView, TurnView,
+    Unmatched, VERSION, Why,
 };
 pub use stats::{
     HookPrompts, HookTally, LogCountsView, SignalTally, SkillTally, StatsPeriodView, StatsView,
     TallyView,
 };
+pub use tools::{AnswerBlock, AnswerView, ToolList};
 pub use trust::{Trusted, TrustedRow};
 
 /// One answer.
@@ -76,6 +80,10 @@ pub enum Document {
     File(FilePart),
     /// What a model is told for a request.
     Prompt(Box<Prompt>),
+    /// The listing that a conversation starts with.
+    Listing(ListingText),
+    /// What one turn of a conversation adds.
+    Turn(Box<TurnView>),
     /// What a client's model gets from a server before any request.
     ClientPrompt(ClientPrompt),
     /// The text that an agent starts with.
@@ -100,6 +108,12 @@ pub enum Document {
     Setup(Setup),
     /// The folders that the user trusted.
     Trusted(Trusted),
+    /// The tools that a model has for skills.
+    Tools(ToolList),
+    /// The answer of a tool.
+    Answer(AnswerView),
+    /// What a refresh changed.
+    Changes(ChangesView),
     /// A file that was written.
     Written(WrittenFile),
     /// An error.
@@ -107,6 +121,15 @@ pub enum Document {
 }
 
 impl Document {
+    /// Returns the answer as JSON on one line, for programs that parse it; see [`to_json`](Self::to_json) for terminals.
+    pub fn to_compact_json(self) -> String {
+        let view = View {
+            view: VERSION,
+            document: self,
+        };
+        serde_json::to_string(&view).unwrap_or_default()
+    }
+
     /// Returns the answer as indented JSON with a final newline, made safe for a terminal by [`printable_json`].
     pub fn to_json(self) -> String {
         let view = View {

@@ -1,0 +1,114 @@
+//! The JSON view of the tools of a model, and of what they answer.
+
+use serde_json::Value;
+
+use crate::answer::{Block, ToolAnswer};
+use crate::tools::ToolDefinition;
+use crate::view::client_prompt::ToolView;
+
+/// The tools that a model has for skills; none if it may see no skill.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ToolList {
+    /// The tools.
+    pub tools: Vec<ToolView>,
+}
+
+/// The answer of a tool.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AnswerView {
+    /// The answer as text for the model, without pictures and other files.
+    pub text: String,
+    /// Whether the call failed; the text says why, and what to do.
+    pub is_error: bool,
+    /// The answer in blocks, in order; absent if it is only the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<AnswerBlock>,
+    /// The answer for a program; a failure is the same as the document `error`.
+    pub value: Value,
+    /// The id of the skill whose instructions the answer gives; absent if it gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+    /// Tokens of the instructions that the answer gives; 0 if it gives none.
+    pub tokens: u64,
+}
+
+/// A part of an answer.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AnswerBlock {
+    /// The type: `text`, `image` or `resource`.
+    pub r#type: String,
+    /// The text; absent in other types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The URI of a resource, such as `skill://pdf/assets/form.pdf`; absent in other types.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// The media type, such as `image/png`; absent in a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// The bytes in base64; absent in a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+}
+
+impl ToolList {
+    /// Creates the view.
+    pub fn new(tools: Vec<ToolDefinition>) -> Self {
+        Self {
+            tools: tools.into_iter().map(ToolView::new).collect(),
+        }
+    }
+}
+
+impl AnswerView {
+    /// Creates the view.
+    pub fn new(answer: &ToolAnswer) -> Self {
+        let content = match answer.content.as_slice() {
+            [Block::Text(_)] => Vec::new(),
+            content => content.iter().map(AnswerBlock::new).collect(),
+        };
+        Self {
+            text: answer.text(),
+            is_error: answer.is_error(),
+            content,
+            value: answer.to_value(),
+            skill: answer.loaded_id().map(str::to_owned),
+            tokens: answer.loaded_tokens(),
+        }
+    }
+}
+
+impl AnswerBlock {
+    fn new(block: &Block) -> Self {
+        let (r#type, text, uri, media_type, base64) = match block {
+            Block::Text(text) => ("text", Some(text.clone()), None, None, None),
+            Block::Image { media_type, base64 } => {
+                ("image", None, None, Some(*media_type), Some(base64.clone()))
+            }
+            Block::Resource {
+                uri,
+                media_type,
+                base64,
+            } => (
+                "resource",
+                None,
+                Some(uri.clone()),
+                Some(*media_type),
+                Some(base64.clone()),
+            ),
+        };
+        Self {
+            r#type: r#type.to_owned(),
+            text,
+            uri,
+            media_type: media_type.map(str::to_owned),
+            base64,
+        }
+    }
+}
