@@ -37,7 +37,8 @@ pub enum ContextLifetime {
     /// For the rest of the conversation: it is not repeated.
     #[default]
     History,
-    /// For one call: the host drops it, so it is given again in each turn that asks for it and in the next three.
+    /// For one call: the host drops it, so it is given again in each turn that asks for it and in the next three. What the
+    /// model loads itself stays: it is the answer of a tool.
     Transient,
 }
 
@@ -76,9 +77,19 @@ struct SkillMemory {
     /// Whether it is in the text that the conversation started with, which the host keeps.
     #[serde(default, skip_serializing_if = "is_false")]
     is_in_prompt: bool,
+    /// Whether it was the answer of a tool, which the host keeps even if it drops the text that turns add.
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_answer: bool,
     /// Whether the model has a line about it.
     #[serde(default, skip_serializing_if = "is_false")]
     has_line: bool,
+}
+
+impl SkillMemory {
+    /// Returns whether the host keeps the instructions as long as the conversation, whatever the lifetime.
+    fn is_kept(&self) -> bool {
+        self.is_in_prompt || self.is_answer
+    }
 }
 
 impl Session {
@@ -110,6 +121,20 @@ impl Session {
             skills: used.collect(),
             ..Self::new(lifetime)
         }
+    }
+
+    /// Returns the conversation as an agent goes on with it: it may see what both see, and never more.
+    #[must_use]
+    pub fn narrow(mut self, view: &AgentView<'_>) -> Self {
+        if !view.sees_all() {
+            let seen = view.entries().map(|entry| entry.id().into());
+            let seen: BTreeSet<Box<str>> = seen.collect();
+            self.visible = Some(match self.visible {
+                Some(own) => own.intersection(&seen).cloned().collect(),
+                None => seen,
+            });
+        }
+        self
     }
 
     /// Starts a conversation within this one that may see only the skills with these ids. Fails if this conversation
@@ -233,6 +258,11 @@ impl Session {
         self.spent = self.spent.saturating_add(tokens);
         self.record_given(instructions, Some(arguments));
         self.mark_used(instructions.id());
+        if self.lifetime == ContextLifetime::Transient
+            && let Some(skill) = self.skills.get_mut(instructions.id())
+        {
+            skill.is_answer = true;
+        }
         self.chosen.record_model_load(self.turn, instructions.id());
         tracing::info!(
             skill = &*visible(instructions.id()),
@@ -400,6 +430,7 @@ impl Session {
         let skill = self.skills.entry(instructions.id().into()).or_default();
         skill.given = Some(instructions.revision());
         skill.is_in_prompt = false;
+        skill.is_answer = false;
         if let Some(arguments) = arguments {
             skill.arguments = arguments.into();
         }
@@ -436,7 +467,7 @@ impl Memory for Session {
 
     fn has_instructions(&self, instructions: &Instructions) -> bool {
         self.skills.get(instructions.id()).is_some_and(|skill| {
-            let is_there = self.lifetime == ContextLifetime::History || skill.is_in_prompt;
+            let is_there = self.lifetime == ContextLifetime::History || skill.is_kept();
             is_there && skill.given == Some(instructions.revision())
         })
     }
@@ -453,7 +484,7 @@ impl Memory for Session {
         }
         let recent = self.turn.saturating_sub(REPEATED_TURNS);
         self.remembered_skills(|skill| {
-            skill.given.is_some() && !skill.is_in_prompt && skill.used >= recent
+            skill.given.is_some() && !skill.is_kept() && skill.used >= recent
         })
     }
 

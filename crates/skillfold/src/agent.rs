@@ -100,6 +100,12 @@ impl AgentSkills {
         self.skills.resume(policy, state)
     }
 
+    /// Resumes a conversation of the agent from its saved state. It sees no more than the agent does now, whoever saved it.
+    pub fn resume(&self, policy: Policy, state: SessionState) -> Session {
+        let state = self.with_view(|view| state.narrow(view));
+        self.skills.resume(policy, state)
+    }
+
     /// Returns the instructions of a skill; see [`Skills::load`].
     pub fn load(&self, id: &str, arguments: &str) -> Result<Arc<Instructions>, Error> {
         self.with_skill(id, |entry, loader| loader.load(entry, arguments))

@@ -69,6 +69,30 @@ fn body_that_the_host_drops_is_given_again_and_for_three_turns_after() {
 }
 
 #[test]
+fn body_that_a_model_loaded_itself_is_not_repeated_where_the_host_drops_the_rest() {
+    let world = world(Mode::Triggered);
+    let mut session = Session::new(ContextLifetime::Transient);
+    let catalog = world.matcher.catalog().clone();
+    world.say(&mut session, "alphaword");
+    let loaded = session.load(&catalog, &world.loader, &world.policy, "alpha", "");
+    assert!(loaded.is_ok());
+    let says = |session: &mut Session, message: &str| {
+        let text = world.say(session, message).unwrap_or_default();
+        text.contains("Do alpha.")
+    };
+    assert!(!says(&mut session, "alphaword"));
+    assert!(!says(&mut session, "x"));
+    let written = serde_json::to_string(&session).unwrap();
+    let mut session: Session = serde_json::from_str(&written).unwrap();
+    assert!(!says(&mut session, "alphaword"));
+    // A compaction drops the answer of the tool too; what it gives again is dropped like the text of a turn.
+    let budget = Budget::tokens(1_000);
+    let again = session.after_compaction(&catalog, &world.loader, &world.policy, budget);
+    assert!(again.text.unwrap().contains("Do alpha."));
+    assert!(says(&mut session, "alphaword"));
+}
+
+#[test]
 fn changed_body_is_given_again() {
     let told = Told::default();
     let put = |body: &str, inode: u64| {
@@ -275,12 +299,12 @@ fn arguments_of_a_load_are_those_of_what_is_given_again() {
         let mut session = Session::new(lives);
         let greet = session.load(&catalog, &loader, &policy, "greet", "Alice");
         assert_eq!(greet.unwrap().text(), "Greet Alice.\n");
-        let kept = session.turn(&matcher, &loader, &policy, "x").text;
-        let is_kept = kept.is_some_and(|text| text.contains("Greet Alice."));
-        assert_eq!(is_kept, lives == ContextLifetime::Transient);
         let budget = Budget::tokens(1_000);
         let again = session.after_compaction(&catalog, &loader, &policy, budget);
         assert!(again.text.unwrap().contains("Greet Alice."));
+        let kept = session.turn(&matcher, &loader, &policy, "x").text;
+        let is_repeated = kept.is_some_and(|text| text.contains("Greet Alice."));
+        assert_eq!(is_repeated, lives == ContextLifetime::Transient);
     }
 }
 

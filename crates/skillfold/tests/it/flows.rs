@@ -174,6 +174,38 @@ fn session_of_an_agent_sees_what_the_agent_sees() {
 }
 
 #[test]
+fn resumed_conversation_sees_no_more_than_the_agent_whoever_saved_it() {
+    let world = world();
+    let skills = world.skills();
+    let agent = |id: &str, skill: &str| {
+        skills.bind(
+            Agent::new(id)
+                .with_skills([skill])
+                .with_visibility(Visibility::Used),
+        )
+    };
+    let reviewer = agent("reviewer", "code-review");
+    let state = |session: &skillfold::Session| session.state().clone();
+    let all = skills.session(bullets(), ContextLifetime::History);
+    let mut resumed = reviewer.resume(bullets(), state(&all));
+    assert!(resumed.load("hello-extended", "").is_err());
+    assert!(resumed.load("code-review", "").is_ok());
+    // Two agents together see what both see.
+    let other = agent("greeter", "hello-extended").session(bullets(), ContextLifetime::History);
+    let mut both = reviewer.resume(bullets(), state(&other));
+    assert!(both.load("hello-extended", "").is_err());
+    assert!(both.load("code-review", "").is_err());
+    let own = reviewer.session(bullets(), ContextLifetime::History);
+    let everyone = skills.bind(Agent::new("all"));
+    assert!(
+        everyone
+            .resume(bullets(), state(&own))
+            .load("hello-extended", "")
+            .is_err()
+    );
+}
+
+#[test]
 fn moving_knowledge_into_a_skill_makes_the_prompt_shorter_for_all() {
     let world = world();
     let skills = world.skills();
