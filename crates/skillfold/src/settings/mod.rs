@@ -58,6 +58,18 @@ const MAX_PATTERN_FINDINGS: usize = 20;
 /// The end of the message that counts the other unmatched patterns.
 const MORE_PATTERNS_SUFFIX: &str = " more patterns match nothing";
 
+/// The settings of a policy.
+const POLICY_KEYS: [&str; 8] = [
+    "disclosure",
+    "style",
+    "listing",
+    "matching",
+    "max_per_request",
+    "breadcrumb",
+    "fallback",
+    "log_content",
+];
+
 impl Settings {
     /// Reads the settings of all layers. Never fails: invalid settings are ignored and reported in the findings.
     pub fn load(environment: &Environment, arguments: &[(String, String)]) -> Self {
@@ -156,6 +168,35 @@ impl Settings {
             } else {
                 LogDetail::Names
             })
+    }
+
+    /// Returns the disclosure policy of these settings, with some replaced for one conversation: keys and values as
+    /// [`Host::set`](crate::Host::set) takes them.
+    pub fn policy_with<'s>(
+        &self,
+        replaced: impl IntoIterator<Item = (&'s str, &'s str)>,
+    ) -> Result<Policy, Error> {
+        let mut arguments = Vec::new();
+        for (key, value) in replaced {
+            if Key::find(key).is_some() && !POLICY_KEYS.contains(&key) {
+                let known = POLICY_KEYS.join(", ");
+                let why = format!("a conversation can only set {known}");
+                return Err(Error::invalid(key, why));
+            }
+            arguments.push((key.to_owned(), value.to_owned()));
+        }
+        // No setting of a policy is a path.
+        let layer = Layer::from_arguments(&Environment::new("/"), &[], &arguments);
+        let mut settings = self.clone();
+        settings.findings.clear();
+        settings.apply_layer(layer);
+        match settings.findings.first() {
+            Some(finding) => {
+                let origin = finding.origin.to_string();
+                Err(setting_error(&origin, &finding.diagnostic.message))
+            }
+            None => Ok(settings.policy()),
+        }
     }
 
     /// Reports patterns that match no skill, and unknown skills of agents. For the user's file this is only

@@ -83,18 +83,30 @@ impl Skills {
         &self,
         on_change: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
     ) -> Result<Watcher, Error> {
-        let new_watcher = |events: &EventQueue| {
-            let watcher = NotifyWatcher::new(events.clone())?;
-            Ok(Box::new(watcher) as Box<dyn PathWatcher>)
-        };
-        Watcher::start(self.clone(), new_watcher, Box::new(on_change))
+        Watcher::start(self.clone(), new_watcher, None, Box::new(on_change))
     }
+
+    /// Watches the files as [`watch`](Self::watch) does, and scans all of them at an interval, whatever the settings say
+    /// about polling.
+    pub fn watch_every(
+        &self,
+        interval: Duration,
+        on_change: impl FnMut(Result<&Changes, &Error>) + Send + 'static,
+    ) -> Result<Watcher, Error> {
+        let on_change = Box::new(on_change);
+        Watcher::start(self.clone(), new_watcher, Some(interval), on_change)
+    }
+}
+
+fn new_watcher(events: &EventQueue) -> Result<Box<dyn PathWatcher>, String> {
+    Ok(Box::new(NotifyWatcher::new(events.clone())?))
 }
 
 impl Watcher {
     fn start(
         skills: Skills,
         new_watcher: impl FnOnce(&EventQueue) -> Result<Box<dyn PathWatcher>, String>,
+        interval: Option<Duration>,
         on_change: ChangeHandler,
     ) -> Result<Self, Error> {
         let events = EventQueue::default();
@@ -108,6 +120,7 @@ impl Watcher {
             last_error: None,
             is_incomplete: false,
             retries: 0,
+            interval,
             on_change,
             skills,
         };
@@ -183,6 +196,8 @@ struct WatchThread {
     is_incomplete: bool,
     /// The number of incomplete refreshes in a row.
     retries: u32,
+    /// The time between two scans, if the host set it.
+    interval: Option<Duration>,
     on_change: ChangeHandler,
 }
 
@@ -236,7 +251,8 @@ impl WatchThread {
 
     /// Returns whether notifications or polling are on.
     fn is_watching(&self) -> bool {
-        self.watch_set.is_some() || self.skills.report().settings.poll_seconds.value > 0
+        let polls = || self.skills.report().settings.poll_seconds.value > 0;
+        self.watch_set.is_some() || self.interval.is_some() || polls()
     }
 
     /// Returns the time of the next rescan without a notification.
@@ -247,6 +263,9 @@ impl WatchThread {
     }
 
     fn poll(&self) -> Option<Duration> {
+        if self.interval.is_some() {
+            return self.interval;
+        }
         let seconds = self.skills.report().settings.poll_seconds.value;
         let watch_set = self.watch_set.as_ref();
         let is_notified = watch_set.is_some_and(|watch_set| watch_set.problem.is_none())

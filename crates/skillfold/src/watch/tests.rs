@@ -32,7 +32,7 @@ fn start_silent(result: Result<(), String>, poll_seconds: &str) -> (TempDir, Ski
         .discover()
         .unwrap();
     let new_watcher = |_: &_| Ok(Box::new(SilentWatcher(result)) as Box<dyn PathWatcher>);
-    let watcher = Watcher::start(skills.clone(), new_watcher, Box::new(|_| {})).unwrap();
+    let watcher = Watcher::start(skills.clone(), new_watcher, None, Box::new(|_| {})).unwrap();
     until(|| watcher.status().rescans.1 == 1);
     (folder, skills, watcher)
 }
@@ -99,4 +99,21 @@ fn one_fault_of_the_watcher_does_not_make_it_look_more_often_for_good() {
     assert_eq!(watcher.status().problem.as_deref(), Some("it broke"));
     until(|| watcher.status().poll == Some(long_interval));
     assert_eq!(watcher.status().problem, None);
+}
+
+#[test]
+fn interval_of_the_host_counts_whatever_the_settings_say() {
+    let folder = TempDir::new().unwrap();
+    let source = FsSource::open(folder.path()).unwrap();
+    let skills = Host::new(Environment::new("/nowhere"))
+        .set("watch", "off")
+        .set("poll_seconds", "0")
+        .root(Root::new(Scope::User, "mine", source))
+        .discover()
+        .unwrap();
+    let interval = Duration::from_millis(20);
+    let watcher = skills.watch_every(interval, |_| {}).unwrap();
+    until(|| watcher.status().poll == Some(interval));
+    add(&folder, "mail");
+    until(|| skills.catalog().len() == 1);
 }

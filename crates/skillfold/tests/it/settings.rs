@@ -478,3 +478,22 @@ fn settings_of_a_project_that_are_too_large_are_left_out_and_said() {
     let code = findings.iter().map(|finding| finding.diagnostic.code);
     assert_eq!(code.collect::<Vec<_>>(), [Code::SettingsUnreadable]);
 }
+
+#[test]
+fn a_conversation_may_have_settings_of_its_own_and_only_those_of_a_policy() {
+    let settings = Settings::load(&Environment::new("/nowhere"), &[]);
+    let policy = settings
+        .policy_with([("style", "xml"), ("max_per_request", "1")])
+        .unwrap();
+    assert_eq!((policy.style, policy.max_skills), (Style::Xml, 1));
+    assert_eq!(settings.policy().style, Style::Lines);
+    let refused = |key, value| settings.policy_with([(key, value)]).unwrap_err();
+    assert_eq!(
+        refused("links", "strict").to_string(),
+        "Invalid `links`: a conversation can only set disclosure, style, listing, matching, max_per_request, \
+         breadcrumb, fallback, log_content"
+    );
+    assert!(refused("style", "rainbow").to_string().contains("`lines`"));
+    let unknown = refused("stile", "xml").to_string();
+    assert!(unknown.contains("did you mean `style`?"), "{unknown}");
+}
