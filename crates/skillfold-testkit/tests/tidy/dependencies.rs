@@ -8,7 +8,7 @@ use crate::source::line_at;
 use crate::tree::files;
 
 /// What a crate may use of this workspace, from the outside in.
-const INWARD: [(&str, &[&str]); 12] = [
+const INWARD: [(&str, &[&str]); 13] = [
     ("skillfold-core", &[]),
     ("skillfold-index", &["skillfold-core"]),
     ("skillfold-store", &["skillfold-core"]),
@@ -47,6 +47,7 @@ const INWARD: [(&str, &[&str]); 12] = [
         "skillfold-hub",
         &["skillfold-core", "skillfold", "skillfold-mcp"],
     ),
+    ("skillfold-python", &["skillfold"]),
     ("skillfold-testkit", &[]),
 ];
 

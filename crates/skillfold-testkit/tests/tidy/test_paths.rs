@@ -5,10 +5,27 @@ use std::collections::BTreeSet;
 use crate::source::{after_attributes, bare, is_word, matching, words};
 use crate::tree::{File, files};
 
-/// Returns the paths of all tests: `skillfold-core::it::manifest::a_test`, `skillfold-core::name::tests::another`.
+/// Returns the paths of all tests: `skillfold-core::it::manifest::a_test`, `skillfold-core::name::tests::another`,
+/// `skillfold-python::test_skills::test_this`.
 pub(crate) fn all() -> BTreeSet<String> {
-    let rust = files().iter().filter(|file| file.is_rust());
-    rust.flat_map(of).collect()
+    let rust = files().iter().filter(|file| file.is_rust()).flat_map(of);
+    rust.chain(files().iter().flat_map(of_python)).collect()
+}
+
+/// Returns the paths of the Python tests of a file.
+fn of_python(file: &File) -> Vec<String> {
+    let path = file.path.strip_prefix("bindings/python/tests/");
+    let Some(module) = path.and_then(|path| path.strip_suffix(".py")) else {
+        return Vec::new();
+    };
+    let module = module.replace('/', "::");
+    let names = file.text.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("def ")?.split_once('(')?;
+        name.starts_with("test_").then_some(name)
+    });
+    names
+        .map(|name| format!("skillfold-python::{module}::{name}"))
+        .collect()
 }
 
 /// Returns the paths of the tests of a file.
@@ -137,5 +154,13 @@ fn path_of_a_test_has_its_crate_its_binary_and_its_modules() {
     assert!(paths("crates/a/tests/it/part/of.rs").ends_with(" a::it::part::of::top"));
     assert!(paths("crates/a/tests/other.rs").ends_with(" a::other::top"));
     assert!(paths("bench/src/load.rs").ends_with(" skillfold-bench::load::top"));
+    let python = File {
+        path: "bindings/python/tests/compat/test_a.py".to_owned(),
+        text: "def test_one(skills):\n    def test_inner():\n\ndef helper():\n".to_owned(),
+    };
+    assert_eq!(
+        of_python(&python),
+        ["skillfold-python::compat::test_a::test_one"]
+    );
     assert_eq!(paths("fuzz/src/lib.rs"), "");
 }

@@ -1,0 +1,44 @@
+"""The skills engine for AI agents.
+
+>>> import skillfold
+>>> skills = skillfold.Skills.discover()
+>>> session = skills.session()
+>>> system_prompt = session.listing().text
+>>> turn = session.turn("Fill in the tax form report.pdf")
+>>> turn.text, turn.tier, turn.tokens, turn.reasons  # doctest: +SKIP
+
+`Skills` are all skills of a project and of the person, live. A `Session` decides turn by turn what a model is told
+about them, and has the tools for a model to search, load and read skills itself. Results are `skillfold.views`: dicts
+whose fields are attributes. Errors are in `skillfold.errors`.
+"""
+
+from skillfold._session import Session
+from skillfold._skillfold import VERSION as __version__
+from skillfold._skillfold import Instructions
+from skillfold._skills import AgentSkills, Embedder, Skills, stats
+from skillfold.errors import (
+    ExistsError,
+    InvalidError,
+    NotFoundError,
+    RefusedError,
+    SkillfoldError,
+    UnreadableError,
+    UnwritableError,
+)
+
+__all__ = [
+    "AgentSkills",
+    "Embedder",
+    "ExistsError",
+    "Instructions",
+    "InvalidError",
+    "NotFoundError",
+    "RefusedError",
+    "Session",
+    "SkillfoldError",
+    "Skills",
+    "UnreadableError",
+    "UnwritableError",
+    "__version__",
+    "stats",
+]

@@ -1,0 +1,128 @@
+"""A conversation with a model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from skillfold import views
+from skillfold._messages import latest_user_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from skillfold import _skillfold
+    from skillfold._messages import Message
+    from skillfold._skillfold import Instructions
+
+Feedback = Literal["used", "unused", "missed"]
+
+
+class Session:
+    """One conversation: what its model is told about skills, turn by turn.
+
+    It remembers what the model has, so that nothing is given twice. Several threads may call it; they wait for each
+    other. `Skills.session` starts one.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _skillfold.Session) -> None:
+        """Wrap the native conversation; use `Skills.session`."""
+        self._native = native
+
+    def listing(self) -> views.Listing:
+        """Return the listing for the system prompt: one line per skill, within a budget.
+
+        It is byte-identical while the skills are unchanged, so that a prompt cache keeps it. Later changes are
+        announced in turns. Its text is empty if there are no skills, or with the disclosure `triggered`.
+        """
+        listing = self._native.listing()
+        return views.Listing({"text": "", "tokens": 0, "skills": 0} if listing is None else json.loads(listing))
+
+    def turn(self, request: str | Message | Iterable[Message]) -> views.Turn:
+        """Decide what to tell the model for a request.
+
+        The request is a text, or a list of messages of which the user's latest counts. Add the `text` of the result to
+        the model's context; it is `None` if the request needs no skill.
+        """
+        return views.Turn(json.loads(self._native.turn(latest_user_text(request))))
+
+    async def aturn(self, request: str | Message | Iterable[Message]) -> views.Turn:
+        """Do what `turn` does, on another thread."""
+        return await asyncio.to_thread(self.turn, request)
+
+    def why(self, request: str, *ids: str) -> views.Why:
+        """Explain what a request would add, and why the skills `ids` would not be chosen.
+
+        The conversation does not change. The result is for people: it may name skills that the model may not see.
+        """
+        return views.Why(json.loads(self._native.why(request, list(ids))))
+
+    def load(self, skill_id: str, arguments: str = "") -> Instructions:
+        """Load a skill that the model asked for, and remember that it has it."""
+        return self._native.load(skill_id, arguments)
+
+    async def aload(self, skill_id: str, arguments: str = "") -> Instructions:
+        """Do what `load` does, on another thread."""
+        return await asyncio.to_thread(self.load, skill_id, arguments)
+
+    def tools(self) -> list[views.Tool]:
+        """Return the tools for the model, to search, load, read and list skills; none if there are no skills.
+
+        Each has `name`, `description` and `input_schema`, the JSON schema of its arguments.
+        """
+        return views.ToolList(json.loads(self._native.tools())).tools
+
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
+        """Call a tool as the model asked: its name, and the arguments as a mapping or as JSON.
+
+        What is wrong with the call is in the answer, for the model to act on: nothing is raised but for arguments that
+        are not JSON.
+        """
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        return views.ToolAnswer(json.loads(self._native.call(name, text or "{}")))
+
+    async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
+        """Do what `call` does, on another thread."""
+        return await asyncio.to_thread(self.call, name, arguments)
+
+    def after_compaction(self, budget: int = 4_000) -> views.Turn:
+        """Return what to give again, within a budget of tokens, after the conversation was compacted."""
+        return views.Turn(json.loads(self._native.after_compaction(budget)))
+
+    def record_feedback(self, skill_id: str, feedback: Feedback) -> None:
+        """Record whether a skill was used, given but not used, or missed; `skillfold stats` reports on it."""
+        self._native.record_feedback(skill_id, feedback)
+
+    def child(self, *skill_ids: str) -> Session:
+        """Start a conversation of a sub-agent that sees only these skills, at most those that this one sees."""
+        return Session(self._native.child(list(skill_ids)))
+
+    def save(self) -> str:
+        """Return the state as JSON, for `Skills.session(state=...)`. It contains ids and numbers, and no texts."""
+        return self._native.state()
+
+    def may_see(self, skill_id: str) -> bool:
+        """Return whether the conversation may see a skill."""
+        return self._native.may_see(skill_id)
+
+    @property
+    def tokens_spent(self) -> int:
+        """Tokens that were spent on skills so far."""
+        return self._native.tokens_spent()
+
+    @property
+    def turns(self) -> int:
+        """The number of turns so far."""
+        return self._native.turns()
+
+    @property
+    def plain_list_tokens(self) -> int:
+        """Tokens of a plain list of all descriptions, which most clients put into every request."""
+        return self._native.plain_list_tokens()
+
+    def __repr__(self) -> str:
+        turns = self.turns
+        return f"<Session: {turns} turn{'s' * (turns != 1)}, {self.tokens_spent} tokens>"

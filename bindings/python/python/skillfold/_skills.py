@@ -1,0 +1,492 @@
+"""The live handle to all skills, and what one agent sees of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+
+from skillfold import _skillfold, views
+from skillfold._session import Session
+from skillfold.errors import SkillfoldError, from_view
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from skillfold._messages import Message
+    from skillfold._skillfold import Instructions
+
+Path: TypeAlias = "str | os.PathLike[str]"
+Setting: TypeAlias = "str | int | bool | Sequence[str]"
+Embedder: TypeAlias = "Callable[[list[str]], Sequence[Sequence[float]]]"
+"""A callable that returns a vector for each text. Vectors of embedders with different `id` are never compared."""
+Envelope: TypeAlias = Literal["plain", "read_skill", "skill_context", "skill_content"]
+Disclosure: TypeAlias = Literal["catalog", "triggered", "hybrid"]
+Style: TypeAlias = Literal["lines", "xml-rules", "xml", "markdown", "tiers", "bullets"]
+Matching: TypeAlias = Literal["keyword", "hybrid", "semantic"]
+Fallback: TypeAlias = Literal["none", "show_all", "ask_user"]
+Sees: TypeAlias = Literal["all", "used"]
+OnChange: TypeAlias = "Callable[[views.Changes], None]"
+
+logger = logging.getLogger("skillfold")
+
+_MAX_END = 2**64 - 1
+# Settings that are `on` or `off`; the others that are switches are `true` or `false`.
+_WORD_SWITCHES = {"breadcrumb", "index", "watch"}
+# Settings that are lists of paths.
+_PATH_LISTS = {"roots", "trusted"}
+
+
+def _setting(key: str, value: Setting) -> tuple[str, str]:
+    """Return a setting as the engine reads it from a variable."""
+    if isinstance(value, bool):
+        words = ("on", "off") if key in _WORD_SWITCHES else ("true", "false")
+        return key, words[not value]
+    if isinstance(value, (str, int)):
+        return key, str(value)
+    return key, (os.pathsep if key in _PATH_LISTS else ",").join(value)
+
+
+def _session_options(  # noqa: PLR0913
+    *,
+    disclosure: Disclosure | None,
+    style: Style | None,
+    listing: str | None,
+    matching: Matching | None,
+    max_per_request: int | None,
+    breadcrumb: bool | None,
+    fallback: Fallback | None,
+    body_tokens: int | None,
+    transient: bool,
+    state: str | None,
+) -> dict[str, Any]:
+    settings: dict[str, Setting | None] = {
+        "disclosure": disclosure,
+        "style": style,
+        "listing": listing,
+        "matching": matching,
+        "max_per_request": max_per_request,
+        "breadcrumb": breadcrumb,
+        "fallback": fallback,
+    }
+    return {
+        "settings": [_setting(key, value) for key, value in settings.items() if value is not None],
+        "is_transient": transient,
+        "state": state,
+        "body_tokens": body_tokens,
+    }
+
+
+_Native = TypeVar("_Native", _skillfold.Skills, _skillfold.AgentSkills)
+
+
+class _Readable(Generic[_Native]):
+    """What the skills and an agent's skills have in common."""
+
+    __slots__ = ("_native",)
+
+    def __init__(self, native: _Native) -> None:
+        """Wrap the native handle."""
+        self._native: _Native = native
+
+    def load(self, skill_id: str, arguments: str = "") -> Instructions:
+        """Return the instructions of a skill with the arguments filled in. They are read on first use, then cached."""
+        return self._native.load(skill_id, arguments)
+
+    async def aload(self, skill_id: str, arguments: str = "") -> Instructions:
+        """Do what `load` does, on another thread."""
+        return await asyncio.to_thread(self.load, skill_id, arguments)
+
+    def render(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
+        """Return the instructions of a skill in an envelope for a model."""
+        return views.LoadedSkill(json.loads(self._native.render(skill_id, arguments, envelope)))
+
+    async def arender(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
+        """Do what `render` does, on another thread."""
+        return await asyncio.to_thread(self.render, skill_id, arguments, envelope=envelope)
+
+    def files(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
+        """Return a page of the files of a skill. Those that the instructions mention come first."""
+        return views.FileListing(json.loads(self._native.files(skill_id, after, limit)))
+
+    async def afiles(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
+        """Do what `files` does, on another thread."""
+        return await asyncio.to_thread(self.files, skill_id, after=after, limit=limit)
+
+    def read(self, skill_id: str, path: str, *, start: int = 0, end: int | None = None) -> views.FileContent:
+        """Return a file of a skill, or the bytes from `start` up to `end` of it.
+
+        A path that leads out of the skill raises `RefusedError`.
+        """
+        stop = _MAX_END if end is None else end
+        return views.FileContent(json.loads(self._native.read(skill_id, path, start, stop)))
+
+    async def aread(self, skill_id: str, path: str, *, start: int = 0, end: int | None = None) -> views.FileContent:
+        """Do what `read` does, on another thread."""
+        return await asyncio.to_thread(self.read, skill_id, path, start=start, end=end)
+
+    def get_skill_content(self, skill_id: str) -> str:
+        """Return the instructions of a skill, without arguments, as text for an agent's own instructions."""
+        return self._native.load(skill_id, "").body
+
+    def session(  # noqa: PLR0913
+        self,
+        *,
+        disclosure: Disclosure | None = None,
+        style: Style | None = None,
+        listing: str | None = None,
+        matching: Matching | None = None,
+        max_per_request: int | None = None,
+        breadcrumb: bool | None = None,
+        fallback: Fallback | None = None,
+        body_tokens: int | None = None,
+        transient: bool = False,
+        state: str | None = None,
+    ) -> Session:
+        """Start a conversation, or resume one from its saved `state`.
+
+        What is not passed is as the settings say. `transient` is for hosts that drop added text after each call: then
+        it is given again in each turn that needs it. `body_tokens` limits the instructions that one turn adds.
+        """
+        options = _session_options(
+            disclosure=disclosure,
+            style=style,
+            listing=listing,
+            matching=matching,
+            max_per_request=max_per_request,
+            breadcrumb=breadcrumb,
+            fallback=fallback,
+            body_tokens=body_tokens,
+            transient=transient,
+            state=state,
+        )
+        return Session(self._native.session(options))
+
+
+class Skills(_Readable[_skillfold.Skills]):
+    """All skills of a project and of the person, live. Any number of threads may use it.
+
+    It is for models: it hides skills that only people may start. `for_user` returns the same skills for a person.
+    """
+
+    __slots__ = ("_watcher",)
+
+    def __init__(self, native: _skillfold.Skills) -> None:
+        """Wrap the native handle; use `Skills.discover`."""
+        super().__init__(native)
+        self._watcher: _skillfold.Watcher | None = None
+
+    @classmethod
+    def discover(  # noqa: PLR0913
+        cls,
+        directory: Path = ".",
+        *,
+        roots: Iterable[Path] = (),
+        bundled: Mapping[str, str | bytes] | Path | None = None,
+        settings: Mapping[str, Setting] | None = None,
+        trust_project: bool = False,
+        embedder: Embedder | None = None,
+        cache: bool = True,
+        lenient: bool = False,
+        home: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Skills:
+        """Discover the skills for a working folder: those of its project, of the person, and of `roots`.
+
+        The project's skills are listed, but given to models only if the person trusts the project, or with
+        `trust_project`.
+
+        Args:
+            directory: The working folder.
+            roots: More folders of skills.
+            bundled: Skills that come with the program: a folder, or files in memory by path, such as
+                `{"pdf/SKILL.md": "..."}`.
+            settings: Settings that override the person's files and variables.
+            trust_project: Whether models get the project's skills, whichever it is.
+            embedder: Compares requests with skills by meaning. Give it an attribute `id` that names its model.
+            cache: Whether metadata of many skills is cached on disk for the next start.
+            lenient: Whether invalid settings are only reported, by `doctor`; otherwise they raise `InvalidError`.
+            home: Replaces the person's home. With it or `environ`, no variable of the process is read.
+            environ: Replaces the variables of the process.
+
+        """
+        files, folder = _bundled(bundled)
+        replaced = None
+        if home is not None or environ is not None:
+            replaced = {
+                "home": None if home is None else os.path.realpath(home),
+                "variables": list((environ or {}).items()),
+            }
+        options = {
+            "directory": os.path.realpath(directory) if replaced else os.fspath(directory),
+            "environment": replaced,
+            "roots": [os.fspath(root) for root in roots],
+            "bundled_files": files,
+            "bundled_folder": folder,
+            "settings": [
+                *(_setting(key, value) for key, value in (settings or {}).items()),
+                *([("trust_project", "true")] if trust_project else []),
+            ],
+            "embedder": None if embedder is None else (_embedder_id(embedder), embedder),
+            "has_cache": cache,
+            "is_lenient": lenient,
+        }
+        return cls(_skillfold.Skills.discover(options))
+
+    @classmethod
+    async def adiscover(cls, directory: Path = ".", **options: Any) -> Skills:  # noqa: ANN401
+        """Do what `discover` does, on another thread."""
+        return await asyncio.to_thread(cls.discover, directory, **options)
+
+    def for_user(self) -> Skills:
+        """Return the same skills for a person: with those that only people may start, and reasons in errors."""
+        return Skills(self._native.for_user())
+
+    def list(  # noqa: PLR0913
+        self,
+        query: str | None = None,
+        *,
+        scope: str | None = None,
+        name: str | None = None,
+        words: str | None = None,
+        tag: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> views.SkillList:
+        """Return the skills, also those that models do not get, each with its `status`.
+
+        Filters: `query` (a part of the id or of a tag), `scope`, `name` (a regular expression), `words` (of the
+        description), `tag`. Without any, folders that hold no valid skill are in `refused`. `after` continues at `next`
+        of the page before.
+        """
+        filters = {
+            "query": query,
+            "scope": scope,
+            "name": name,
+            "words": words,
+            "tag": tag,
+            "limit": limit,
+            "after": after,
+        }
+        is_whole = all(value is None for value in filters.values())
+        return views.SkillList(json.loads(self._native.list({**filters, "with_refused": is_whole})))
+
+    def ids(self) -> builtins.list[str]:
+        """Return the ids of the skills that a model may see."""
+        return self._native.visible_ids()
+
+    def show(self, skill_id: str) -> views.Skill:
+        """Return everything that is known about a skill without loading it."""
+        return views.Skill(json.loads(self._native.show(skill_id)))
+
+    def search(self, request: str, limit: int = 10, *, all: bool = False) -> views.SearchResults:  # noqa: A002
+        """Return the skills that answer a request best, each with a confidence; `all` includes withheld ones."""
+        return views.SearchResults(json.loads(self._native.search(request, limit, all)))
+
+    async def asearch(self, request: str, limit: int = 10, *, all: bool = False) -> views.SearchResults:  # noqa: A002
+        """Do what `search` does, on another thread."""
+        return await asyncio.to_thread(self.search, request, limit, all=all)
+
+    def prompt(self, request: str) -> views.Prompt:
+        """Return what a new conversation is told for its first request, with its cost."""
+        return views.Prompt(json.loads(self._native.prompt(request)))
+
+    def why(self, request: str, *skill_ids: str) -> views.Why:
+        """Explain which skills a request would bring, and why not the skills `skill_ids`."""
+        session = self.session()
+        session.listing()
+        return session.why(request, *skill_ids)
+
+    def check(self) -> views.Check:
+        """Return the findings in all `SKILL.md` files."""
+        return views.Check(json.loads(self._native.check()))
+
+    def evaluate(self, *skill_ids: str) -> views.Evaluation:
+        """Run the trigger queries that skills ship: those of all skills, or of some."""
+        return views.Evaluation(json.loads(self._native.evaluate(list(skill_ids))))
+
+    def doctor(self) -> views.Doctor:
+        """Return the roots and skills that were found, and why models do not get some."""
+        return views.Doctor(json.loads(self._native.doctor()))
+
+    def settings(self) -> views.SettingsReport:
+        """Return every setting, and where it comes from."""
+        return views.SettingsReport(json.loads(self._native.settings()))
+
+    def counters(self) -> views.Counters:
+        """Return the activity counters since discovery."""
+        return views.Counters(json.loads(self._native.counters()))
+
+    def cache_stats(self) -> views.CacheStats:
+        """Return the entries, hits and misses of the cache of instructions."""
+        return self.counters().cache
+
+    def clear_cache(self, skill_id: str | None = None) -> None:
+        """Empty the cache of instructions, or remove one skill from it."""
+        self._native.clear_cache(skill_id)
+
+    def refresh(self) -> views.Changes:
+        """Read what changed on disk, and return it. Calls on other threads go on with what they have."""
+        return views.Changes(json.loads(self._native.refresh()))
+
+    async def arefresh(self) -> views.Changes:
+        """Do what `refresh` does, on another thread."""
+        return await asyncio.to_thread(self.refresh)
+
+    def watch(self, interval: float = 5.0, on_change: OnChange | None = None) -> Skills:
+        """Follow the files in the background, by notifications and a scan every `interval` seconds.
+
+        `on_change` is called on the watcher's thread. `close`, or leaving a `with` block, ends it.
+        """
+
+        def changed(view: str) -> None:
+            result = json.loads(view)
+            if result["kind"] == "error":
+                logger.warning("the skills stay as they were: %s", from_view(view))
+            elif on_change is not None:
+                on_change(views.Changes(result))
+
+        self.close()
+        self._watcher = self._native.watch(interval, changed)
+        return self
+
+    def close(self) -> None:
+        """Stop following the files. The skills stay usable."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.close()
+
+    def bind(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
+        """Return the skills as one agent sees them.
+
+        Without `skills`, the person's settings say what the agent uses and sees. With `skills`, it uses these; it sees
+        all, or only those with `sees="used"`.
+        """
+        return AgentSkills(self._native.bind(agent, None if skills is None else list(skills), sees))
+
+    def compose_instructions(self, agent: str, prompt: str = "", inline: str = "") -> str:
+        """Return the text that an agent from the settings starts with: the prompt, its skills, its own instructions."""
+        return str(self.bind(agent).compose(prompt, inline))
+
+    def get_context(self, prompt: str | Message | Iterable[Message], agent_id: str | None = None) -> str | None:
+        """Return what to add to one call of a model, or `None`: the listing, and what the prompt needs.
+
+        It remembers nothing. For a conversation use `session`, which gives nothing twice. An agent that the settings do
+        not name sees all skills.
+        """
+        owner: Skills | AgentSkills = self
+        if agent_id is not None:
+            owner = self._agent(agent_id)
+        session = owner.session(transient=True)
+        texts = (session.listing().text, session.turn(prompt).text)
+        return "\n".join(text for text in texts if text) or None
+
+    async def aget_context(self, prompt: str | Message | Iterable[Message], agent_id: str | None = None) -> str | None:
+        """Do what `get_context` does, on another thread."""
+        return await asyncio.to_thread(self.get_context, prompt, agent_id)
+
+    def _agent(self, agent_id: str) -> AgentSkills:
+        try:
+            return self.bind(agent_id)
+        except SkillfoldError as error:
+            if error.code != "not_found":
+                raise
+            return self.bind(agent_id, [])
+
+    @property
+    def search_problem(self) -> str | None:
+        """Why searches are less complete than configured; known after the first search."""
+        return self._native.search_problem()
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, skill_id: object) -> bool:
+        return isinstance(skill_id, str) and skill_id in self._native
+
+    def __iter__(self) -> Iterator[views.SkillRecord]:
+        return iter(self.list().skills)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        count, roots = len(self), self._native.root_count()
+        return f"<Skills: {count} skill{'s' * (count != 1)} in {roots} root{'s' * (roots != 1)}>"
+
+
+class AgentSkills(_Readable[_skillfold.AgentSkills]):
+    """The skills as one agent sees them. Skills that it may not see do not exist in it. `Skills.bind` returns one."""
+
+    __slots__ = ()
+
+    @property
+    def agent_id(self) -> str:
+        """The agent's id."""
+        return self._native.id
+
+    def narrow(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
+        """Return the skills for a sub-agent that this agent starts: what both may see."""
+        return AgentSkills(self._native.narrow(agent, None if skills is None else list(skills), sees))
+
+    def compose(self, prompt: str = "", inline: str = "") -> views.Composed:
+        """Return the text that the agent starts with: the prompt, the skills that it uses, its own instructions."""
+        return views.Composed(json.loads(self._native.compose(prompt, inline)))
+
+    def ids(self) -> builtins.list[str]:
+        """Return the ids of the skills that the agent sees."""
+        return self._native.ids()
+
+    def list(self) -> views.SkillList:
+        """Return the skills that the agent sees."""
+        return views.SkillList(json.loads(self._native.list()))
+
+    def __len__(self) -> int:
+        return len(self._native.ids())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, skill_id: object) -> bool:
+        return skill_id in self._native.ids()
+
+    def __iter__(self) -> Iterator[views.SkillRecord]:
+        return iter(self.list().skills)
+
+    def __repr__(self) -> str:
+        count = len(self)
+        return f"<AgentSkills of {self.agent_id}: {count} skill{'s' * (count != 1)}>"
+
+
+def stats(file: Path, *, outcomes: int | None = None) -> views.StatsReport:
+    """Return how well skills were chosen over time, from a log of trace lines: by day, or for every `outcomes`."""
+    with open(file, "rb") as log:  # noqa: PTH123
+        return views.StatsReport(json.loads(_skillfold.stats(log.read(), outcomes)))
+
+
+def _bundled(bundled: Mapping[str, str | bytes] | Path | None) -> tuple[list[tuple[str, bytes]], str | None]:
+    if bundled is None:
+        return [], None
+    if isinstance(bundled, Mapping):
+        encoded = ((path, text.encode() if isinstance(text, str) else text) for path, text in bundled.items())
+        return list(encoded), None
+    return [], os.fspath(bundled)
+
+
+def _embedder_id(embedder: Embedder) -> str:
+    named = getattr(embedder, "id", None)
+    if isinstance(named, str):
+        return named
+    return f"{embedder.__module__}.{getattr(embedder, '__qualname__', type(embedder).__qualname__)}"

@@ -1,0 +1,116 @@
+r"""The errors of the engine.
+
+Each has a `code`, stable across releases, and a `hint` that says what to do:
+
+>>> import skillfold
+>>> skills = skillfold.Skills.discover(bundled={"pdf/SKILL.md": "---\nname: pdf\ndescription: PDF\n---\n"})
+>>> try:
+...     skills.load("pfd")
+... except skillfold.NotFoundError as error:
+...     print(error.code, error.nearest)
+not_found ['pdf']
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from skillfold.views import Failure
+
+__all__ = [
+    "ExistsError",
+    "InvalidError",
+    "NotFoundError",
+    "RefusedError",
+    "SkillfoldError",
+    "UnreadableError",
+    "UnwritableError",
+]
+
+
+class SkillfoldError(Exception):
+    """The base of all errors of the engine."""
+
+    codes: ClassVar[tuple[str, ...]] = ("other", "system")
+
+    def __init__(self, failure: Failure) -> None:
+        """Create the error from the engine's view of it."""
+        super().__init__(failure.message)
+        self.failure = failure
+        """Everything that the engine says about the error."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.failure,)
+
+    @property
+    def code(self) -> str:
+        """What kind of error it is, such as `not_found`."""
+        return self.failure.error
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return self.failure.hint
+
+    @property
+    def nearest(self) -> list[str]:
+        """Existing ids that are similar to an unknown one, the nearest first."""
+        return self.failure.nearest
+
+    def __str__(self) -> str:
+        return f"{self.failure.message}. {self.failure.hint}"
+
+
+class NotFoundError(SkillfoldError, LookupError):
+    """A skill, file or folder does not exist."""
+
+    codes = ("not_found",)
+
+
+class RefusedError(SkillfoldError):
+    """A rule forbids it: an untrusted skill, a path that leads out of the skill, a file over a limit."""
+
+    codes = ("refused",)
+
+    @property
+    def refusal(self) -> str | None:
+        """Which rule refused it, such as `traversal` or `untrusted`."""
+        return self.failure.refusal
+
+
+class UnreadableError(SkillfoldError):
+    """It exists, but could not be read."""
+
+    codes = ("unreadable",)
+
+
+class InvalidError(SkillfoldError, ValueError):
+    """An argument, a setting or a file is malformed."""
+
+    codes = ("invalid",)
+
+
+class ExistsError(SkillfoldError):
+    """A file exists already and was left as it is."""
+
+    codes = ("exists",)
+
+
+class UnwritableError(SkillfoldError):
+    """It could not be written."""
+
+    codes = ("unwritable",)
+
+
+_ALL: list[type[SkillfoldError]] = [SkillfoldError, *SkillfoldError.__subclasses__()]
+_CLASSES = {code: error for error in _ALL for code in error.codes}
+
+
+def from_view(view: str) -> SkillfoldError:
+    """Return the error for the engine's JSON; the native module calls it."""
+    from skillfold.views import Failure  # noqa: PLC0415
+
+    failure = Failure(json.loads(view))
+    return _CLASSES.get(failure.error, SkillfoldError)(failure)

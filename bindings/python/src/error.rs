@@ -1,0 +1,38 @@
+//! Errors of the engine as Python exceptions.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use skillfold::core::Error;
+use skillfold::view::{Document, Failure};
+
+/// Returns the exception for an error of the engine: `skillfold.errors` chooses the class.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    static FROM_VIEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let raised = || {
+        let from_view = FROM_VIEW.import(py, "skillfold.errors", "from_view")?;
+        from_view.call1((json(Document::Error(Failure::new(error))),))
+    };
+    raised().map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// Runs `f` while other Python threads run, and raises its error.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    f: impl FnOnce() -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    py.detach(f).map_err(|error| exception(py, &error))
+}
+
+/// Parses a word of an argument.
+pub(crate) fn parse<T: FromStr<Err: Display>>(what: &str, word: &str) -> Result<T, Error> {
+    word.parse::<T>()
+        .map_err(|error| Error::invalid(what, error.to_string()))
+}
+
+/// Returns a view as JSON on one line.
+pub(crate) fn json(document: Document) -> String {
+    document.to_compact_json()
+}

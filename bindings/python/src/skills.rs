@@ -1,0 +1,290 @@
+//! The live handle to all skills.
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use skillfold::core::catalog::Filter;
+use skillfold::core::source::Cursor;
+use skillfold::core::{ContextLifetime, Envelope, Error, Limits};
+use skillfold::view::{
+    ChangesView, Check, Doctor, Document, EvaluationView, FileListing, FilePart, InstructionsView,
+    Prompt, SearchView, SettingsView, SkillList, SkillView,
+};
+use skillfold::{CheckTarget, Host};
+
+use crate::agent::AgentSkills;
+use crate::error::{detached, json, parse};
+use crate::host::Options;
+use crate::instructions::Instructions;
+use crate::session::{Session, SessionOptions};
+use crate::watcher::{Watcher, on_change};
+
+/// A live handle to all skills.
+#[pyclass(frozen, module = "skillfold._skillfold")]
+pub(crate) struct Skills {
+    skills: skillfold::Skills,
+}
+
+/// The arguments of `list`, as `skillfold._skills` passes them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct ListOptions {
+    query: Option<String>,
+    scope: Option<String>,
+    name: Option<String>,
+    words: Option<String>,
+    tag: Option<String>,
+    limit: Option<usize>,
+    after: Option<String>,
+    with_refused: bool,
+}
+
+impl ListOptions {
+    fn filter(&self) -> Result<Filter, Error> {
+        let mut filter = Filter::default();
+        if let Some(query) = &self.query {
+            filter = filter.query(query);
+        }
+        if let Some(scope) = &self.scope {
+            filter = filter.scope(parse("scope", scope)?);
+        }
+        if let Some(pattern) = &self.name {
+            filter = filter.name(pattern)?;
+        }
+        if let Some(words) = &self.words {
+            filter = filter.words(words);
+        }
+        if let Some(tag) = &self.tag {
+            filter = filter.tag(tag);
+        }
+        Ok(filter)
+    }
+}
+
+#[pymethods]
+impl Skills {
+    #[staticmethod]
+    fn discover(py: Python<'_>, options: Options) -> PyResult<Self> {
+        let is_lenient = options.is_lenient;
+        detached(py, || {
+            let host = options.into_host()?;
+            let skills = if is_lenient {
+                Host::discover_lenient(host)
+            } else {
+                host.discover()?
+            };
+            Ok(Self { skills })
+        })
+    }
+
+    fn for_user(&self) -> Self {
+        Self {
+            skills: self.skills.for_user(),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.skills.catalog().len()
+    }
+
+    fn __contains__(&self, id: &str) -> bool {
+        self.skills.catalog().get(id).is_some()
+    }
+
+    /// Returns the ids of the skills that a model may see.
+    fn visible_ids(&self) -> Vec<String> {
+        let catalog = self.skills.catalog();
+        let visible = catalog.visible();
+        visible.map(|entry| entry.id().to_owned()).collect()
+    }
+
+    fn root_count(&self) -> usize {
+        self.skills.catalog().roots().len()
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes a dict")]
+    fn list(&self, py: Python<'_>, options: ListOptions) -> PyResult<String> {
+        detached(py, || {
+            let catalog = self.skills.catalog();
+            let cursor = options.after.as_deref().map(Cursor::after);
+            let limit = options.limit.unwrap_or(usize::MAX);
+            let page = catalog.page(&options.filter()?, cursor.as_ref(), limit);
+            let list = SkillList::new(&page);
+            let list = if options.with_refused {
+                list.with_refused(&catalog)
+            } else {
+                list
+            };
+            Ok(json(Document::Skills(list)))
+        })
+    }
+
+    fn show(&self, py: Python<'_>, id: &str) -> PyResult<String> {
+        detached(py, || {
+            let catalog = self.skills.catalog();
+            let view = SkillView::new(&catalog.resolve_or_suggest(id)?);
+            Ok(json(Document::Skill(Box::new(view))))
+        })
+    }
+
+    fn load(&self, py: Python<'_>, id: &str, arguments: &str) -> PyResult<Instructions> {
+        detached(py, || self.skills.load(id, arguments)).map(Instructions::new)
+    }
+
+    fn render(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        arguments: &str,
+        envelope: &str,
+    ) -> PyResult<String> {
+        detached(py, || {
+            let envelope: Envelope = parse("envelope", envelope)?;
+            let loaded = self.skills.render(id, arguments, envelope)?;
+            Ok(json(Document::Instructions(InstructionsView::new(
+                &loaded, envelope,
+            ))))
+        })
+    }
+
+    fn files(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> PyResult<String> {
+        detached(py, || {
+            let page = self
+                .skills
+                .files(id, after.map(Cursor::after).as_ref(), limit)?;
+            let catalog = self.skills.catalog();
+            let listing = FileListing::new(&catalog.resolve_or_suggest(id)?, &page);
+            Ok(json(Document::Files(listing)))
+        })
+    }
+
+    fn read(&self, py: Python<'_>, id: &str, path: &str, start: u64, end: u64) -> PyResult<String> {
+        detached(py, || {
+            let content = self.skills.read_range(id, path, start..end)?;
+            let catalog = self.skills.catalog();
+            let part = FilePart::new(&catalog.resolve_or_suggest(id)?, &content);
+            Ok(json(Document::File(part)))
+        })
+    }
+
+    fn search(&self, py: Python<'_>, request: &str, limit: usize, all: bool) -> String {
+        py.detach(|| {
+            let found = if all {
+                self.skills.search_among(request, limit, |_| true)
+            } else {
+                self.skills.search(request, limit)
+            };
+            json(Document::Search(SearchView::new(request, &found)))
+        })
+    }
+
+    /// Returns what a new conversation is told for its first request.
+    fn prompt(&self, py: Python<'_>, request: &str) -> String {
+        py.detach(|| {
+            let policy = self.skills.report().settings.policy();
+            let mut session = self.skills.session(policy, ContextLifetime::History);
+            let (listing, plain) = (session.listing(), session.plain_list_tokens());
+            let turn = session.turn(request);
+            let prompt = Prompt::new(request, session.policy(), &listing, &turn, plain);
+            json(Document::Prompt(Box::new(prompt)))
+        })
+    }
+
+    fn check(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || {
+            let profile = self.skills.report().settings.profile.value;
+            let targets = CheckTarget::all_in(&self.skills.catalog());
+            let checked = targets
+                .iter()
+                .map(|target| target.check(profile, &Limits::default()));
+            let checked = checked.collect::<Result<Vec<_>, Error>>()?;
+            Ok(json(Document::Check(Check::new(&checked))))
+        })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes a list")]
+    fn evaluate(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<String> {
+        detached(py, || {
+            let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+            let policy = self.skills.report().settings.policy();
+            let evaluation = self.skills.evaluate(&ids, &policy)?;
+            Ok(json(Document::Evaluation(EvaluationView::new(&evaluation))))
+        })
+    }
+
+    fn doctor(&self, py: Python<'_>) -> String {
+        py.detach(|| json(Document::Doctor(Doctor::new(&self.skills))))
+    }
+
+    fn settings(&self, py: Python<'_>) -> String {
+        py.detach(|| {
+            json(Document::Settings(SettingsView::new(
+                &self.skills.report().settings,
+            )))
+        })
+    }
+
+    fn counters(&self) -> String {
+        json(Document::Counters(Box::new(self.skills.counters())))
+    }
+
+    fn clear_cache(&self, py: Python<'_>, id: Option<&str>) -> PyResult<()> {
+        let Some(id) = id else {
+            self.skills.clear_cache();
+            return Ok(());
+        };
+        detached(py, || self.skills.evict(id))
+    }
+
+    fn refresh(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || {
+            let changes = self.skills.refresh()?;
+            Ok(json(Document::Changes(ChangesView::new(&changes))))
+        })
+    }
+
+    fn search_problem(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.skills.search_problem())
+    }
+
+    fn prepare_search(&self, py: Python<'_>) {
+        py.detach(|| self.skills.prepare_search());
+    }
+
+    fn watch(&self, py: Python<'_>, interval: f64, function: Py<PyAny>) -> PyResult<Watcher> {
+        detached(py, || {
+            let interval = Duration::try_from_secs_f64(interval)
+                .map_err(|error| Error::invalid("interval", error.to_string()))?;
+            let watcher = self.skills.watch_every(interval, on_change(function))?;
+            Ok(Watcher::new(watcher))
+        })
+    }
+
+    fn bind(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        uses: Option<Vec<String>>,
+        sees: &str,
+    ) -> PyResult<AgentSkills> {
+        detached(py, || AgentSkills::bind(&self.skills, id, uses, sees))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "Python passes a dict")]
+    fn session(&self, py: Python<'_>, options: SessionOptions) -> PyResult<Session> {
+        detached(py, || {
+            let policy = options.policy(&self.skills)?;
+            let session = match options.saved_state()? {
+                Some(state) => self.skills.resume(policy, state),
+                None => self.skills.session(policy, options.lifetime()),
+            };
+            Ok(Session::new(session))
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Follows the files in the background.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use skillfold::core::Error;
+use skillfold::core::catalog::Changes;
+use skillfold::view::{ChangesView, Document, Failure};
+
+use crate::error::json;
+
+/// Keeps skills up to date until it is closed.
+#[pyclass(frozen, module = "skillfold._skillfold")]
+pub(crate) struct Watcher {
+    watcher: Mutex<Option<skillfold::Watcher>>,
+}
+
+impl Watcher {
+    pub(crate) fn new(watcher: skillfold::Watcher) -> Self {
+        Self {
+            watcher: Mutex::new(Some(watcher)),
+        }
+    }
+
+    fn take(&self) -> Option<skillfold::Watcher> {
+        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        watcher.take()
+    }
+}
+
+#[pymethods]
+impl Watcher {
+    /// Stops, and waits for a callback that is running.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.take()));
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // Its thread may wait for Python.
+        if let Some(watcher) = self.take() {
+            Python::attach(|py| py.detach(|| drop(watcher)));
+        }
+    }
+}
+
+/// Calls a Python function with what changed, or with the error.
+pub(crate) fn on_change(function: Py<PyAny>) -> impl FnMut(Result<&Changes, &Error>) + Send {
+    move |changed| {
+        let view = json(match changed {
+            Ok(changes) => Document::Changes(ChangesView::new(changes)),
+            Err(error) => Document::Error(Failure::new(error)),
+        });
+        // No changes are reported while Python ends.
+        Python::try_attach(|py| {
+            if let Err(error) = function.call1(py, (view,)) {
+                error.write_unraisable(py, Some(function.bind(py)));
+            }
+        });
+    }
+}

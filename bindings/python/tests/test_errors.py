@@ -1,0 +1,87 @@
+"""What errors promise."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+import skillfold
+from skillfold import Skills
+
+FILES = {"pdf/SKILL.md": "---\nname: pdf\ndescription: Fills in PDF forms\n---\nUse forms.md.\n"}
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Skills:
+    return Skills.discover(tmp_path, bundled=FILES, home=tmp_path)
+
+
+def test_an_error_has_a_code_a_hint_and_the_nearest_ids(skills: Skills) -> None:
+    with pytest.raises(skillfold.NotFoundError) as raised:
+        skills.load("pfd")
+    error = raised.value
+    assert isinstance(error, LookupError)
+    assert (error.code, error.nearest) == ("not_found", ["pdf"])
+    assert error.hint == "Check the id against the list of skills"
+    assert str(error) == "There is no skill `pfd`. Check the id against the list of skills"
+
+
+def test_a_refusal_says_which_rule(skills: Skills) -> None:
+    with pytest.raises(skillfold.RefusedError) as raised:
+        skills.read("pdf", "../../etc/passwd")
+    assert (raised.value.code, raised.value.refusal) == ("refused", "traversal")
+
+
+def test_what_is_malformed_is_a_value_error(skills: Skills) -> None:
+    with pytest.raises(ValueError, match="`envelope`"):
+        skills.render("pdf", envelope="paper")  # type: ignore[arg-type]
+    with pytest.raises(skillfold.InvalidError, match="interval"):
+        skills.watch(interval=-1.0)
+
+
+def test_a_skill_that_cannot_be_read_is_unreadable_or_not_found(tmp_path: Path) -> None:
+    with pytest.raises(skillfold.SkillfoldError):
+        Skills.discover(tmp_path, bundled=tmp_path / "nowhere", home=tmp_path)
+
+
+def test_errors_can_be_pickled(skills: Skills) -> None:
+    with pytest.raises(skillfold.NotFoundError) as raised:
+        skills.load("pfd")
+    copied = pickle.loads(pickle.dumps(raised.value))
+    assert type(copied) is skillfold.NotFoundError
+    assert copied.failure == raised.value.failure
+
+
+def test_every_error_is_a_skillfold_error_and_every_code_has_a_class() -> None:
+    from skillfold.errors import _CLASSES
+
+    assert set(_CLASSES) == {
+        "not_found",
+        "refused",
+        "unreadable",
+        "invalid",
+        "exists",
+        "unwritable",
+        "system",
+        "other",
+    }
+    assert all(issubclass(error, skillfold.SkillfoldError) for error in _CLASSES.values())
+
+
+@pytest.mark.parametrize("text", ["\0", "a\0b", "\ud7ff", "￿", "‮", "\x1b[31m", "x" * 100_000, ""])
+def test_hostile_texts_are_answered(skills: Skills, text: str) -> None:
+    session = skills.session()
+    session.turn(text)
+    skills.search(text)
+    assert session.call("load_skill", {"skill_id": text}).is_error
+    for call in (lambda: skills.load(text), lambda: skills.read("pdf", text)):
+        with pytest.raises(skillfold.SkillfoldError) as raised:
+            call()
+        assert "\x1b" not in str(raised.value)
+
+
+def test_a_lone_surrogate_is_refused_by_python_itself(skills: Skills) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        skills.load("\ud800")
