@@ -1,0 +1,1 @@
+"""Faces of other libraries over the engine, for programs that were written for them."""

@@ -1,0 +1,1 @@
+"""Skills as tools of agent frameworks."""

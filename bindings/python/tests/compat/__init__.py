@@ -1,0 +1,1 @@
+"""The layer for programs of skillkit against skillkit itself."""

@@ -1,0 +1,368 @@
+"""What differs from skillkit 0.4.0: each test shows the original's behaviour and ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compat.pair import Write, manager
+
+
+def names(found: Any) -> list[str]:
+    return sorted(skill.name for skill in found.list_skills())
+
+
+# The text.
+
+
+def test_frontmatter_is_not_in_the_text(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf", "Do it.\n")
+    frontmatter = "---\nname: pdf\ndescription: pdf does it\n---\n"
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    assert original.load_skill("pdf").content == f"{frontmatter}Do it.\n"
+    assert our.load_skill("pdf").content == "Do it.\n"
+    assert frontmatter in original.invoke_skill("pdf")
+    assert our.invoke_skill("pdf") == f"Base directory for this skill: {tmp_path / 'pdf'}\n\nDo it.\n"
+
+
+def test_header_is_one_line_and_names_no_class(theirs: Any, ours: Any) -> None:
+    context = {"base_directory": "/skills/pdf"}
+    original, our = (library.BaseDirectoryProcessor().process("Do it.", context) for library in (theirs, ours))
+    assert "FilePathResolver.resolve_path" in original
+    assert our == "Base directory for this skill: /skills/pdf\n\nDo it."
+
+
+def test_longer_word_is_no_placeholder(theirs: Any, ours: Any) -> None:
+    original, our = (library.process_skill_content("$ARGUMENTSX", Path("/a"), "x") for library in (theirs, ours))
+    assert original.endswith("\n\nxX")
+    assert our.endswith("\n\n$ARGUMENTSX\n\nARGUMENTS: x\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "original", "our"),
+    [
+        ("$ARGUMENTS, $$ARGUMENTS", "x, $ARGUMENTS", "x, $x"),
+        ("$ARGUMENTS, ${ARGUMENTS}", "x, x", "x, ${ARGUMENTS}"),
+        ("Do it.", "Do it.\n\nx", "Do it.\n\nARGUMENTS: x\n"),
+    ],
+)
+def test_loaded_skill_fills_in_arguments_like_the_manager(
+    theirs: Any,
+    ours: Any,
+    tmp_path: Path,
+    write: Write,
+    body: str,
+    original: str,
+    our: str,
+) -> None:
+    write(tmp_path, "pdf", body)
+    assert manager(theirs, tmp_path).load_skill("pdf").invoke("x").endswith(f"\n{original}")
+    assert manager(ours, tmp_path).load_skill("pdf").invoke("x").endswith(f"\n{our}")
+    assert manager(ours, tmp_path).invoke_skill("pdf", "x").endswith(f"\n{our}")
+
+
+def test_appended_arguments_have_one_blank_line_before_them(
+    theirs: Any,
+    ours: Any,
+    tmp_path: Path,
+    write: Write,
+) -> None:
+    write(tmp_path, "pdf", "Do it.\n")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    assert original.invoke_skill("pdf", "x").endswith("Do it.\n\n\nARGUMENTS: x")
+    assert our.invoke_skill("pdf", "x").endswith("Do it.\n\nARGUMENTS: x\n")
+    assert original.invoke_skill("pdf", "  ").endswith("Do it.\n\n\nARGUMENTS:   ")
+    assert our.invoke_skill("pdf", "  ").endswith("\n\nDo it.\n")
+
+
+def test_none_counts_as_no_arguments(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf", "Do $ARGUMENTS.\n")
+    assert manager(theirs, tmp_path).invoke_skill("pdf", None).endswith("Do $ARGUMENTS.\n")
+    assert manager(ours, tmp_path).invoke_skill("pdf", None).endswith("Do .\n")
+
+
+def test_line_endings_stay(theirs: Any, ours: Any, tmp_path: Path) -> None:
+    (tmp_path / "pdf").mkdir()
+    (tmp_path / "pdf" / "SKILL.md").write_bytes(b"---\r\nname: pdf\r\ndescription: x\r\n---\r\nDo it.\r\n")
+    assert manager(theirs, tmp_path).invoke_skill("pdf").endswith("\nDo it.\n")
+    assert manager(ours, tmp_path).invoke_skill("pdf").endswith("\nDo it.\r\n")
+
+
+# Metadata.
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["allowed-tools: Read, Grep", "allowed-tools: Read Grep", "allowed_tools: [Read, Grep]"],
+)
+def test_tools_are_read_in_all_spellings(theirs: Any, ours: Any, tmp_path: Path, write: Write, field: str) -> None:
+    file = write(tmp_path, "pdf", fields=f"{field}\n")
+    assert theirs.SkillParser().parse_skill_file(file).allowed_tools == ()
+    assert ours.SkillParser().parse_skill_file(file).allowed_tools == ("Read", "Grep")
+
+
+def test_numbers_are_text(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf", fields="version: 1.10\n")
+    write(tmp_path, "123")
+    assert manager(theirs, tmp_path).get_skill("pdf").version is None
+    assert manager(ours, tmp_path).get_skill("pdf").version == "1.10"
+    assert names(manager(theirs, tmp_path)) == ["pdf"]
+    assert names(manager(ours, tmp_path)) == ["123", "pdf"]
+
+
+def test_yaml_that_makes_copies_is_text_and_the_first_of_two_fields_counts(
+    theirs: Any,
+    ours: Any,
+    tmp_path: Path,
+    write: Write,
+) -> None:
+    file = write(tmp_path, "pdf", description="&text Fills in forms", fields="version: a\nversion: b\n")
+    original, our = (library.SkillParser().parse_skill_file(file) for library in (theirs, ours))
+    assert (original.description, original.version) == ("Fills in forms", "b")
+    assert (our.description, our.version) == ("&text Fills in forms", "a")
+
+
+def test_misspelt_fields_are_read(theirs: Any, ours: Any, tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_text("---\nname: pdf\nDescription: x\n---\n")
+    with pytest.raises(theirs.MissingRequiredFieldError):
+        theirs.SkillParser().parse_skill_file(file)
+    assert ours.SkillParser().parse_skill_file(file).description == "x"
+
+
+def test_name_that_is_a_path_is_refused(theirs: Any, ours: Any, tmp_path: Path) -> None:
+    file = tmp_path / "SKILL.md"
+    file.write_text("---\nname: ../pdf\ndescription: x\n---\n")
+    assert theirs.SkillParser().parse_skill_file(file).name == "../pdf"
+    with pytest.raises(ours.MissingRequiredFieldError):
+        ours.SkillParser().parse_skill_file(file)
+
+
+# Discovery.
+
+
+def test_skill_inside_a_skill_is_a_file_of_it(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "outer")
+    write(tmp_path / "outer" / "examples", "inner")
+    assert names(manager(theirs, tmp_path)) == ["inner", "outer"]
+    assert names(manager(ours, tmp_path)) == ["outer"]
+
+
+def test_file_is_named_exactly_skill_md_and_is_no_link(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    file = write(tmp_path, "pdf")
+    file.rename(file.with_name("skill.md"))
+    write(tmp_path, "node_modules")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "SKILL.md").symlink_to(write(tmp_path / "node_modules", "mail"))
+    assert names(manager(theirs, tmp_path)) == ["mail", "node_modules", "pdf"]
+    assert names(manager(ours, tmp_path)) == []
+
+
+def test_instructions_are_not_read_by_discovery(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    file = write(tmp_path, "pdf")
+    file.write_bytes(file.read_bytes() + b"\xff")
+    assert names(manager(theirs, tmp_path)) == []
+    found = manager(ours, tmp_path)
+    assert names(found) == ["pdf"]
+    with pytest.raises(ours.ContentLoadError, match="UTF-8"):
+        found.invoke_skill("pdf")
+
+
+def test_sixth_search_path_is_searched(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    folders = [write(tmp_path / str(number), f"skill-{number}").parent for number in range(6)]
+    options = {"project_skill_dir": "", "anthropic_config_dir": "", "additional_search_paths": folders}
+    with pytest.raises(ValueError, match="positive"):
+        theirs.SkillManager(**options)
+    found = ours.SkillManager(**options)
+    found.discover()
+    assert [source.priority for source in found.sources] == [5, 4, 3, 2, 1, 1]
+    assert len(found.list_skills()) == 6
+
+
+def test_skills_are_in_order_of_sources_and_paths(ours: Any, tmp_path: Path, write: Write) -> None:
+    for name in ("z", "a", "m"):
+        write(tmp_path / "project", name)
+    write(tmp_path / "more", "b")
+    found = manager(ours, tmp_path / "project", additional_search_paths=[tmp_path / "more"])
+    assert [skill.name for skill in found.list_skills()] == ["a", "m", "z", "b"]
+
+
+# Sync, async and the cache.
+
+
+def test_sync_and_async_may_be_mixed(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf")
+
+    async def both(library: Any) -> object:
+        found = manager(library, tmp_path)
+        await found.adiscover()
+        assert found.init_mode is library.InitMode.ASYNC
+        found.discover()
+        return await found.ainvoke_skill("pdf") == found.invoke_skill("pdf")
+
+    with pytest.raises(theirs.AsyncStateError):
+        asyncio.run(both(theirs))
+    assert asyncio.run(both(ours)) is True
+
+
+def test_sync_call_in_a_running_loop_uses_the_cache(theirs: Any, ours: Any, settled: Path) -> None:
+    async def hits(library: Any) -> tuple[int, int]:
+        found = manager(library, settled)
+        for _ in range(2):
+            found.invoke_skill("greet", "Ada")
+        return found.get_cache_stats().hits, found.get_cache_stats().misses
+
+    assert asyncio.run(hits(theirs)) == (0, 0)
+    assert asyncio.run(hits(ours)) == (1, 1)
+
+
+def test_white_space_in_arguments_counts(theirs: Any, ours: Any, settled: Path) -> None:
+    original, our = manager(theirs, settled), manager(ours, settled)
+    for found in (original, our):
+        found.invoke_skill("greet", "Ada  Lovelace")
+    assert original.invoke_skill("greet", "Ada Lovelace").endswith("Greet Ada  Lovelace.\n")
+    assert our.invoke_skill("greet", "Ada Lovelace").endswith("Greet Ada Lovelace.\n")
+    assert (original.get_cache_stats().size, our.get_cache_stats().size) == (1, 2)
+
+
+def test_older_file_is_read_again(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    file = write(tmp_path, "pdf", "New.\n")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    for found in (original, our):
+        assert "New." in found.invoke_skill("pdf")
+    write(tmp_path, "pdf", "Old.\n")
+    os.utime(file, (1, 1))
+    assert "New." in original.invoke_skill("pdf")
+    assert "Old." in our.invoke_skill("pdf")
+
+
+def test_content_cache_does_not_return_a_text_for_an_older_file(theirs: Any, ours: Any) -> None:
+    async def get(library: Any) -> object:
+        cache = library.ContentCache()
+        await cache.put("pdf", "", "New.", 2.0)
+        return await cache.get("pdf", "", 1.0)
+
+    assert asyncio.run(get(theirs)) == "New."
+    assert asyncio.run(get(ours)) is None
+
+
+def test_file_that_was_just_written_is_read_at_each_call(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    for found in (original, our):
+        found.invoke_skill("pdf")
+        found.invoke_skill("pdf")
+    assert (original.get_cache_stats().hits, original.get_cache_stats().misses) == (1, 1)
+    assert (our.get_cache_stats().hits, our.get_cache_stats().misses) == (0, 2)
+    assert (original.clear_cache(), our.clear_cache()) == (1, 1)
+
+
+def test_two_names_of_a_skill_share_the_cache(theirs: Any, ours: Any, settled: Path) -> None:
+    sizes = []
+    for library in (theirs, ours):
+        found = library.SkillManager(project_skill_dir="", anthropic_config_dir="", plugin_dirs=[settled])
+        found.discover()
+        assert found.invoke_skill("bye") == found.invoke_skill(f"{settled.name}:bye")
+        sizes.append((found.get_cache_stats().size, found.clear_cache("bye"), found.get_cache_stats().size))
+    assert sizes == [(2, 1, 1), (1, 1, 0)]
+
+
+def test_missing_or_broken_file_raises_what_the_documentation_says(
+    theirs: Any,
+    ours: Any,
+    tmp_path: Path,
+    write: Write,
+) -> None:
+    file = write(tmp_path, "pdf")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    file.write_text("---\nname: pdf\n---\nNo description.\n")
+    assert "No description." in original.invoke_skill("pdf")
+    with pytest.raises(ours.ContentLoadError):
+        our.invoke_skill("pdf")
+    with pytest.raises(ours.ContentLoadError):
+        our.load_skill("pdf").invoke()
+    file.unlink()
+    with pytest.raises(FileNotFoundError):
+        original.invoke_skill("pdf")
+    with pytest.raises(ours.ContentLoadError):
+        our.invoke_skill("pdf")
+
+
+# Errors.
+
+
+def test_errors_say_what_they_are_about(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "pdf")
+    path = {"requested_path": "../x", "base_directory": str(tmp_path)}
+    script = {"script_name": "fill", "skill_name": "pdf"}
+    for library, expected in ((theirs, (dict.fromkeys(path), dict.fromkeys(script))), (ours, (path, script))):
+        with pytest.raises(library.PathSecurityError) as outside:
+            library.FilePathResolver.resolve_path(tmp_path, "../x")
+        with pytest.raises(library.ScriptNotFoundError) as missing:
+            manager(library, tmp_path).execute_skill_script("pdf", "fill", {})
+        assert (vars(outside.value), vars(missing.value)) == expected
+
+
+def test_suspicious_arguments_are_not_logged(
+    theirs: Any,
+    ours: Any,
+    tmp_path: Path,
+    write: Write,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write(tmp_path, "pdf")
+    for library, count in ((theirs, 1), (ours, 0)):
+        caplog.clear()
+        manager(library, tmp_path).load_skill("pdf").invoke("../x")
+        assert [record.levelname for record in caplog.records].count("WARNING") == count
+
+
+# What waits.
+
+
+def with_script(folder: Path, write: Write) -> None:
+    script = write(folder, "pdf").parent / "scripts" / "fill.py"
+    script.parent.mkdir()
+    script.write_text('"""Fills in a form."""\nprint(input())\n')
+
+
+def test_scripts_are_not_run_yet(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    with_script(tmp_path, write)
+    assert manager(theirs, tmp_path).execute_skill_script("pdf", "fill", {"Page": 1}).stdout == '{"page": 1}\n'
+    found = manager(ours, tmp_path)
+    skill = found.load_skill("pdf")
+    actions: list[Callable[[], object]] = [
+        lambda: found.execute_skill_script("pdf", "fill", {"Page": 1}),
+        lambda: ours.ScriptExecutor().execute(Path("scripts/fill.py"), {}, skill.base_directory, skill.metadata),
+        lambda: ours.create_script_tools(skill, found),
+        lambda: ours.ScriptDescriptionExtractor().extract(skill.base_directory / "scripts/fill.py"),
+    ]
+    for action in actions:
+        with pytest.raises(ours.ScriptError, match="not available yet") as caught:
+            action()
+        assert type(caught.value) is ours.ScriptError
+
+
+def test_scripts_have_no_description_and_no_tools_yet(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    with_script(tmp_path, write)
+    write(tmp_path, "mail")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    assert [script.description for script in original.load_skill("pdf").scripts] == ["Fills in a form."]
+    assert [script.description for script in our.load_skill("pdf").scripts] == [""]
+    assert sorted(tool.name for tool in theirs.create_langchain_tools(original)) == ["mail", "pdf", "pdf__fill"]
+    assert sorted(tool.name for tool in ours.create_langchain_tools(our)) == ["mail", "pdf"]
+    assert ours.create_script_tools(our.load_skill("mail"), our) == []
+
+
+def test_skill_for_people_is_no_tool_of_a_model(theirs: Any, ours: Any, tmp_path: Path, write: Write) -> None:
+    write(tmp_path, "deploy", fields="disable-model-invocation: true\n")
+    original, our = manager(theirs, tmp_path), manager(ours, tmp_path)
+    assert [tool.name for tool in theirs.create_langchain_tools(original)] == ["deploy"]
+    assert ours.create_langchain_tools(our) == []
+    assert names(our) == ["deploy"]
+    assert "Do it." in our.invoke_skill("deploy")
