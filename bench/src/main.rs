@@ -7,6 +7,7 @@ mod catalog;
 mod corpus;
 mod disclose;
 mod discover;
+mod engine;
 mod labelled;
 mod layout;
 mod load;
@@ -48,6 +49,8 @@ enum Question {
     Disclose(disclose::Arguments),
     /// Find skills in a folder, compared with opening and reading the files
     Discover(discover::Arguments),
+    /// Discover a folder and answer requests without bindings, for `bench/python` to compare with
+    Engine(engine::Arguments),
     /// Load skills for the first time and repeatedly, compared with reading the files and calling stat
     Load(load::Arguments),
     /// Match messages against the triggers of all skills, compared with case folding alone and a loop over all triggers
@@ -81,6 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Question::Corpus(arguments) => corpus::run(&arguments, &mut out),
         Question::Disclose(arguments) => disclose::run(&arguments, &mut out),
         Question::Discover(arguments) => discover::run(&arguments, &mut out),
+        Question::Engine(arguments) => engine::run(&arguments, &mut out),
         Question::Load(arguments) => load::run(&arguments, &mut out),
         Question::Match(arguments) => matching::run(&arguments, &mut out),
         Question::Mcp(arguments) => mcp::run(&arguments, &mut out),
