@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Builds the wheels of the Python package for other systems, with zig as the linker, and checks each.
+#
+#     packaging/wheels.sh                              # all targets that can be linked without a vendor's SDK
+#     packaging/wheels.sh aarch64-unknown-linux-musl   # one
+#
+# Writes dist/wheels. `PROFILE=smoke` builds in a fraction of the time, without the final optimizations. Needs rustup, and a
+# folder of Python tools that it makes: maturin, zig, auditwheel, abi3audit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+profile="${PROFILE:-dist}"
+tools="${XDG_CACHE_HOME:-$HOME/.cache}/skillfold-wheels"
+target_folder="${CARGO_TARGET_DIR:-target}"
+all=(
+    x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+    x86_64-pc-windows-gnu
+)
+if [ $# = 0 ]; then set -- "${all[@]}"; fi
+
+if [ ! -x "$tools/bin/pip" ]; then python3 -m venv "$tools"; fi
+"$tools/bin/pip" install --quiet --disable-pip-version-check \
+    maturin==1.16.0 ziglang==0.17.0 cargo-zigbuild==0.24.0 auditwheel==6.8.2 abi3audit==0.0.26
+export PATH="$tools/bin:$PATH"
+mkdir -p dist/wheels
+
+# Prints the target as zig takes it, and how old a system the wheel must run on.
+for target in "$@"; do
+    rustup target add "$target" >/dev/null 2>&1
+    version="" compatibility="" program=skillfold
+    case "$target" in
+        *-linux-gnu) version=.2.17 compatibility=manylinux_2_17 ;;
+        *-linux-musl) compatibility=musllinux_1_2 ;;
+        *-windows-*) program=skillfold.exe ;;
+    esac
+    # A library cannot be linked statically with the C library; the command is, where that is musl.
+    cargo zigbuild --quiet --locked --profile "$profile" --package skillfold-cli --target "$target$version"
+    rm -rf bindings/python/skillfold.data
+    mkdir -p bindings/python/skillfold.data/scripts
+    cp "$target_folder/$target/$profile/$program" bindings/python/skillfold.data/scripts/
+    library_flags=""
+    case "$target" in *-musl) library_flags="-C target-feature=-crt-static" ;; esac
+    RUSTFLAGS="$library_flags" maturin build --quiet --locked --zig --target "$target" --profile "$profile" --out dist/wheels \
+        ${compatibility:+--compatibility "$compatibility"}
+done
+
+for wheel in dist/wheels/*.whl; do
+    echo "--- $(basename "$wheel"): $(($(wc -c <"$wheel") / 1024)) KiB"
+    case "$wheel" in *linux*) auditwheel show "$wheel" | grep -v '^$' | head -4 ;; esac
+    abi3audit --summary "$wheel"
+done
