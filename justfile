@@ -136,6 +136,20 @@ plugins folder:
 archive:
     bash .ci/deep archive
 
+# Build the wheel of the Python package and test it as it is installed, with the real frameworks
+python:
+    bash .ci/python
+
+# Compare the Python package with its peers, and its memory over a million calls; `python` has the wheel and bench/python/requirements.txt
+python-bench python="python3" file=corpus *options:
+    cargo build --release -p skillfold-bench
+    {{python}} bench/python/run.py --corpus {{file}} --engine "${CARGO_TARGET_DIR:-target}/release/skillfold-bench" {{options}}
+    {{python}} bench/python/memory.py
+
+# Build the wheels for other systems into dist/wheels, and check them
+wheels *targets:
+    packaging/wheels.sh {{targets}}
+
 # Lint the scripts, and the workflows, issue forms, formula and container that only other machines run
 packaging:
     bash .ci/packaging
