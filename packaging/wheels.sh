@@ -22,9 +22,9 @@ if [ ! -x "$tools/bin/pip" ]; then python3 -m venv "$tools"; fi
 "$tools/bin/pip" install --quiet --disable-pip-version-check \
     maturin==1.16.0 ziglang==0.17.0 cargo-zigbuild==0.24.0 auditwheel==6.8.2 abi3audit==0.0.26
 export PATH="$tools/bin:$PATH"
+rm -rf dist/wheels
 mkdir -p dist/wheels
 
-# Prints the target as zig takes it, and how old a system the wheel must run on.
 for target in "$@"; do
     rustup target add "$target" >/dev/null 2>&1
     version="" compatibility="" program=skillfold

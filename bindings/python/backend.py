@@ -14,16 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import maturin
 from maturin import (
-    build_editable,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
-    prepare_metadata_for_build_editable,
-    prepare_metadata_for_build_wheel,
 )
-from maturin import build_sdist as build_sdist_of_sources
-from maturin import build_wheel as build_wheel_of_library
 
 __all__ = [
     "build_editable",
@@ -40,23 +36,46 @@ SCRIPTS = Path("bindings/python/skillfold.data/scripts")
 PROGRAM = "skillfold.exe" if sys.platform == "win32" else "skillfold"
 
 
-def build_wheel(wheel_directory: str, config_settings: dict[str, Any] | None = None, *rest: Any) -> str:  # noqa: ANN401
+def build_wheel(*arguments: Any) -> str:  # noqa: ANN401
     """Build the command, and the wheel around it."""
     place_command()
-    return build_wheel_of_library(wheel_directory, config_settings, *rest)
+    return maturin.build_wheel(*arguments)
 
 
-def build_sdist(sdist_directory: str, config_settings: dict[str, Any] | None = None) -> str:
-    """Build the source distribution. maturin wants the folder of the command to exist; it stays empty."""
+def build_editable(*arguments: Any) -> str:  # noqa: ANN401
+    """Build the command, and a wheel that refers to the sources."""
+    place_command()
+    return maturin.build_editable(*arguments)
+
+
+def build_sdist(*arguments: Any) -> str:  # noqa: ANN401
+    """Build the source distribution."""
+    make_folder()
+    return maturin.build_sdist(*arguments)
+
+
+def prepare_metadata_for_build_wheel(*arguments: Any) -> str:  # noqa: ANN401
+    """Write the metadata of the wheel."""
+    make_folder()
+    return maturin.prepare_metadata_for_build_wheel(*arguments)
+
+
+def prepare_metadata_for_build_editable(*arguments: Any) -> str:  # noqa: ANN401
+    """Write the metadata of a wheel that refers to the sources."""
+    make_folder()
+    return maturin.prepare_metadata_for_build_editable(*arguments)
+
+
+def make_folder() -> None:
+    """Make the folder of the command: maturin wants it to exist, whatever it does."""
     SCRIPTS.mkdir(parents=True, exist_ok=True)
-    return build_sdist_of_sources(sdist_directory, config_settings)
 
 
 def place_command() -> None:
     """Put the command into the folder whose files go to `bin`."""
     command = os.environ.get("SKILLFOLD_COMMAND") or build_command()
     shutil.rmtree(SCRIPTS, ignore_errors=True)
-    SCRIPTS.mkdir(parents=True)
+    make_folder()
     shutil.copy2(command, SCRIPTS / Path(command).name)
 
 

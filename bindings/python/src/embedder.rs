@@ -1,8 +1,27 @@
 //! A Python callable that embeds texts.
 
+use std::cell::{Cell, RefCell};
+
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use skillfold::core::search::Embedder;
 use skillfold::core::{Error, ErrorKind};
+
+thread_local! {
+    static IS_EMBEDDING: Cell<bool> = const { Cell::new(false) };
+    /// What ended an embedding that is no failure of it, such as `KeyboardInterrupt`.
+    static INTERRUPTION: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Returns whether an embedder runs on this thread.
+pub(crate) fn is_embedding() -> bool {
+    IS_EMBEDDING.get()
+}
+
+/// Takes what interrupted an embedder on this thread.
+pub(crate) fn take_interruption() -> Option<PyErr> {
+    INTERRUPTION.take()
+}
 
 /// A callable that takes a list of texts and returns a vector for each.
 pub(crate) struct PythonEmbedder {
@@ -16,17 +35,40 @@ impl Embedder for PythonEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        let embed = |py: Python<'_>| -> PyResult<Vec<Vec<f32>>> {
-            let vectors = self.embed.call1(py, (texts.to_vec(),))?;
-            vectors.extract(py)
+        let embed = |py: Python<'_>| -> Result<Vec<Vec<f32>>, String> {
+            let vectors = self.embed.call1(py, (texts.to_vec(),));
+            let vectors = vectors.and_then(|vectors| vectors.extract(py));
+            vectors.map_err(|error| {
+                let why = error.to_string();
+                if !error.is_instance_of::<PyException>(py) {
+                    INTERRUPTION.set(Some(error));
+                }
+                why
+            })
         };
+        let was_embedding = IS_EMBEDDING.replace(true);
         // The index may still be built while Python ends.
-        match Python::try_attach(embed) {
-            Some(Ok(vectors)) => Ok(vectors),
-            Some(Err(error)) => Err(failure(&self.id, &error.to_string())),
-            None => Err(failure(&self.id, "Python is ending")),
-        }
+        let vectors = Python::try_attach(embed);
+        IS_EMBEDDING.set(was_embedding);
+        let vectors = vectors.unwrap_or_else(|| Err("Python is ending".to_owned()));
+        let vectors = vectors.and_then(|vectors| check(texts.len(), vectors));
+        vectors.map_err(|why| failure(&self.id, &why))
     }
+}
+
+/// Returns the vectors, or what is wrong with them.
+fn check(count: usize, vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, String> {
+    if vectors.len() != count {
+        return Err(format!("{} vectors for {count} texts", vectors.len()));
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    if vectors.iter().any(|vector| vector.len() != length) || (count > 0 && length == 0) {
+        return Err("The vectors have different lengths, or none".to_owned());
+    }
+    if vectors.iter().flatten().any(|number| !number.is_finite()) {
+        return Err("A number is not finite".to_owned());
+    }
+    Ok(vectors)
 }
 
 fn failure(id: &str, why: &str) -> Error {

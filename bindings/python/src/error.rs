@@ -8,6 +8,8 @@ use pyo3::sync::PyOnceLock;
 use skillfold::core::Error;
 use skillfold::view::{Document, Failure};
 
+use crate::embedder;
+
 /// Returns the exception for an error of the engine: `skillfold.errors` chooses the class.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     static FROM_VIEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -24,6 +26,23 @@ pub(crate) fn detached<T: Send>(
     f: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     py.detach(f).map_err(|error| exception(py, &error))
+}
+
+/// Does what [`detached`] does for a call that may run an embedder: raises what interrupted that. An embedder that comes
+/// back with such a call is refused; it would wait for itself.
+pub(crate) fn searching<T: Send>(
+    py: Python<'_>,
+    f: impl FnOnce() -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    if embedder::is_embedding() {
+        let why = "an embedder cannot search with the skills that it embeds for";
+        return Err(exception(py, &Error::invalid("embedder", why)));
+    }
+    let result = detached(py, f);
+    match embedder::take_interruption() {
+        Some(interruption) => Err(interruption),
+        None => result,
+    }
 }
 
 /// Parses a word of an argument.

@@ -47,6 +47,9 @@ impl Options {
                 environment
             }
         };
+        if !environment.directory().is_dir() {
+            return Err(Error::not_found(environment.directory().to_string_lossy()));
+        }
         let cache = environment.cache_folder().filter(|_| self.has_cache);
         let mut host = Host::new(environment);
         if let Some(cache) = cache {

@@ -1,10 +1,10 @@
 //! The native half of the Python package: calls into the engine, and its views as JSON. `python/skillfold` is the half
 //! that people see.
 
+mod embedder;
+
 mod error;
 mod instructions;
-
-mod embedder;
 
 mod host;
 

@@ -7,7 +7,7 @@ use skillfold::core::disclose::{Feedback, Mode};
 use skillfold::core::{Budget, ContextLifetime, Error, Session as SessionState};
 use skillfold::view::{AnswerView, Document, ListingText, ToolList, TurnView, Why};
 
-use crate::error::{detached, json};
+use crate::error::{detached, json, searching};
 use crate::instructions::Instructions;
 
 /// The arguments of `session`, as `skillfold._skills` passes them.
@@ -44,12 +44,19 @@ impl SessionOptions {
         }
     }
 
-    /// Returns the saved state, if there is one.
+    /// Returns the saved state, if there is one. Text that one host keeps and another drops would be given twice or never.
     pub(crate) fn saved_state(&self) -> Result<Option<SessionState>, Error> {
-        let parse = |state: &String| {
-            serde_json::from_str(state).map_err(|error| Error::invalid("state", error.to_string()))
+        let Some(state) = &self.state else {
+            return Ok(None);
         };
-        self.state.as_ref().map(parse).transpose()
+        let invalid = |why: String| Error::invalid("state", why);
+        let state: SessionState =
+            serde_json::from_str(state).map_err(|error| invalid(error.to_string()))?;
+        if state.lifetime() != self.lifetime() {
+            let why = "it was saved with another value of `transient`; pass the same";
+            return Err(invalid(why.to_owned()));
+        }
+        Ok(Some(state))
     }
 }
 
@@ -83,31 +90,27 @@ impl Session {
         })
     }
 
-    fn turn(&self, py: Python<'_>, message: &str) -> String {
-        py.detach(|| {
+    fn turn(&self, py: Python<'_>, message: &str) -> PyResult<String> {
+        searching(py, || {
             let mut session = self.lock();
             let turn = session.turn(message);
-            json(Document::Turn(Box::new(TurnView::new(
-                session.policy(),
-                &turn,
-            ))))
+            let view = TurnView::new(session.policy(), &turn);
+            Ok(json(Document::Turn(Box::new(view))))
         })
     }
 
-    fn after_compaction(&self, py: Python<'_>, tokens: u64) -> String {
-        py.detach(|| {
+    fn after_compaction(&self, py: Python<'_>, tokens: u64) -> PyResult<String> {
+        searching(py, || {
             let mut session = self.lock();
             let turn = session.after_compaction(Budget::tokens(tokens));
-            json(Document::Turn(Box::new(TurnView::new(
-                session.policy(),
-                &turn,
-            ))))
+            let view = TurnView::new(session.policy(), &turn);
+            Ok(json(Document::Turn(Box::new(view))))
         })
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "Python passes a list")]
     fn why(&self, py: Python<'_>, message: &str, ids: Vec<String>) -> PyResult<String> {
-        detached(py, || {
+        searching(py, || {
             let session = self.lock();
             let ids: Vec<_> = ids.iter().map(String::as_str).collect();
             let explanation = session.why(message, &ids)?;
@@ -125,10 +128,8 @@ impl Session {
     }
 
     fn call(&self, py: Python<'_>, name: &str, arguments: &str) -> PyResult<String> {
-        detached(py, || {
-            let arguments = serde_json::from_str(arguments)
-                .map_err(|error| Error::invalid("arguments", error.to_string()))?;
-            let answer = self.lock().call(name, arguments);
+        searching(py, || {
+            let answer = self.lock().call_json(name, arguments);
             Ok(json(Document::Answer(AnswerView::new(&answer))))
         })
     }
@@ -170,7 +171,13 @@ impl Session {
         py.detach(|| self.lock().plain_list_tokens())
     }
 
+    /// Returns whether there is such a skill and the conversation's model may see it.
     fn may_see(&self, py: Python<'_>, id: &str) -> bool {
-        py.detach(|| self.lock().may_see(id))
+        py.detach(|| {
+            let session = self.lock();
+            let catalog = session.skills().catalog();
+            let entry = catalog.get(id);
+            entry.is_some_and(|entry| entry.is_visible() && session.may_see(entry.id()))
+        })
     }
 }

@@ -13,7 +13,7 @@ use skillfold::view::{
 use skillfold::{CheckTarget, Host};
 
 use crate::agent::AgentSkills;
-use crate::error::{detached, json, parse};
+use crate::error::{detached, json, parse, searching};
 use crate::host::Options;
 use crate::instructions::Instructions;
 use crate::session::{Session, SessionOptions};
@@ -173,26 +173,26 @@ impl Skills {
         })
     }
 
-    fn search(&self, py: Python<'_>, request: &str, limit: usize, all: bool) -> String {
-        py.detach(|| {
+    fn search(&self, py: Python<'_>, request: &str, limit: usize, all: bool) -> PyResult<String> {
+        searching(py, || {
             let found = if all {
                 self.skills.search_among(request, limit, |_| true)
             } else {
                 self.skills.search(request, limit)
             };
-            json(Document::Search(SearchView::new(request, &found)))
+            Ok(json(Document::Search(SearchView::new(request, &found))))
         })
     }
 
     /// Returns what a new conversation is told for its first request.
-    fn prompt(&self, py: Python<'_>, request: &str) -> String {
-        py.detach(|| {
+    fn prompt(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        searching(py, || {
             let policy = self.skills.report().settings.policy();
             let mut session = self.skills.session(policy, ContextLifetime::History);
             let (listing, plain) = (session.listing(), session.plain_list_tokens());
             let turn = session.turn(request);
             let prompt = Prompt::new(request, session.policy(), &listing, &turn, plain);
-            json(Document::Prompt(Box::new(prompt)))
+            Ok(json(Document::Prompt(Box::new(prompt))))
         })
     }
 
@@ -210,7 +210,7 @@ impl Skills {
 
     #[expect(clippy::needless_pass_by_value, reason = "Python passes a list")]
     fn evaluate(&self, py: Python<'_>, ids: Vec<String>) -> PyResult<String> {
-        detached(py, || {
+        searching(py, || {
             let ids: Vec<_> = ids.iter().map(String::as_str).collect();
             let policy = self.skills.report().settings.policy();
             let evaluation = self.skills.evaluate(&ids, &policy)?;

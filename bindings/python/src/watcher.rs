@@ -10,21 +10,30 @@ use skillfold::view::{ChangesView, Document, Failure};
 use crate::error::json;
 
 /// Keeps skills up to date until it is closed.
-#[pyclass(frozen, module = "skillfold._skillfold")]
+#[pyclass(frozen, weakref, module = "skillfold._skillfold")]
 pub(crate) struct Watcher {
     watcher: Mutex<Option<skillfold::Watcher>>,
+    /// The process that has the watcher's thread.
+    process: u32,
 }
 
 impl Watcher {
     pub(crate) fn new(watcher: skillfold::Watcher) -> Self {
         Self {
             watcher: Mutex::new(Some(watcher)),
+            process: std::process::id(),
         }
     }
 
     fn take(&self) -> Option<skillfold::Watcher> {
         let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        watcher.take()
+        let watcher = watcher.take();
+        if self.process == std::process::id() {
+            return watcher;
+        }
+        // A fork has no threads of its parent, so there is none to wait for.
+        std::mem::forget(watcher);
+        None
     }
 }
 

@@ -54,6 +54,11 @@ def test_errors_can_be_pickled(skills: Skills) -> None:
     assert copied.failure == raised.value.failure
 
 
+def test_an_error_can_be_made_of_a_message() -> None:
+    error = skillfold.NotFoundError("gone")
+    assert (str(error), error.code, error.nearest) == ("gone", "not_found", [])
+
+
 def test_every_error_is_a_skillfold_error_and_every_code_has_a_class() -> None:
     from skillfold.errors import _CLASSES
 

@@ -152,7 +152,7 @@ def test_skill_loaded_by_the_model_stays_in_the_history_and_is_not_repeated(skil
     [
         ('{"skill_id": "pfd"}', "There is no skill `pfd`"),
         ("{}", "skill_id"),
-        ('{"skill_id": ', "Invalid `arguments`"),
+        ('{"skill_id": ', "The arguments are not valid JSON"),
         ("", "skill_id"),
     ],
 )

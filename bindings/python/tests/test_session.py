@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 
@@ -74,10 +74,29 @@ def test_an_unrelated_request_adds_nothing(skills: Skills) -> None:
         [SimpleNamespace(type="human", content="the tax form")],
         [SimpleNamespace(role=SimpleNamespace(value="USER"), text="the tax form", content=None)],
         ("a letter", "the tax form"),
+        [("user", "the tax form"), ("assistant", "a letter")],
+        [SimpleNamespace(type="HumanMessageChunk", content="the tax form")],
+        [SimpleNamespace(role="user", parts=[SimpleNamespace(text="the tax form")])],
+        [
+            {"role": "user", "content": "the tax form"},
+            {"role": "user", "content": [{"type": "tool_result", "content": "a letter"}]},
+        ],
+        (message for message in [{"role": "user", "content": "the tax form"}]),
     ],
 )
 def test_the_latest_user_message_counts(session: Session, messages: object) -> None:
     assert [decision.id for decision in session.turn(messages).decisions] == ["pdf"]
+
+
+@pytest.mark.parametrize("wrong", [None, b"the tax form", 3, {"content": "the tax form"}, [None], [object()]])
+def test_what_is_no_message_raises(session: Session, wrong: object) -> None:
+    with pytest.raises(TypeError, match="has a role and content"):
+        session.turn(wrong)
+    assert session.turns == 0
+
+
+def test_half_a_surrogate_pair_does_not_lose_the_rest(session: Session) -> None:
+    assert session.turn("the tax form \ud83d").decisions[0].id == "pdf"
 
 
 def test_messages_without_a_user_ask_for_nothing(session: Session) -> None:
@@ -117,9 +136,16 @@ def test_a_wrong_call_is_answered_and_never_raised(
     assert says in answer.text
 
 
-def test_arguments_that_are_not_json_raise(session: Session) -> None:
-    with pytest.raises(skillfold.InvalidError):
-        session.call("load_skill", "{")
+@pytest.mark.parametrize("arguments", ["{", "NaN", '{"skill_id": "\\ud800"}', "[" * 200, {"skill_id": "\ud800"}])
+def test_arguments_that_are_not_json_are_answered(session: Session, arguments: str | dict[str, str]) -> None:
+    answer = session.call("load_skill", arguments)
+    assert answer.is_error
+    assert answer.text.startswith("The arguments are not valid JSON")
+
+
+def test_empty_arguments_and_any_mapping_are_taken(session: Session) -> None:
+    assert not session.call("list_skills", " ").is_error
+    assert session.call("load_skill", MappingProxyType({"skill_id": "pdf"})).skill == "pdf"
 
 
 def test_a_saved_conversation_is_resumed(skills: Skills, session: Session) -> None:
@@ -129,6 +155,16 @@ def test_a_saved_conversation_is_resumed(skills: Skills, session: Session) -> No
     assert resumed.turns == 2
     with pytest.raises(skillfold.InvalidError, match="state"):
         skills.session(state="{}{")
+    with pytest.raises(skillfold.InvalidError, match="another value of `transient`"):
+        skills.session(state=session.save(), transient=True)
+
+
+def test_a_saved_state_has_no_requests_and_no_instructions(session: Session) -> None:
+    session.turn("the tax form of Alice")
+    session.load("mail", "Bob")
+    assert "Alice" not in session.save()
+    assert "forms.md" not in session.save()
+    assert "Bob" in session.save()
 
 
 def test_a_compaction_gives_again_what_was_lost(session: Session) -> None:

@@ -223,3 +223,33 @@ def test_counters_and_the_cache_can_be_looked_at_and_emptied(bundled: Skills) ->
     assert bundled.counters().cache.entries == 0
     with pytest.raises(skillfold.NotFoundError):
         bundled.clear_cache("nothing")
+
+
+def test_a_text_is_not_taken_for_a_list(bundled: Skills, tmp_path: Path) -> None:
+    for roots in (str(tmp_path), tmp_path):
+        with pytest.raises(TypeError, match="`roots` is a list"):
+            Skills.discover(tmp_path, home=tmp_path, roots=roots)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"`skills` is a list: pass \['pdf'\]"):
+        bundled.bind("clerk", "pdf")
+    with pytest.raises(TypeError, match="`skills` is a list"):
+        bundled.bind("clerk", []).narrow("helper", "pdf")
+
+
+def test_common_mistakes_say_what_to_do(bundled: Skills, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"Skills\.discover"):
+        Skills(".")  # type: ignore[arg-type]
+    with pytest.raises(skillfold.NotFoundError, match="nowhere"):
+        Skills.discover(tmp_path / "nowhere", home=tmp_path)
+    with pytest.raises(ValueError, match="`limit` is at least 1"):
+        bundled.list(limit=0)
+    with pytest.raises(ValueError, match="`limit` is at least 1"):
+        bundled.files("pdf", limit=0)
+    with pytest.raises(TypeError, match="Setting `index` is"):
+        Skills.discover(tmp_path, home=tmp_path, settings={"index": None})  # type: ignore[dict-item]
+    assert bundled.read("pdf", Path("forms.md")).text == "Every field has a name.\n"
+    assert bundled.ids() == ["mail", "pdf"]
+
+
+def test_a_session_may_see_what_a_model_may_see(bundled: Skills) -> None:
+    session = bundled.session()
+    assert [session.may_see(one) for one in ("pdf", "PDF", "deploy", "nothing")] == [True, True, False, False]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import skillfold
 from skillfold import Skills, views
 
 SKILL = "---\nname: skill-{0}\ndescription: Does {0}\ntriggers: [job {0}]\n---\nDo.\n"
@@ -125,6 +128,56 @@ def test_an_embedder_that_fails_is_reported_and_words_still_count(tmp_path: Path
     assert "the model is gone" in (found.problem or "")
 
 
+@pytest.mark.parametrize(
+    "vectors",
+    [[], [[1.0]] * 99, [[]], [[1.0], [1.0, 2.0]], [[float("nan")]], [[float("inf")]], "text", [["a"]], None],
+    ids=repr,
+)
+def test_vectors_of_the_wrong_shape_are_reported(tmp_path: Path, vectors: object) -> None:
+    def wrong(texts: list[str]) -> object:
+        return vectors * len(texts) if isinstance(vectors, list) and len(vectors) == 1 else vectors
+
+    skills = Skills.discover(tmp_path, bundled=FILES, home=tmp_path, embedder=("wrong", wrong))  # type: ignore[arg-type]
+    found = skills.search("skill-7")
+    assert found.found[0].id == "skill-7"
+    assert "Embedder `wrong` failed" in (found.problem or "")
+
+
+def test_an_embedder_must_name_its_model(tmp_path: Path) -> None:
+    for unnamed in (lambda texts: texts, Meaning().__call__, functools.partial(print), "model"):
+        with pytest.raises(TypeError, match="Name the embedder's model"):
+            Skills.discover(tmp_path, home=tmp_path, embedder=unnamed)  # type: ignore[arg-type]
+
+
+def test_an_interruption_of_an_embedder_is_raised(tmp_path: Path) -> None:
+    def interrupted(_: list[str]) -> list[list[float]]:
+        raise KeyboardInterrupt
+
+    skills = Skills.discover(tmp_path, bundled=FILES, home=tmp_path, embedder=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        skills.search("skill-7")
+    with pytest.raises(KeyboardInterrupt):
+        skills.session().turn("something that needs a search")
+
+
+def test_an_embedder_that_searches_is_refused_and_does_not_hang(tmp_path: Path) -> None:
+    skills: Skills
+    refused: list[str] = []
+
+    def nested(texts: list[str]) -> list[list[float]]:
+        assert "skill-7" in skills
+        for search in (skills.search, skills.session().turn):
+            with pytest.raises(skillfold.InvalidError) as raised:
+                search("again")
+            refused.append(str(raised.value))
+        return [[1.0, 0.5]] * len(texts)
+
+    skills = Skills.discover(tmp_path, bundled=FILES, home=tmp_path, embedder=nested)
+    assert skills.search("skill-7").found[0].id == "skill-7"
+    assert refused
+    assert all("an embedder cannot search" in one for one in refused)
+
+
 def test_a_watched_folder_is_followed_until_it_is_closed(tmp_path: Path) -> None:
     root = tmp_path / ".agents/skills"
     root.mkdir(parents=True)
@@ -173,6 +226,48 @@ def test_settings_that_become_invalid_are_logged(tmp_path: Path, caplog: pytest.
         settings.write_text('style = "rainbow"\n', encoding="utf-8")
         wait_for(lambda: "rainbow" in caplog.text)
     assert len(skills) == 50
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_closes_what_its_parent_watches(tmp_path: Path) -> None:
+    program = """
+import os, sys
+from skillfold import Skills
+skills = Skills.discover(sys.argv[1], home=sys.argv[1], cache=False).watch(0.05)
+child = os.fork()
+if child == 0:
+    skills.close()
+    skills.watch(0.05).close()
+    print("child", flush=True)
+    sys.exit(0)
+print(os.waitpid(child, 0)[1], flush=True)
+"""
+    command = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.stdout, result.stderr, result.returncode) == ("child\n0\n", "", 0)
+
+
+def test_python_waits_for_a_callback_at_its_end(tmp_path: Path) -> None:
+    program = """
+import sys, time
+from skillfold import Skills
+root = sys.argv[1]
+started = []
+def slow(changes):
+    started.append(1)
+    time.sleep(1)
+    print("heard", flush=True)
+skills = Skills.discover(root, home=root, cache=False).watch(0.05, slow)
+import pathlib
+file = pathlib.Path(root, ".agents/skills/late/SKILL.md")
+file.parent.mkdir(parents=True)
+file.write_text("---\\nname: late\\ndescription: Late\\n---\\n")
+while not started:
+    time.sleep(0.01)
+"""
+    command = [sys.executable, "-X", "faulthandler", "-c", program, str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.stdout.splitlines()[:1], result.stderr, result.returncode) == (["heard"], "", 0)
 
 
 def test_python_ends_while_a_watcher_and_an_embedder_are_busy(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ pub enum ContextLifetime {
     Transient,
 }
 
-/// One conversation. It holds only ids and numbers, so thousands of them can share one snapshot; it can be serialised
+/// One conversation. It holds ids, numbers and the arguments that skills were loaded with, so thousands of them can share one snapshot; it can be serialised
 /// and resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
@@ -413,6 +413,11 @@ impl Session {
             };
             self.skills.remove(&id);
         }
+    }
+
+    /// Returns how long text that is given to the model stays in its context.
+    pub fn lifetime(&self) -> ContextLifetime {
+        self.lifetime
     }
 
     /// Returns the number of tokens spent on skills.

@@ -39,13 +39,14 @@ class Session:
         announced in turns. Its text is empty if there are no skills, or with the disclosure `triggered`.
         """
         listing = self._native.listing()
-        return views.Listing({"text": "", "tokens": 0, "skills": 0} if listing is None else json.loads(listing))
+        empty = {"view": 1, "kind": "listing", "text": "", "tokens": 0, "skills": 0}
+        return views.Listing(empty if listing is None else json.loads(listing))
 
     def turn(self, request: str | Message | Iterable[Message]) -> views.Turn:
         """Decide what to tell the model for a request.
 
         The request is a text, or a list of messages of which the user's latest counts. Add the `text` of the result to
-        the model's context; it is `None` if the request needs no skill.
+        the model's context; it is `None` if the request needs no skill, or the model has what it needs.
         """
         return views.Turn(json.loads(self._native.turn(latest_user_text(request))))
 
@@ -78,11 +79,10 @@ class Session:
     def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Call a tool as the model asked: its name, and the arguments as a mapping or as JSON.
 
-        What is wrong with the call is in the answer, for the model to act on: nothing is raised but for arguments that
-        are not JSON.
+        What is wrong with the call is in the answer, for the model to act on; nothing is raised.
         """
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-        return views.ToolAnswer(json.loads(self._native.call(name, text or "{}")))
+        text = arguments if isinstance(arguments, str) else json.dumps(dict(arguments or {}))
+        return views.ToolAnswer(json.loads(self._native.call(name, text)))
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Do what `call` does, on another thread."""
@@ -101,11 +101,14 @@ class Session:
         return Session(self._native.child(list(skill_ids)))
 
     def save(self) -> str:
-        """Return the state as JSON, for `Skills.session(state=...)`. It contains ids and numbers, and no texts."""
+        """Return the state as JSON, for `Skills.session(state=...)`.
+
+        It contains ids, numbers and the arguments that skills were loaded with; no requests and no instructions.
+        """
         return self._native.state()
 
     def may_see(self, skill_id: str) -> bool:
-        """Return whether the conversation may see a skill."""
+        """Return whether there is such a skill and the conversation's model may see it."""
         return self._native.may_see(skill_id)
 
     @property

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import logging
 import os
+import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from skillfold import _skillfold, views
 from skillfold._session import Session
@@ -17,15 +20,19 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Iterator
 
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from skillfold._messages import Message
     from skillfold._skillfold import Instructions
 
 Path: TypeAlias = "str | os.PathLike[str]"
 Setting: TypeAlias = "str | int | bool | Sequence[str]"
-Embedder: TypeAlias = "Callable[[list[str]], Sequence[Sequence[float]]]"
-"""A callable that returns a vector for each text. Vectors of embedders with different `id` are never compared."""
+Embed: TypeAlias = "Callable[[list[str]], Sequence[Sequence[float]]]"
+Embedder: TypeAlias = "Embed | tuple[str, Embed]"
+"""A callable that returns a vector for each text, and the name of its model: an attribute `id`, or first in a pair.
+
+Vectors of different models are never compared. The name of a plain function stands for its model.
+"""
 Envelope: TypeAlias = Literal["plain", "read_skill", "skill_context", "skill_content"]
 Disclosure: TypeAlias = Literal["catalog", "triggered", "hybrid"]
 Style: TypeAlias = Literal["lines", "xml-rules", "xml", "markdown", "tiers", "bullets"]
@@ -50,7 +57,25 @@ def _setting(key: str, value: Setting) -> tuple[str, str]:
         return key, words[not value]
     if isinstance(value, (str, int)):
         return key, str(value)
+    if not isinstance(value, (list, tuple)):
+        what = f"Setting `{key}` is a text, a number, a switch or a list; this is a {type(value).__name__}"
+        raise TypeError(what)
     return key, (os.pathsep if key in _PATH_LISTS else ",").join(value)
+
+
+def _items(value: Iterable[Any], what: str) -> list[Any]:
+    """Return a list. A text would be taken for its characters."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        message = f"`{what}` is a list: pass [{value!r}]"
+        raise TypeError(message)
+    return list(value)
+
+
+def _limit(limit: int | None) -> int | None:
+    if limit is not None and limit < 1:
+        message = "`limit` is at least 1"
+        raise ValueError(message)
+    return limit
 
 
 def _session_options(  # noqa: PLR0913
@@ -113,21 +138,23 @@ class _Readable(Generic[_Native]):
 
     def files(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Return a page of the files of a skill. Those that the instructions mention come first."""
+        _limit(limit)
         return views.FileListing(json.loads(self._native.files(skill_id, after, limit)))
 
     async def afiles(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Do what `files` does, on another thread."""
         return await asyncio.to_thread(self.files, skill_id, after=after, limit=limit)
 
-    def read(self, skill_id: str, path: str, *, start: int = 0, end: int | None = None) -> views.FileContent:
+    def read(self, skill_id: str, path: Path, *, start: int = 0, end: int | None = None) -> views.FileContent:
         """Return a file of a skill, or the bytes from `start` up to `end` of it.
 
         A path that leads out of the skill raises `RefusedError`.
         """
         stop = _MAX_END if end is None else end
-        return views.FileContent(json.loads(self._native.read(skill_id, path, start, stop)))
+        name = path if isinstance(path, str) else os.fspath(path).replace(os.sep, "/")
+        return views.FileContent(json.loads(self._native.read(skill_id, name, start, stop)))
 
-    async def aread(self, skill_id: str, path: str, *, start: int = 0, end: int | None = None) -> views.FileContent:
+    async def aread(self, skill_id: str, path: Path, *, start: int = 0, end: int | None = None) -> views.FileContent:
         """Do what `read` does, on another thread."""
         return await asyncio.to_thread(self.read, skill_id, path, start=start, end=end)
 
@@ -169,6 +196,20 @@ class _Readable(Generic[_Native]):
         return Session(self._native.session(options))
 
 
+class DiscoverOptions(TypedDict, total=False):
+    """The options of `Skills.discover`."""
+
+    roots: Iterable[Path]
+    bundled: Mapping[str, str | bytes] | Path | None
+    settings: Mapping[str, Setting] | None
+    trust_project: bool
+    embedder: Embedder | None
+    cache: bool
+    lenient: bool
+    home: Path | None
+    environ: Mapping[str, str] | None
+
+
 class Skills(_Readable[_skillfold.Skills]):
     """All skills of a project and of the person, live. Any number of threads may use it.
 
@@ -179,6 +220,9 @@ class Skills(_Readable[_skillfold.Skills]):
 
     def __init__(self, native: _skillfold.Skills) -> None:
         """Wrap the native handle; use `Skills.discover`."""
+        if not isinstance(native, _skillfold.Skills):  # pyright: ignore[reportUnnecessaryIsInstance]
+            message = "Use `Skills.discover`"
+            raise TypeError(message)
         super().__init__(native)
         self._watcher: _skillfold.Watcher | None = None
 
@@ -209,7 +253,8 @@ class Skills(_Readable[_skillfold.Skills]):
                 `{"pdf/SKILL.md": "..."}`.
             settings: Settings that override the person's files and variables.
             trust_project: Whether models get the project's skills, whichever it is.
-            embedder: Compares requests with skills by meaning. Give it an attribute `id` that names its model.
+            embedder: Compares requests with skills by meaning: a pair of the model's name and a callable that returns a
+                vector for each text, or such a callable with an attribute `id`.
             cache: Whether metadata of many skills is cached on disk for the next start.
             lenient: Whether invalid settings are only reported, by `doctor`; otherwise they raise `InvalidError`.
             home: Replaces the person's home. With it or `environ`, no variable of the process is read.
@@ -223,24 +268,24 @@ class Skills(_Readable[_skillfold.Skills]):
                 "home": None if home is None else os.path.realpath(home),
                 "variables": list((environ or {}).items()),
             }
-        options = {
+        options: dict[str, Any] = {
             "directory": os.path.realpath(directory) if replaced else os.fspath(directory),
             "environment": replaced,
-            "roots": [os.fspath(root) for root in roots],
+            "roots": [os.fspath(root) for root in _items(roots, "roots")],
             "bundled_files": files,
             "bundled_folder": folder,
             "settings": [
                 *(_setting(key, value) for key, value in (settings or {}).items()),
                 *([("trust_project", "true")] if trust_project else []),
             ],
-            "embedder": None if embedder is None else (_embedder_id(embedder), embedder),
+            "embedder": None if embedder is None else _named(embedder),
             "has_cache": cache,
             "is_lenient": lenient,
         }
         return cls(_skillfold.Skills.discover(options))
 
     @classmethod
-    async def adiscover(cls, directory: Path = ".", **options: Any) -> Skills:  # noqa: ANN401
+    async def adiscover(cls, directory: Path = ".", **options: Unpack[DiscoverOptions]) -> Skills:
         """Do what `discover` does, on another thread."""
         return await asyncio.to_thread(cls.discover, directory, **options)
 
@@ -259,7 +304,7 @@ class Skills(_Readable[_skillfold.Skills]):
         limit: int | None = None,
         after: str | None = None,
     ) -> views.SkillList:
-        """Return the skills, also those that models do not get, each with its `status`.
+        """Return the skills, also those that models do not get. `ids` are those that `load` accepts.
 
         Filters: `query` (a part of the id or of a tag), `scope`, `name` (a regular expression), `words` (of the
         description), `tag`. Without any, folders that hold no valid skill are in `refused`. `after` continues at `next`
@@ -271,7 +316,7 @@ class Skills(_Readable[_skillfold.Skills]):
             "name": name,
             "words": words,
             "tag": tag,
-            "limit": limit,
+            "limit": _limit(limit),
             "after": after,
         }
         is_whole = all(value is None for value in filters.values())
@@ -298,7 +343,10 @@ class Skills(_Readable[_skillfold.Skills]):
         return views.Prompt(json.loads(self._native.prompt(request)))
 
     def why(self, request: str, *skill_ids: str) -> views.Why:
-        """Explain which skills a request would bring, and why not the skills `skill_ids`."""
+        """Explain which skills a request would bring, and why not the skills `skill_ids`.
+
+        The result is for people: it may name skills that models do not get.
+        """
         session = self.session()
         session.listing()
         return session.why(request, *skill_ids)
@@ -354,6 +402,7 @@ class Skills(_Readable[_skillfold.Skills]):
 
         self.close()
         self._watcher = self._native.watch(interval, changed)
+        _watchers.add(self._watcher)
         return self
 
     def close(self) -> None:
@@ -368,7 +417,7 @@ class Skills(_Readable[_skillfold.Skills]):
         Without `skills`, the person's settings say what the agent uses and sees. With `skills`, it uses these; it sees
         all, or only those with `sees="used"`.
         """
-        return AgentSkills(self._native.bind(agent, None if skills is None else list(skills), sees))
+        return AgentSkills(self._native.bind(agent, None if skills is None else _items(skills, "skills"), sees))
 
     def compose_instructions(self, agent: str, prompt: str = "", inline: str = "") -> str:
         """Return the text that an agent from the settings starts with: the prompt, its skills, its own instructions."""
@@ -439,7 +488,7 @@ class AgentSkills(_Readable[_skillfold.AgentSkills]):
 
     def narrow(self, agent: str, skills: Sequence[str] | None = None, *, sees: Sees = "all") -> AgentSkills:
         """Return the skills for a sub-agent that this agent starts: what both may see."""
-        return AgentSkills(self._native.narrow(agent, None if skills is None else list(skills), sees))
+        return AgentSkills(self._native.narrow(agent, None if skills is None else _items(skills, "skills"), sees))
 
     def compose(self, prompt: str = "", inline: str = "") -> views.Composed:
         """Return the text that the agent starts with: the prompt, the skills that it uses, its own instructions."""
@@ -485,8 +534,25 @@ def _bundled(bundled: Mapping[str, str | bytes] | Path | None) -> tuple[list[tup
     return [], os.fspath(bundled)
 
 
-def _embedder_id(embedder: Embedder) -> str:
-    named = getattr(embedder, "id", None)
-    if isinstance(named, str):
-        return named
-    return f"{embedder.__module__}.{getattr(embedder, '__qualname__', type(embedder).__qualname__)}"
+def _named(embedder: Any) -> tuple[str, Embed]:  # noqa: ANN401
+    """Return the name of an embedder's model, and the callable."""
+    if isinstance(embedder, tuple):
+        return cast("tuple[str, Embed]", embedder)
+    function: Embed = embedder
+    named: object = getattr(embedder, "id", None)
+    if isinstance(named, str) and callable(embedder):
+        return named, function
+    if isinstance(embedder, types.FunctionType) and embedder.__name__ != "<lambda>":
+        return f"{embedder.__module__}.{embedder.__qualname__}", function
+    message = "Name the embedder's model: pass `embedder=(name, callable)`, or give the callable an attribute `id`"
+    raise TypeError(message)
+
+
+_watchers: weakref.WeakSet[_skillfold.Watcher] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_watchers() -> None:
+    """Stop all watchers before Python ends: a callback that runs then would end the process."""
+    for watcher in list(_watchers):
+        watcher.close()

@@ -106,12 +106,16 @@ class SkillContext:
         """Return the tools for the model; none if there are no skills."""
         return self._session.tools()
 
+    def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
+        """Call a tool as the model asked."""
+        return self._session.call(name, arguments)
+
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Call a tool as the model asked, on another thread."""
         return await self._session.acall(name, arguments)
 
     def save(self) -> str:
-        """Return the state as JSON, to resume the conversation with. It contains ids and numbers, and no texts."""
+        """Return the state as JSON, to resume with. It contains ids, numbers and the arguments of loaded skills."""
         return self._session.save()
 
     @property

@@ -16,6 +16,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, ClassVar
 
+from skillfold import views
+
 if TYPE_CHECKING:
     from skillfold.views import Failure
 
@@ -35,8 +37,10 @@ class SkillfoldError(Exception):
 
     codes: ClassVar[tuple[str, ...]] = ("other", "system")
 
-    def __init__(self, failure: Failure) -> None:
-        """Create the error from the engine's view of it."""
+    def __init__(self, failure: Failure | str) -> None:
+        """Create the error from the engine's view of it, or from a message."""
+        if isinstance(failure, str):
+            failure = views.Failure({"error": self.codes[0], "message": failure, "hint": ""})
         super().__init__(failure.message)
         self.failure = failure
         """Everything that the engine says about the error."""
@@ -60,7 +64,8 @@ class SkillfoldError(Exception):
         return self.failure.nearest
 
     def __str__(self) -> str:
-        return f"{self.failure.message}. {self.failure.hint}"
+        hint = self.failure.hint
+        return f"{self.failure.message}. {hint}" if hint else self.failure.message
 
 
 class NotFoundError(SkillfoldError, LookupError):
@@ -110,7 +115,5 @@ _CLASSES = {code: error for error in _ALL for code in error.codes}
 
 def from_view(view: str) -> SkillfoldError:
     """Return the error for the engine's JSON; the native module calls it."""
-    from skillfold.views import Failure  # noqa: PLC0415
-
-    failure = Failure(json.loads(view))
+    failure = views.Failure(json.loads(view))
     return _CLASSES.get(failure.error, SkillfoldError)(failure)

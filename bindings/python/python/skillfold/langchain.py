@@ -46,7 +46,7 @@ class SkillState(AgentState[Any]):
     """What the middleware keeps in an agent's state. A checkpointer saves it; sub-agents and callers do not get it."""
 
     skill_session: NotRequired[Annotated[str, PrivateStateAttr]]
-    """The saved state of the conversation: ids and numbers."""
+    """The saved state of the conversation: ids, numbers and arguments of loaded skills."""
     skill_texts: NotRequired[Annotated[Told, PrivateStateAttr]]
     """For the id of each message of the user, the text that precedes it in requests, or `None`.
 
@@ -210,7 +210,7 @@ def _told(session: Session, messages: Sequence[AnyMessage], known: Told) -> Told
             told[message.id] = ""
             # The skill may have been removed since.
             with suppress(SkillfoldError):
-                session.load(given["given_skill"], given["arguments"])
+                session.load(given["given_skill"], given.get("arguments") or "")
     return told
 
 

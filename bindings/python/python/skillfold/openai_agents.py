@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agents import Agent, FunctionTool, RunContextWrapper, ToolOutputImage, ToolOutputText
 
 from skillfold.context import Context, ContextOptions, SkillContext
-from skillfold.errors import InvalidError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -93,7 +92,7 @@ class SkillTools:
         return self._conversation.has_skills()
 
     def save(self) -> str:
-        """Return the state as JSON. It contains ids and numbers, and no texts."""
+        """Return the state as JSON. It contains ids, numbers and the arguments of loaded skills."""
         return self._conversation.save()
 
     @property
@@ -108,10 +107,7 @@ class SkillTools:
 
     def _invoker(self, name: str) -> Callable[[ToolContext[Any], str], Awaitable[Any]]:
         async def invoke(_: ToolContext[Any], arguments: str) -> str | list[ToolOutputText | ToolOutputImage]:
-            try:
-                answer = await self._conversation.acall(name, arguments)
-            except InvalidError as error:
-                return str(error)
+            answer = await self._conversation.acall(name, arguments)
             return [_output(block) for block in answer.content if block.type != "resource"] or answer.text
 
         return invoke

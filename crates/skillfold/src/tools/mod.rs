@@ -103,6 +103,26 @@ impl Session {
         answer
     }
 
+    /// Calls a tool with its arguments as the model wrote them. A text that is not JSON is answered too; an empty one counts
+    /// as no arguments.
+    pub fn call_json(&mut self, name: &str, arguments: &str) -> Arc<ToolAnswer> {
+        let text = match arguments.trim() {
+            "" => "{}",
+            text => text,
+        };
+        match serde_json::from_str(text) {
+            Ok(arguments) => self.call(name, arguments),
+            Err(error) => {
+                let message = format!("The arguments are not valid JSON: {error}");
+                let hint = "Write them as the tool's schema says";
+                Arc::new(ToolAnswer::failure(
+                    format!("{message}. {hint}"),
+                    Failure::invalid(message, hint),
+                ))
+            }
+        }
+    }
+
     /// Answers a call of a tool without recording it: for hosts that answer several calls of a conversation at the same
     /// time. Pass the answer to [`record_answer`](Self::record_answer).
     ///

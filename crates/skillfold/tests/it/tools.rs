@@ -468,3 +468,21 @@ fn cached_skill_counts_by_the_counter_of_each_conversation() {
     assert_eq!(second.state().tokens_spent(), bytes);
     assert_ne!(first.state().tokens_spent(), bytes);
 }
+
+#[test]
+fn arguments_that_are_no_json_are_answered() {
+    let skills = skills(TREE);
+    let mut session = skills.session(Policy::default(), ContextLifetime::History);
+    for text in ["{", "NaN", "\u{feff}", r#"{"skill_id": "\ud800"}"#] {
+        let answer = session.call_json("load_skill", text);
+        assert!(answer.is_error(), "{text}");
+        let said = answer.text();
+        assert!(
+            said.starts_with("The arguments are not valid JSON"),
+            "{said}"
+        );
+    }
+    assert!(!session.call_json("list_skills", " ").is_error());
+    let loaded = session.call_json("load_skill", r#"{"skill_id": "pdf"}"#);
+    assert_eq!(loaded.loaded_id(), Some("pdf"));
+}

@@ -26,11 +26,11 @@ class FilePathResolver:
         base = base_directory.resolve()
         try:
             path = (base / relative_path).resolve()
-        except (OSError, RuntimeError) as error:
-            message = f"Path '{relative_path}' cannot be resolved in {base}: {error}"
+        except (OSError, RuntimeError, ValueError) as error:
+            message = f"Path {relative_path!r} cannot be resolved in {base}: {error}"
             raise PathSecurityError(message, relative_path, str(base)) from error
         if not path.is_relative_to(base):
-            message = f"Path '{relative_path}' leads out of the skill's folder {base}"
+            message = f"Path {relative_path!r} leads out of the skill's folder {base}"
             logger.error(message)
             raise PathSecurityError(message, relative_path, str(base))
         return path

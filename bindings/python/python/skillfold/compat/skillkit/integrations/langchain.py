@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
+from skillfold.compat.skillkit.core.exceptions import SkillNotFoundError
 from skillfold.compat.skillkit.core.scripts import not_available
 
 if TYPE_CHECKING:
@@ -56,10 +57,19 @@ def create_script_tools(skill: Skill, manager: SkillManager) -> list[StructuredT
 
 
 def _tool(manager: SkillManager, skill: SkillMetadata) -> StructuredTool:
+    def check() -> None:
+        # The skill may have become one for people since.
+        models = manager._for_models()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if skill.name not in {one.name for one in models}:
+            message = f"Skill '{skill.name}' not found"
+            raise SkillNotFoundError(message)
+
     def invoke(arguments: str = "") -> str:
+        check()
         return manager.invoke_skill(skill.name, arguments)
 
     async def ainvoke(arguments: str = "") -> str:
+        check()
         return await manager.ainvoke_skill(skill.name, arguments)
 
     return StructuredTool(
