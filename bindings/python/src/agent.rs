@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use pyo3::prelude::*;
 use skillfold::core::bind::{AgentView, Visibility};
 use skillfold::core::catalog::Filter;
-use skillfold::core::source::Cursor;
-use skillfold::core::{Agent, Envelope, Error};
-use skillfold::view::{Composed, Document, FileListing, FilePart, InstructionsView, SkillList};
+use skillfold::core::{Agent, Error};
+use skillfold::view::{Composed, Document, SkillList};
 
-use crate::error::{detached, json, parse};
+use crate::error::{detached, json};
 use crate::instructions::Instructions;
+use crate::reading::{listed, part, rendered};
 use crate::session::{Session, SessionOptions};
 
 /// The skills as one agent sees them.
@@ -126,12 +126,8 @@ impl AgentSkills {
         arguments: &str,
         envelope: &str,
     ) -> PyResult<String> {
-        detached(py, || {
-            let envelope: Envelope = parse("envelope", envelope)?;
-            let loaded = self.agent.render(id, arguments, envelope)?;
-            Ok(json(Document::Instructions(InstructionsView::new(
-                &loaded, envelope,
-            ))))
+        rendered(py, envelope, |envelope| {
+            self.agent.render(id, arguments, envelope)
         })
     }
 
@@ -142,22 +138,14 @@ impl AgentSkills {
         after: Option<&str>,
         limit: usize,
     ) -> PyResult<String> {
-        detached(py, || {
-            let page = self
-                .agent
-                .files(id, after.map(Cursor::after).as_ref(), limit)?;
-            let catalog = self.skills.catalog();
-            let listing = FileListing::new(&catalog.resolve_or_suggest(id)?, &page);
-            Ok(json(Document::Files(listing)))
+        listed(py, (&self.skills, id), after, |cursor| {
+            self.agent.files(id, cursor, limit)
         })
     }
 
     fn read(&self, py: Python<'_>, id: &str, path: &str, start: u64, end: u64) -> PyResult<String> {
-        detached(py, || {
-            let content = self.agent.read_range(id, path, start..end)?;
-            let catalog = self.skills.catalog();
-            let part = FilePart::new(&catalog.resolve_or_suggest(id)?, &content);
-            Ok(json(Document::File(part)))
+        part(py, (&self.skills, id), || {
+            self.agent.read_range(id, path, start..end)
         })
     }
 }

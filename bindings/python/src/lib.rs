@@ -6,6 +6,8 @@ mod embedder;
 mod error;
 mod instructions;
 
+mod reading;
+
 mod host;
 
 mod session;

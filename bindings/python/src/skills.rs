@@ -5,10 +5,10 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use skillfold::core::catalog::Filter;
 use skillfold::core::source::Cursor;
-use skillfold::core::{ContextLifetime, Envelope, Error, Limits};
+use skillfold::core::{ContextLifetime, Error, Limits};
 use skillfold::view::{
-    ChangesView, Check, Doctor, Document, EvaluationView, FileListing, FilePart, InstructionsView,
-    Prompt, SearchView, SettingsView, SkillList, SkillView,
+    ChangesView, Check, Doctor, Document, EvaluationView, Prompt, SearchView, SettingsView,
+    SkillList, SkillView,
 };
 use skillfold::{CheckTarget, Host};
 
@@ -16,6 +16,7 @@ use crate::agent::AgentSkills;
 use crate::error::{detached, json, parse, searching};
 use crate::host::Options;
 use crate::instructions::Instructions;
+use crate::reading::{listed, part, rendered};
 use crate::session::{Session, SessionOptions};
 use crate::watcher::{Watcher, on_change};
 
@@ -138,12 +139,8 @@ impl Skills {
         arguments: &str,
         envelope: &str,
     ) -> PyResult<String> {
-        detached(py, || {
-            let envelope: Envelope = parse("envelope", envelope)?;
-            let loaded = self.skills.render(id, arguments, envelope)?;
-            Ok(json(Document::Instructions(InstructionsView::new(
-                &loaded, envelope,
-            ))))
+        rendered(py, envelope, |envelope| {
+            self.skills.render(id, arguments, envelope)
         })
     }
 
@@ -154,22 +151,14 @@ impl Skills {
         after: Option<&str>,
         limit: usize,
     ) -> PyResult<String> {
-        detached(py, || {
-            let page = self
-                .skills
-                .files(id, after.map(Cursor::after).as_ref(), limit)?;
-            let catalog = self.skills.catalog();
-            let listing = FileListing::new(&catalog.resolve_or_suggest(id)?, &page);
-            Ok(json(Document::Files(listing)))
+        listed(py, (&self.skills, id), after, |cursor| {
+            self.skills.files(id, cursor, limit)
         })
     }
 
     fn read(&self, py: Python<'_>, id: &str, path: &str, start: u64, end: u64) -> PyResult<String> {
-        detached(py, || {
-            let content = self.skills.read_range(id, path, start..end)?;
-            let catalog = self.skills.catalog();
-            let part = FilePart::new(&catalog.resolve_or_suggest(id)?, &content);
-            Ok(json(Document::File(part)))
+        part(py, (&self.skills, id), || {
+            self.skills.read_range(id, path, start..end)
         })
     }
 

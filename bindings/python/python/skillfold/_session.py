@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from skillfold import views
 from skillfold._messages import latest_user_text
+from skillfold._threads import to_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +52,7 @@ class Session:
 
     async def aturn(self, request: str | Message | Iterable[Message]) -> views.Turn:
         """Do what `turn` does, on another thread."""
-        return await asyncio.to_thread(self.turn, request)
+        return await to_thread(self.turn, request)
 
     def why(self, request: str, *ids: str) -> views.Why:
         """Explain what a request would add, and why the skills `ids` would not be chosen.
@@ -67,7 +67,7 @@ class Session:
 
     async def aload(self, skill_id: str, arguments: str = "") -> Instructions:
         """Do what `load` does, on another thread."""
-        return await asyncio.to_thread(self.load, skill_id, arguments)
+        return await to_thread(self.load, skill_id, arguments)
 
     def tools(self) -> list[views.Tool]:
         """Return the tools for the model, to search, load, read and list skills; none if there are no skills.
@@ -86,7 +86,7 @@ class Session:
 
     async def acall(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> views.ToolAnswer:
         """Do what `call` does, on another thread."""
-        return await asyncio.to_thread(self.call, name, arguments)
+        return await to_thread(self.call, name, arguments)
 
     def after_compaction(self, budget: int = 4_000) -> views.Turn:
         """Return what to give again, within a budget of tokens, after the conversation was compacted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import json
 import logging
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, T
 
 from skillfold import _skillfold, views
 from skillfold._session import Session
+from skillfold._threads import to_thread
 from skillfold.errors import SkillfoldError, from_view
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Readable(Generic[_Native]):
 
     async def aload(self, skill_id: str, arguments: str = "") -> Instructions:
         """Do what `load` does, on another thread."""
-        return await asyncio.to_thread(self.load, skill_id, arguments)
+        return await to_thread(self.load, skill_id, arguments)
 
     def render(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
         """Return the instructions of a skill in an envelope for a model."""
@@ -134,7 +134,7 @@ class _Readable(Generic[_Native]):
 
     async def arender(self, skill_id: str, arguments: str = "", *, envelope: Envelope = "plain") -> views.LoadedSkill:
         """Do what `render` does, on another thread."""
-        return await asyncio.to_thread(self.render, skill_id, arguments, envelope=envelope)
+        return await to_thread(self.render, skill_id, arguments, envelope=envelope)
 
     def files(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Return a page of the files of a skill. Those that the instructions mention come first."""
@@ -143,7 +143,7 @@ class _Readable(Generic[_Native]):
 
     async def afiles(self, skill_id: str, *, after: str | None = None, limit: int = 1_000) -> views.FileListing:
         """Do what `files` does, on another thread."""
-        return await asyncio.to_thread(self.files, skill_id, after=after, limit=limit)
+        return await to_thread(self.files, skill_id, after=after, limit=limit)
 
     def read(self, skill_id: str, path: Path, *, start: int = 0, end: int | None = None) -> views.FileContent:
         """Return a file of a skill, or the bytes from `start` up to `end` of it.
@@ -156,7 +156,7 @@ class _Readable(Generic[_Native]):
 
     async def aread(self, skill_id: str, path: Path, *, start: int = 0, end: int | None = None) -> views.FileContent:
         """Do what `read` does, on another thread."""
-        return await asyncio.to_thread(self.read, skill_id, path, start=start, end=end)
+        return await to_thread(self.read, skill_id, path, start=start, end=end)
 
     def get_skill_content(self, skill_id: str) -> str:
         """Return the instructions of a skill, without arguments, as text for an agent's own instructions."""
@@ -287,7 +287,7 @@ class Skills(_Readable[_skillfold.Skills]):
     @classmethod
     async def adiscover(cls, directory: Path = ".", **options: Unpack[DiscoverOptions]) -> Skills:
         """Do what `discover` does, on another thread."""
-        return await asyncio.to_thread(cls.discover, directory, **options)
+        return await to_thread(cls.discover, directory, **options)
 
     def for_user(self) -> Skills:
         """Return the same skills for a person: with those that only people may start, and reasons in errors."""
@@ -336,7 +336,7 @@ class Skills(_Readable[_skillfold.Skills]):
 
     async def asearch(self, request: str, limit: int = 10, *, all: bool = False) -> views.SearchResults:  # noqa: A002
         """Do what `search` does, on another thread."""
-        return await asyncio.to_thread(self.search, request, limit, all=all)
+        return await to_thread(self.search, request, limit, all=all)
 
     def prompt(self, request: str) -> views.Prompt:
         """Return what a new conversation is told for its first request, with its cost."""
@@ -385,7 +385,7 @@ class Skills(_Readable[_skillfold.Skills]):
 
     async def arefresh(self) -> views.Changes:
         """Do what `refresh` does, on another thread."""
-        return await asyncio.to_thread(self.refresh)
+        return await to_thread(self.refresh)
 
     def watch(self, interval: float = 5.0, on_change: OnChange | None = None) -> Skills:
         """Follow the files in the background, by notifications and a scan every `interval` seconds.
@@ -438,7 +438,7 @@ class Skills(_Readable[_skillfold.Skills]):
 
     async def aget_context(self, prompt: str | Message | Iterable[Message], agent_id: str | None = None) -> str | None:
         """Do what `get_context` does, on another thread."""
-        return await asyncio.to_thread(self.get_context, prompt, agent_id)
+        return await to_thread(self.get_context, prompt, agent_id)
 
     def _agent(self, agent_id: str) -> AgentSkills:
         try:

@@ -12,12 +12,12 @@ True
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from skillfold._skills import AgentSkills, Skills
+from skillfold._threads import to_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -100,7 +100,7 @@ class SkillContext:
 
     async def ainvoking(self, messages: str | Message | Iterable[Message]) -> Context:
         """Do what `invoking` does, on another thread."""
-        return await asyncio.to_thread(self.invoking, messages)
+        return await to_thread(self.invoking, messages)
 
     def tools(self) -> list[views.Tool]:
         """Return the tools for the model; none if there are no skills."""
