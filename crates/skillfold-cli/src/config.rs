@@ -1,39 +1,149 @@
 //! `skillfold config`
 
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{self, ExitCode};
 
+use anstyle::Style;
+use skillfold::core::Error;
+use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
-use skillfold::view::{Document, SettingsView, WrittenFile};
-use skillfold::{RootStatus, SettingFinding, SettingsFile, write_setting};
+use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
+use skillfold::{
+    Environment, KEYS, RootStatus, SettingFinding, SettingsFile, remove_setting, write_setting,
+};
 
 use crate::arguments::{Config, ConfigAction, Global};
 use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
-use crate::output::{BOLD, DIM, Output, display_path, paint};
+use crate::output::{BOLD, DIM, Output, display_path};
+use crate::table::Table;
 
 pub(crate) fn run(
     global: &Global,
     options: &Config,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let Some(ConfigAction::Set {
-        key,
-        value,
-        project,
-    }) = &options.action
-    else {
-        return show(global, options, output);
-    };
-    let file = if *project {
+    let environment = host::environment(global)?;
+    match &options.action {
+        None => show(global, options, output),
+        Some(ConfigAction::Get { key }) => get(global, key, output),
+        Some(ConfigAction::Set {
+            key,
+            value,
+            project,
+        }) => {
+            let path = write_setting(&environment, file(*project), key, value)?;
+            print_written(&path, output)
+        }
+        Some(ConfigAction::Unset { key, project }) => {
+            if let Some(path) = remove_setting(&environment, file(*project), key)? {
+                return print_written(&path, output);
+            }
+            let path = path(&environment, *project)?;
+            if output.is_json() {
+                output.json(Document::Path(PathView::new(&path)))?;
+            } else {
+                let file = display_path(&path);
+                output.say(format!("Nothing to do: {file} does not set `{key}`"));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(ConfigAction::Path { project }) => {
+            let path = path(&environment, *project)?;
+            if output.is_json() {
+                output.json(Document::Path(PathView::new(&path)))?;
+            } else {
+                output.line(display_path(&path))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(ConfigAction::Edit { project }) => edit(&environment, *project),
+    }
+}
+
+fn file(is_project: bool) -> SettingsFile {
+    if is_project {
         SettingsFile::Project
     } else {
         SettingsFile::User
-    };
-    let path = write_setting(&host::environment(global)?, file, key, value)?;
+    }
+}
+
+fn path(environment: &Environment, is_project: bool) -> Result<PathBuf, Failure> {
+    if is_project {
+        return Ok(environment.project_settings());
+    }
+    let path = environment.user_settings();
+    path.ok_or_else(|| Error::not_found("home").into())
+}
+
+fn print_written(path: &Path, output: &mut Output) -> Result<ExitCode, Failure> {
     if output.is_json() {
-        output.json(Document::Written(WrittenFile::new(&path)))?;
+        output.json(Document::Written(WrittenFile::new(path)))?;
     } else {
-        output.line(display_path(&path))?;
+        output.line(display_path(path))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the value of one setting.
+fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Failure> {
+    let skills = host::host(global)?.discover_lenient();
+    let mut view = SettingsView::new(&skills.report().settings);
+    view.settings.retain(|row| row.key == key);
+    view.findings.clear();
+    if view.settings.is_empty() {
+        let meant = nearest(key, KEYS.iter().map(|key| key.name), 1);
+        let hint = match meant.first() {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`skillfold config` lists them".to_owned(),
+        };
+        let message = format!("There is no setting `{}`; {hint}", visible(key));
+        return Err(Failure::Usage(message));
+    }
+    if output.is_json() {
+        output.json(Document::Settings(view))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for value in view.settings.into_iter().filter_map(|row| row.value) {
+        output.line(visible(&value))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens a settings file in the user's editor.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it starts the editor that the person chose, and runs nothing of a skill"
+)]
+fn edit(environment: &Environment, is_project: bool) -> Result<ExitCode, Failure> {
+    let path = path(environment, is_project)?;
+    let system = |message: String, hint: &str| Failure::System {
+        message,
+        hint: hint.to_owned(),
+    };
+    let Some(editor) = environment.editor() else {
+        let hint = format!(
+            "Set `VISUAL` or `EDITOR`, or open {} yourself",
+            display_path(&path)
+        );
+        return Err(system("No editor is set".to_owned(), &hint));
+    };
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let status = process::Command::new(program)
+        .args(words)
+        .arg(&path)
+        .status()
+        .map_err(|error| {
+            system(
+                format!("`{program}` did not start: {error}"),
+                "Correct `VISUAL` or `EDITOR`",
+            )
+        })?;
+    if !status.success() {
+        let message = format!("`{program}` ended with {status}");
+        return Err(system(message, "Look at what it printed"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,34 +160,17 @@ fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCo
         output.json(Document::Settings(SettingsView::new(&report.settings)))?;
         return Ok(ExitCode::from(if is_broken { EXIT_PROBLEMS } else { 0 }));
     }
-    let rows = report.settings.explain().into_iter();
-    let rows: Vec<_> = rows
-        .map(|(key, value, origin)| {
-            let value = value.unwrap_or_else(|| "none".to_owned());
-            (key, visible(&value).into_owned(), origin)
-        })
-        .collect();
-    let key_width = rows
-        .iter()
-        .map(|(key, ..)| key.chars().count())
-        .max()
-        .unwrap_or_default();
-    let value_width = rows
-        .iter()
-        .map(|(_, value, _)| value.chars().count())
-        .max()
-        .unwrap_or_default();
-    for (key, value, origin) in rows {
-        let key = paint(BOLD, format!("{key:key_width$}"));
+    let mut table = Table::default();
+    for (key, value, origin) in report.settings.explain() {
+        let value = value.unwrap_or_else(|| "none".to_owned());
+        let value = (Style::new(), visible(&value).into_owned());
         if options.explain {
-            output.line(format!(
-                "{key}  {value:value_width$}  {}",
-                paint(DIM, origin)
-            ))?;
+            table.row([(BOLD, key), value, (DIM, origin.to_string())]);
         } else {
-            output.line(format!("{key}  {value}"))?;
+            table.row([(BOLD, key), value]);
         }
     }
+    output.table(&table)?;
     for root in &report.roots {
         if let RootStatus::Missing(diagnostic) = &root.status {
             host::say_with_origin(diagnostic, &root.origin, output);

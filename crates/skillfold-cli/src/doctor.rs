@@ -1,24 +1,40 @@
 //! `skillfold doctor`
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use skillfold::core::Entry;
+use anstyle::Style;
 use skillfold::core::catalog::Status;
-use skillfold::core::diagnostic::visible;
+use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::{Code, Diagnostic, Entry};
 use skillfold::view::{Doctor, DoctorSummary, Document, HookState, RootCacheState, RootState};
 use skillfold::{Conversations, DiscoveryReport, Environment, SettingFinding, Skills};
 use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
 
-use crate::arguments::Global;
+use crate::arguments::{Doctor as Options, Global};
 use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, pluralize, print_findings};
+use crate::output::{
+    BAD, BOLD, DIM, GOOD, Output, WARN, paint, pluralize, print_findings, severity_style,
+};
 use crate::show;
+use crate::table::{Table, cut};
 
 /// Indentation of findings.
 const INDENT: &str = "      ";
 
-pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Failure> {
+/// Maximum columns of a list of ids if there is no terminal.
+const MAX_ID_COLUMNS: usize = 120;
+
+/// Maximum findings of skills that are shown one by one unasked.
+const MAX_UNASKED: usize = 10;
+
+pub(crate) fn run(
+    global: &Global,
+    options: &Options,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
     let skills = host::host(global)?.discover_lenient();
     let environment = host::environment(global)?;
     let doctor = Doctor::new(&skills).with_hooks(hooks(&environment));
@@ -38,9 +54,9 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
         output.json(Document::Doctor(doctor))?;
     } else {
         print_settings(&report, output)?;
-        print_roots(&doctor.roots, output)?;
-        print_skills(&skills, output)?;
-        print_refused(&skills, output)?;
+        print_refused(&skills, options.all, output)?;
+        print_skills(&skills, options.all, output)?;
+        print_roots(&doctor.roots, options.all, output)?;
         print_hooks(&doctor.hooks, output)?;
         output.say(summary_text(&doctor.summary));
     }
@@ -106,54 +122,72 @@ fn print_settings(report: &DiscoveryReport, output: &mut Output) -> Result<(), F
     output.line("")
 }
 
-fn print_roots(roots: &[RootState], output: &mut Output) -> Result<(), Failure> {
+fn print_roots(roots: &[RootState], all: bool, output: &mut Output) -> Result<(), Failure> {
     if let Some(rule) = roots.iter().find_map(|root| root.trusted_by.as_ref()) {
         output.line(paint(BOLD, "Project"))?;
         output.line(format!("  trusted by {rule}\n"))?;
     }
     output.line(paint(BOLD, "Roots"))?;
-    let label_width = roots
-        .iter()
-        .map(|root| root.root.chars().count())
-        .max()
-        .unwrap_or_default();
-    for root in roots {
-        let owner = root.plugin.as_ref().unwrap_or(&root.scope);
-        let owner = if root.trusted {
-            owner.clone()
-        } else {
-            format!("{owner}, untrusted")
-        };
-        let state = match root.outcome.as_str() {
-            "searched" => paint(GOOD, count_text(root)),
-            "stale" => paint(
-                BAD,
-                format!("{}, could not be read whole", count_text(root)),
-            ),
-            "absent" => paint(DIM, "missing"),
-            "same" => paint(
-                DIM,
-                format!(
-                    "the same as {}",
-                    visible(root.same_as.as_deref().unwrap_or_default())
-                ),
-            ),
-            _ => paint(BAD, "missing"),
-        };
-        let label = format!("{:label_width$}", visible(&root.root));
-        output.line(format!("  {label}  {owner:18}  {state}"))?;
+    let is_shown = |root: &&RootState| all || root.outcome != "absent";
+    let shown: Vec<_> = roots.iter().filter(is_shown).collect();
+    let mut table = Table::indented(2);
+    for root in &shown {
+        let (style, state) = root_text(root);
+        table.row([
+            (Style::new(), visible(&root.root).into_owned()),
+            (Style::new(), owner_text(root)),
+            (style, state),
+        ]);
+    }
+    for (root, line) in shown.iter().zip(table.lines(output.columns())) {
+        output.drawing(line)?;
         if let Some(cache) = &root.memory {
             output.line(format!("{INDENT}{}", cache_text(cache)))?;
         }
         for diagnostic in &root.findings {
             output.line(format!(
-                "      {}[{}]: {}",
+                "{INDENT}{}[{}]: {}",
                 diagnostic.severity, diagnostic.code, diagnostic.message
             ))?;
-            output.line(format!("      {}: {}", paint(DIM, "hint"), diagnostic.hint))?;
+            output.line(format!(
+                "{INDENT}{}: {}",
+                paint(DIM, "hint"),
+                diagnostic.hint
+            ))?;
         }
     }
+    let missing = roots.iter().filter(|root| !is_shown(root));
+    let missing: Vec<_> = missing.map(|root| visible(&root.root)).collect();
+    if !missing.is_empty() {
+        let missing = format!("searched too, but missing: {}", missing.join(", "));
+        output.line(format!("  {}", paint(DIM, missing)))?;
+    }
     output.line("")
+}
+
+fn owner_text(root: &RootState) -> String {
+    let owner = root.plugin.as_ref().unwrap_or(&root.scope);
+    if root.trusted {
+        owner.clone()
+    } else {
+        format!("{owner}, untrusted")
+    }
+}
+
+fn root_text(root: &RootState) -> (Style, String) {
+    match root.outcome.as_str() {
+        "searched" => (GOOD, count_text(root)),
+        "stale" => (
+            BAD,
+            format!("{}, could not be read whole", count_text(root)),
+        ),
+        "absent" => (DIM, "missing".to_owned()),
+        "same" => {
+            let same = visible(root.same_as.as_deref().unwrap_or_default());
+            (DIM, format!("the same as {same}"))
+        }
+        _ => (BAD, "missing".to_owned()),
+    }
 }
 
 /// Describes how a root's cache was used.
@@ -181,35 +215,86 @@ fn count_text(root: &RootState) -> String {
     }
 }
 
-fn print_skills(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+/// Prints the skills that something is wrong with; all skills if asked.
+fn print_skills(skills: &Skills, all: bool, output: &mut Output) -> Result<(), Failure> {
     let catalog = skills.catalog();
-    if catalog.is_empty() {
+    let has_problem = |entry: &Entry<'_>| {
+        entry.status() != Status::Active
+            || !findings(entry).is_empty()
+            || entry.instructions_only_reason().is_some()
+    };
+    let shown = catalog.entries().filter(|entry| all || has_problem(entry));
+    let shown: Vec<_> = shown.collect();
+    if shown.is_empty() {
         return Ok(());
     }
     output.line(paint(BOLD, "Skills"))?;
-    let id_width = catalog
-        .entries()
-        .map(|entry| entry.id().chars().count())
-        .max()
-        .unwrap_or_default();
-    for entry in catalog.entries() {
-        let id = format!("{:id_width$}", visible(entry.id()));
-        output.line(format!("  {id}  {}", state_text(&entry)))?;
-        print_findings(
-            entry.skill().diagnostics.iter().chain(&entry.notes()),
-            INDENT,
-            output,
-        )?;
+    let number: usize = shown.iter().map(|entry| findings(entry).len()).sum();
+    if all || number <= MAX_UNASKED {
+        print_each(&shown, output)?;
+    } else {
+        print_kinds(&shown, output)?;
+    }
+    output.line("")
+}
+
+fn findings(entry: &Entry<'_>) -> Vec<Diagnostic> {
+    let diagnostics = entry.skill().diagnostics.iter().cloned();
+    diagnostics.chain(entry.notes()).collect()
+}
+
+fn print_each(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+    let mut table = Table::indented(2);
+    for entry in entries {
+        let (style, state) = state_text(entry);
+        let id = visible(entry.id()).into_owned();
+        table.row([(Style::new(), id), (style, state)]);
+    }
+    for (entry, line) in entries.iter().zip(table.lines(output.columns())) {
+        output.drawing(line)?;
+        print_findings(&findings(entry), INDENT, output)?;
         if let Some(why) = entry.instructions_only_reason() {
             let what = paint(DIM, "over MCP by tools only");
             output.line(format!("{INDENT}{what}: {why}"))?;
         }
     }
-    output.line("")
+    Ok(())
+}
+
+/// Prints each kind of finding once, with the skills that have it.
+fn print_kinds(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
+    let mut kinds: BTreeMap<(Reverse<Severity>, Code), BTreeSet<&str>> = BTreeMap::new();
+    let mut by_tools = BTreeSet::new();
+    for entry in entries {
+        for finding in findings(entry) {
+            let kind = (Reverse(finding.severity), finding.code);
+            kinds.entry(kind).or_default().insert(entry.id());
+        }
+        if entry.instructions_only_reason().is_some() {
+            by_tools.insert(entry.id());
+        }
+    }
+    let mut print = |head: String, ids: &BTreeSet<&str>| {
+        output.line(format!("  {head}"))?;
+        let number = pluralize(ids.len(), "skill", "skills");
+        let ids: Vec<_> = ids.iter().map(|id| visible(id)).collect();
+        let ids = format!("{number}: {}", ids.join(", "));
+        let columns = output.columns().unwrap_or(MAX_ID_COLUMNS);
+        let ids = cut(&ids, columns.saturating_sub(INDENT.len()));
+        output.line(format!("{INDENT}{}", paint(DIM, ids)))
+    };
+    for ((Reverse(severity), code), ids) in &kinds {
+        let head = paint(severity_style(*severity), format!("{severity}[{code}]"));
+        print(format!("{head}: {}", code.description()), ids)?;
+    }
+    if !by_tools.is_empty() {
+        print("over MCP by tools only".to_owned(), &by_tools)?;
+    }
+    output.line("  `skillfold show ID` explains those of one skill, `doctor --all` all")
 }
 
 /// Describes how a skill was read, and its status.
-fn state_text(entry: &Entry<'_>) -> String {
+fn state_text(entry: &Entry<'_>) -> (Style, String) {
     let read = if entry.skill().repaired {
         "repaired"
     } else {
@@ -220,21 +305,29 @@ fn state_text(entry: &Entry<'_>) -> String {
         _ => WARN,
     };
     let status = show::status_text(entry);
-    format!("found, {read}, {}", paint(style, status))
+    (style, format!("found, {read}, {status}"))
 }
 
-fn print_refused(skills: &Skills, output: &mut Output) -> Result<(), Failure> {
+fn print_refused(skills: &Skills, all: bool, output: &mut Output) -> Result<(), Failure> {
     let catalog = skills.catalog();
-    if catalog.refused().is_empty() {
+    let refused = catalog.refused();
+    if refused.is_empty() {
         return Ok(());
     }
-    output.line(paint(BOLD, "No skills"))?;
-    for refused in catalog.refused() {
+    output.line(paint(BOLD, "Broken"))?;
+    let most = if all { usize::MAX } else { MAX_UNASKED };
+    for refused in refused.iter().take(most) {
         let root = catalog.roots()[refused.source].label();
         let folder = refused.folder.to_string();
         let path = format!("{}/{}", visible(root), visible(&folder));
         output.line(format!("  {path}  {}", paint(BAD, "found, refused")))?;
         print_findings(&refused.diagnostics, INDENT, output)?;
+    }
+    if refused.len() > most {
+        output.line(format!(
+            "  {} more; `--all` shows them",
+            refused.len() - most
+        ))?;
     }
     output.line("")
 }

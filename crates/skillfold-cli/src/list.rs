@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
+use anstyle::Style;
 use skillfold::core::catalog::{Filter, Status};
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::source::Cursor;
@@ -12,7 +13,8 @@ use skillfold::view::{Document, SkillList};
 use crate::arguments::{Global, List};
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
+use crate::output::{BOLD, DIM, Output, WARN, pluralize};
+use crate::table::Table;
 
 pub(crate) fn run(
     global: &Global,
@@ -87,29 +89,23 @@ fn filter(options: &List) -> Result<Filter, Failure> {
 }
 
 fn print(entries: &[Entry<'_>], output: &mut Output) -> Result<(), Failure> {
-    let rows: Vec<_> = entries
-        .iter()
-        .map(|entry| (visible(entry.id()), location(entry), entry))
-        .collect();
-    let width =
-        |texts: &dyn Fn(usize) -> usize| (0..rows.len()).map(texts).max().unwrap_or_default();
-    let id_width = width(&|row| rows[row].0.chars().count());
-    let location_width = width(&|row| rows[row].1.chars().count());
-    for (id, location, entry) in &rows {
+    let mut table = Table::default();
+    for entry in entries {
         let style = if entry.status() == Status::Active {
             DIM
         } else {
             WARN
         };
-        let brief = entry.manifest().brief();
-        output.line(format!(
-            "{}  {}  {}",
-            paint(BOLD, format!("{id:id_width$}")),
-            paint(style, format!("{location:location_width$}")),
-            visible(&brief)
-        ))?;
+        table.row([
+            (BOLD, visible(entry.id()).into_owned()),
+            (style, location(entry)),
+            (
+                Style::new(),
+                visible(&entry.manifest().brief()).into_owned(),
+            ),
+        ]);
     }
-    Ok(())
+    output.table(&table)
 }
 
 /// Returns the scope or plugin of a skill, and its status if it is not active.

@@ -4,6 +4,10 @@ mod arguments;
 
 mod failure;
 
+mod progress;
+
+mod table;
+
 mod output;
 
 mod report;
@@ -13,6 +17,7 @@ mod chart;
 mod host;
 mod trace;
 
+mod cache;
 mod check;
 mod compose;
 mod config;
@@ -22,7 +27,6 @@ mod files;
 mod hook;
 mod list;
 mod load;
-mod new;
 mod read;
 mod serve;
 mod setup;
@@ -33,22 +37,31 @@ mod trust;
 mod why;
 
 mod doctor;
+mod init;
+mod new;
 mod prompt;
 mod search;
+mod status;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _};
+use clap_complete::CompleteEnv;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, help};
 use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure};
-use crate::output::{Output, printable};
+use crate::output::{BAD, DIM, Output, paint, printable};
 use crate::report::report;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    // A shell asks for completions through a variable, and nothing else runs then.
+    CompleteEnv::with_factory(help::command)
+        .var(shell::COMPLETE_VARIABLE)
+        .complete();
+    let arguments = match parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             return hook_or(is_hook(std::env::args_os()), refuse(&error));
@@ -65,7 +78,13 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => report(&failure, &mut output),
     };
-    hook_or(matches!(arguments.command, Command::Hook(_)), code)
+    hook_or(matches!(arguments.command, Some(Command::Hook(_))), code)
+}
+
+fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Returns whether arguments that cannot be parsed name the hook: their first word that is a command.
@@ -83,7 +102,16 @@ fn hook_or(is_hook: bool, code: ExitCode) -> ExitCode {
 
 /// Prints what is wrong with the arguments. They may come from file names, so they are escaped.
 fn refuse(error: &clap::Error) -> ExitCode {
-    let message = error.render().ansi().to_string();
+    let unknown = error.get(ContextKind::InvalidSubcommand);
+    let message = match (error.kind(), unknown) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
+            let head = format!("{}: There is no command `{word}`\n", paint(BAD, "error"));
+            let list = "`skillfold help` lists the commands".to_owned();
+            let hint = help::instead_of(word).unwrap_or(list);
+            format!("{head}{}: {hint}\n", paint(DIM, "hint"))
+        }
+        _ => error.render().ansi().to_string(),
+    };
     let _ = write!(anstream::stderr(), "{}", printable(&message));
     ExitCode::from(EXIT_USAGE)
 }
@@ -91,7 +119,10 @@ fn refuse(error: &clap::Error) -> ExitCode {
 fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     trace::init(arguments)?;
-    match &arguments.command {
+    let Some(command) = &arguments.command else {
+        return status::run(global, output);
+    };
+    match command {
         Command::List(options) => list::run(global, options, output),
         Command::Search(options) => search::run(global, options, output),
         Command::Show(options) => show::run(global, options, output),
@@ -107,10 +138,12 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Test(options) => evaluate::run(global, options, output),
         Command::Stats(options) => stats::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
+        Command::Init(options) => init::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),
         Command::Trust(options) => trust::run(global, options, output),
-        Command::Doctor => doctor::run(global, output),
+        Command::Doctor(options) => doctor::run(global, options, output),
         Command::Config(options) => config::run(global, options, output),
+        Command::Cache(options) => cache::run(global, options, output),
         Command::Completions { shell } => shell::completions(*shell, output),
         Command::Man { command } => shell::man(command, output),
     }

@@ -10,6 +10,7 @@ use crate::arguments::{Global, New};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{Output, display_path};
+use crate::trust;
 
 pub(crate) fn run(
     global: &Global,
@@ -34,5 +35,8 @@ pub(crate) fn run(
         relative.ok().filter(|_| is_here).unwrap_or(&path),
     ))?;
     output.say("Write the agent's instructions in it, then run `skillfold check`");
+    if location == SkillLocation::Project {
+        trust::offer(&environment, options.trust, output)?;
+    }
     Ok(ExitCode::SUCCESS)
 }

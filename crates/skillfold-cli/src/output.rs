@@ -13,9 +13,12 @@ use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::text::hidden_characters;
 use skillfold::core::{Code, Diagnostic};
 use skillfold::view::{Document, printable_json};
+use terminal_size::terminal_size;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::progress;
+use crate::table::{Table, wrap_lines};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -29,6 +32,10 @@ pub(crate) struct Output {
     stdout: BufferedStdout,
     stderr: anstream::Stderr,
     is_json: bool,
+    /// The columns of the terminal that stdout is; none for a file or a pipe.
+    columns: Option<usize>,
+    /// The same for stderr.
+    message_columns: Option<usize>,
 }
 
 /// Collects lines and writes them to stdout in larger chunks.
@@ -46,6 +53,8 @@ impl Output {
             },
             stderr: anstream::stderr(),
             is_json: arguments.is_json(),
+            columns: terminal_columns(&io::stdout()),
+            message_columns: terminal_columns(&io::stderr()),
         }
     }
 
@@ -53,9 +62,41 @@ impl Output {
         self.is_json
     }
 
-    /// Prints a line of data.
+    /// Returns the columns of the terminal that data is printed on; none if it is a file or a pipe.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.columns
+    }
+
+    /// Prints a line of data. On a terminal it is wrapped.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
-        self.text(&format!("{}\n", printable(&line.to_string())))
+        let line = line.to_string();
+        let line = printable(&line);
+        let line = match self.columns {
+            Some(columns) => wrap_lines(&line, columns),
+            None => line,
+        };
+        self.text(&format!("{line}\n"))
+    }
+
+    /// Prints lines whose layout must stay, such as a drawn excerpt or a difference.
+    pub(crate) fn drawing(&mut self, lines: impl Display) -> Result<(), Failure> {
+        self.text(&format!("{}\n", printable(&lines.to_string())))
+    }
+
+    /// Prints a table that fits the terminal.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<(), Failure> {
+        let columns = self.columns;
+        let mut lines = table.lines(columns).into_iter();
+        lines.try_for_each(|line| self.drawing(line))
+    }
+
+    /// Prints a line, whose layout must stay, of what the user is asked to confirm.
+    pub(crate) fn show_drawing(&mut self, line: impl Display) -> Result<(), Failure> {
+        if self.is_json {
+            self.say(line);
+            return Ok(());
+        }
+        self.drawing(line)
     }
 
     /// Prints what the user is asked to confirm: as data, or as a message if the data is JSON.
@@ -108,28 +149,46 @@ impl Output {
     /// Prints a message to stderr. A write error is ignored.
     pub(crate) fn say(&mut self, line: impl Display) {
         let _ = self.flush_above(0);
-        let _ = writeln!(self.stderr, "{}", printable(&line.to_string()));
+        progress::clear();
+        let line = line.to_string();
+        let line = printable(&line);
+        let line = match self.message_columns {
+            Some(columns) => wrap_lines(&line, columns),
+            None => line,
+        };
+        let _ = writeln!(self.stderr, "{line}");
     }
 
     /// Prints a message without a line break.
     pub(crate) fn say_inline(&mut self, text: impl Display) {
         let _ = self.finish();
+        progress::clear();
         let text = text.to_string();
         let _ = write!(self.stderr, "{}", printable(&text)).and_then(|()| self.stderr.flush());
     }
 
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        progress::clear();
         self.flush_above(0)?;
         Ok(self.stdout.stream.flush()?)
     }
 
     fn flush_above(&mut self, bytes: usize) -> Result<(), Failure> {
         if self.stdout.buffer.len() > bytes {
+            progress::clear();
             self.stdout.stream.write_all(&self.stdout.buffer)?;
             self.stdout.buffer.clear();
         }
         Ok(())
     }
+}
+
+/// The fewest columns that output is fitted to; a terminal that says less is not believed.
+const MIN_COLUMNS: usize = 40;
+
+fn terminal_columns(stream: &impl IsTerminal) -> Option<usize> {
+    let (columns, _) = terminal_size().filter(|_| stream.is_terminal())?;
+    Some(usize::from(columns.0).max(MIN_COLUMNS))
 }
 
 /// Escapes control and invisible characters, except line ends, tabs, and the styles that the command itself uses. This

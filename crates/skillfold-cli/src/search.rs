@@ -9,7 +9,11 @@ use crate::arguments::{self, Global};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{BOLD, DIM, Output, WARN, paint, pluralize};
+use crate::table::cut;
 use crate::why::{likelihood, say_unread};
+
+/// What a snippet starts with.
+const SNIPPET_INDENT: &str = "   ";
 
 pub(crate) fn run(
     global: &Global,
@@ -40,7 +44,10 @@ fn print(search: &SearchView, numbers: bool, output: &mut Output) -> Result<(), 
     for found in &search.found {
         output.line(result_line(found, numbers))?;
         if let Some(snippet) = &found.snippet {
-            output.line(format!("   {}", highlight(snippet)))?;
+            let columns = output
+                .columns()
+                .map(|columns| columns - SNIPPET_INDENT.len());
+            output.drawing(format!("{SNIPPET_INDENT}{}", highlight(snippet, columns)))?;
         }
     }
     say_unread(search.unread, None, output);
@@ -69,15 +76,23 @@ fn result_line(found: &FoundSkill, numbers: bool) -> String {
     format!("{rank}. {id}  {scope}  {}", paint(DIM, confidence))
 }
 
-/// Returns a snippet with the query's terms in bold.
-fn highlight(snippet: &SnippetText) -> String {
+/// Returns a snippet with the query's terms in bold, cut to the columns that there are.
+fn highlight(snippet: &SnippetText, columns: Option<usize>) -> String {
+    let text = columns.map_or(&*snippet.text, |columns| {
+        let cut = cut(&snippet.text, columns);
+        &snippet.text[..cut.trim_end_matches('…').len().min(snippet.text.len())]
+    });
+    let is_cut = text.len() < snippet.text.len();
     let (mut line, mut end) = (String::new(), 0);
-    for mark in &snippet.marks {
-        line.push_str(&visible(&snippet.text[end..mark.start]));
-        line.push_str(&paint(BOLD, visible(&snippet.text[mark.start..mark.end])));
+    for mark in snippet.marks.iter().filter(|mark| mark.end <= text.len()) {
+        line.push_str(&visible(&text[end..mark.start]));
+        line.push_str(&paint(BOLD, visible(&text[mark.start..mark.end])));
         end = mark.end;
     }
-    line.push_str(&visible(&snippet.text[end..]));
+    line.push_str(&visible(&text[end..]));
+    if is_cut {
+        line.push('…');
+    }
     line
 }
 

@@ -153,7 +153,7 @@ fn plan(
     })
 }
 
-/// What became of a plan.
+/// How a plan ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// It was written, only shown, or there was nothing to do.
@@ -268,7 +268,8 @@ fn success_text(plan: &SetupPlan, options: &Setup) -> String {
         (SetupChange::Added | SetupChange::Replaced, _) => {
             let project = if options.project { " --project" } else { "" };
             let undo = format!("`skillfold setup {client}{project} --undo` removes it again");
-            format!("{}: {file}; {undo}", paint(GOOD, "Written"))
+            let restart = format!("Restart {} to use it", client.title());
+            format!("{}: {file}. {restart}; {undo}", paint(GOOD, "Written"))
         }
         (_, Some(_)) => format!("{}: {file}", paint(GOOD, "Taken out")),
         (_, None) => format!("{}: {file}", paint(GOOD, "Removed")),

@@ -2,28 +2,38 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
-use skillfold::core::catalog::nearest;
+use clap_complete::env::Shells;
 
-use crate::arguments::Arguments;
+use crate::arguments::help;
 use crate::failure::Failure;
 use crate::output::Output;
 
+/// The variable through which a shell asks the command for completions.
+pub(crate) const COMPLETE_VARIABLE: &str = "SKILLFOLD_COMPLETE";
+
 pub(crate) fn completions(shell: Shell, output: &mut Output) -> Result<ExitCode, Failure> {
+    let (shells, name) = (Shells::builtins(), shell.to_string());
+    let Some(completer) = shells.completer(&name) else {
+        let message = format!("There are no completions for the shell `{name}`");
+        return Err(Failure::Usage(message));
+    };
+    let program = "skillfold";
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "skillfold", &mut text);
+    completer.write_registration(COMPLETE_VARIABLE, program, program, program, &mut text)?;
     output.text(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Failure> {
-    let mut command = Arguments::command();
+    let mut command = help::command();
     command.build();
     let mut title = "skillfold".to_owned();
     for word in words {
         let Some(found) = command.find_subcommand(word) else {
-            return Err(Failure::Usage(unknown_command(&command, word)));
+            let hint = help::instead_of(word).unwrap_or_default();
+            let message = format!("There is no command `{word}`. {hint}");
+            return Err(Failure::Usage(message.trim_end().to_owned()));
         };
         title = format!("{title}-{}", found.get_name());
         command = found.clone();
@@ -37,12 +47,4 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
         .render(&mut text)?;
     output.text(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn unknown_command(command: &clap::Command, name: &str) -> String {
-    let names = command.get_subcommands().map(clap::Command::get_name);
-    match nearest(name, names, 1).first() {
-        Some(meant) => format!("There is no command `{name}`; did you mean `{meant}`?"),
-        None => format!("There is no command `{name}`"),
-    }
 }

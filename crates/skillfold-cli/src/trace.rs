@@ -16,11 +16,12 @@ use tracing_subscriber::registry::Registry;
 
 use crate::arguments::{Arguments, Command, LogLevel};
 use crate::failure::Failure;
+use crate::progress;
 
 /// The file name that stands for stderr.
 const STDERR: &str = "-";
 
-type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+pub(crate) type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// Whether writing a line of the trace failed.
 static WRITE_FAILED: AtomicBool = AtomicBool::new(false);
@@ -36,8 +37,11 @@ pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(file) = &arguments.global.trace {
         layers.push(json_layer(file)?);
     }
-    if let Command::Serve(serve) = &arguments.command {
+    if let Some(Command::Serve(serve)) = &arguments.command {
         layers.push(text_layer(serve.log));
+    }
+    if let Some(layer) = progress::layer() {
+        layers.push(layer);
     }
     if layers.is_empty() {
         return Ok(());

@@ -1,10 +1,13 @@
 //! `skillfold trust`
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anstyle::Style;
 use skillfold::core::diagnostic::{Severity, visible};
+use skillfold::core::load::FileList;
 use skillfold::core::{Diagnostic, Entry, Error, Limits, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
@@ -19,9 +22,16 @@ use crate::host;
 use crate::output::{
     BOLD, DIM, FindingCounts, GOOD, Output, WARN, display_path, format_finding, paint, pluralize,
 };
+use crate::table::Table;
 
 /// Maximum skills shown before a folder is trusted.
 const MAX_SKILLS: usize = 50;
+
+/// Maximum files of a skill that are looked at for scripts.
+const MAX_FILES: usize = 1_000;
+
+/// Maximum scripts or tools of a skill that are named.
+const MAX_NAMES: usize = 5;
 
 /// Maximum findings shown.
 const MAX_FINDINGS: usize = 50;
@@ -169,6 +179,61 @@ fn add(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Trusts the project of an author who wants to: no model gets the skills that they write otherwise. A project with
+/// skills of others is trusted only after these were shown.
+pub(crate) fn offer(
+    environment: &Environment,
+    is_wanted: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let skills = Host::new(environment.clone()).discover_lenient();
+    let report = skills.report();
+    let is_trusted = report.roots.iter().any(|root| root.trusted_by.is_some());
+    let Ok(folder) = check_trustable(environment, environment.project()) else {
+        return Ok(());
+    };
+    if is_trusted {
+        return Ok(());
+    }
+    if is_wanted {
+        let options = Trust {
+            folder: None,
+            list: false,
+            remove: false,
+            yes: true,
+        };
+        add(
+            environment,
+            &folder,
+            environment.directory(),
+            &options,
+            output,
+        )?;
+        return Ok(());
+    }
+    let catalog = skills.catalog();
+    let project = catalog.entries().filter(|entry| is_inside(entry, &folder));
+    let answer = match project.count() {
+        0 | 1 if !output.is_json() => ask(
+            "Trust this project, so that models get its skills, now and later?",
+            output,
+        ),
+        _ => Answer::NoTerminal,
+    };
+    match answer {
+        Answer::Yes => {
+            let trusted = trust_folder(environment, &folder)?;
+            output.say(format!(
+                "{}: {}",
+                paint(GOOD, "Trusted"),
+                display_path(&trusted)
+            ));
+        }
+        _ => output.say("No model gets the project's skills until you run `skillfold trust`"),
+    }
+    Ok(())
+}
+
 /// Shows what would be trusted: the folder, its skills and their findings.
 fn show(folder: &Path, start: &Path, output: &mut Output) -> Result<(), Failure> {
     let environment = Environment::from_process(start)?;
@@ -195,28 +260,32 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
         .entries()
         .filter(|entry| is_inside(entry, folder))
         .collect();
-    let rows: Vec<_> = entries
+    let shown = &entries[..entries.len().min(MAX_SKILLS)];
+    let files: Vec<_> = shown
         .iter()
-        .take(MAX_SKILLS)
-        .map(|entry| {
-            let page = skills.for_user().files(entry.id(), None, 1);
-            let files = match page {
-                Ok(page) => pluralize(page.total, "file", "files"),
-                Err(_) => "files unknown".to_owned(),
-            };
-            (
-                visible(entry.id()).into_owned(),
-                files,
-                entry.manifest().brief(),
-            )
-        })
+        .map(|entry| skills.for_user().files(entry.id(), None, MAX_FILES).ok())
         .collect();
-    let width = |text: &dyn Fn(usize) -> usize| (0..rows.len()).map(text).max().unwrap_or_default();
-    let id_width = width(&|row| rows[row].0.chars().count());
-    let files_width = width(&|row| rows[row].1.chars().count());
-    for (id, files, brief) in &rows {
-        let files = paint(DIM, format!("{files:files_width$}"));
-        output.show(format!("  {id:id_width$}  {files}  {}", visible(brief)))?;
+    let mut table = Table::indented(2);
+    for (entry, files) in shown.iter().zip(&files) {
+        let number = match files {
+            Some(page) => pluralize(page.total, "file", "files"),
+            None => "files unknown".to_owned(),
+        };
+        table.row([
+            (BOLD, visible(entry.id()).into_owned()),
+            (DIM, number),
+            (
+                Style::new(),
+                visible(&entry.manifest().brief()).into_owned(),
+            ),
+        ]);
+    }
+    let lines = table.lines(output.columns());
+    for ((entry, files), line) in shown.iter().zip(&files).zip(lines) {
+        output.show_drawing(line)?;
+        for power in powers(entry, files.as_ref()) {
+            output.show(format!("      {}", paint(WARN, power)))?;
+        }
     }
     match entries.len() {
         0 => output.show("  no skills are visible from here"),
@@ -230,6 +299,60 @@ fn show_skills(skills: &Skills, folder: &Path, output: &mut Output) -> Result<()
     }
 }
 
+/// Returns what a skill can do beyond telling a model something.
+fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
+    let mut powers = Vec::new();
+    let list = |words: Vec<Cow<'_, str>>| {
+        let more = words.len().saturating_sub(MAX_NAMES);
+        let names = words[..words.len().min(MAX_NAMES)].join(", ");
+        if more > 0 {
+            format!("{names} and {more} more")
+        } else {
+            names
+        }
+    };
+    let files = files.map_or(&[][..], |page| &page.files);
+    let paths = files.iter().map(|file| file.path.as_str());
+    let scripts: Vec<_> = paths.filter(|path| is_script(path)).map(visible).collect();
+    if !scripts.is_empty() {
+        powers.push(format!("has scripts: {}", list(scripts)));
+    }
+    let manifest = entry.manifest();
+    let tools: Vec<_> = manifest
+        .allowed_tools()
+        .iter()
+        .map(|tool| visible(tool))
+        .collect();
+    if !tools.is_empty() {
+        powers.push(format!(
+            "asks for tools without a question: {}",
+            list(tools)
+        ));
+    }
+    if manifest.disable_model_invocation() {
+        powers.push("only a person may start it".to_owned());
+    }
+    for other in entry.shadows() {
+        let root = visible(other.root().label()).into_owned();
+        powers.push(format!(
+            "replaces your `{}` of {root}",
+            visible(&other.manifest().name().to_string())
+        ));
+    }
+    powers
+}
+
+/// Returns whether a file looks like something that an agent would run.
+fn is_script(path: &str) -> bool {
+    const ENDINGS: [&str; 12] = [
+        "sh", "bash", "zsh", "py", "js", "mjs", "ts", "rb", "pl", "ps1", "bat", "cmd",
+    ];
+    let ending = path
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
+    path.starts_with("scripts/") || ending.is_some_and(|ending| ENDINGS.contains(&&*ending))
+}
+
 fn is_inside(entry: &Entry<'_>, folder: &Path) -> bool {
     let location = entry.root().source().location();
     location.is_some_and(|location| location.starts_with(folder))
@@ -240,6 +363,7 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
     let targets = CheckTarget::all_in(&skills.catalog()).into_iter();
     let mut shown: Vec<(PathBuf, Diagnostic)> = Vec::new();
     let mut not_shown = FindingCounts::default();
+    let mut style = 0;
     for target in targets.filter(|target| target.file().starts_with(folder)) {
         let file = relative_path(folder, target.file());
         let checked = match target.check(profile, &Limits::default()) {
@@ -250,8 +374,17 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
             }
         };
         let findings = checked.findings.into_iter();
-        let findings = findings.filter(|finding| finding.severity > Severity::Info);
-        shown.extend(findings.map(|finding| (file.clone(), finding)));
+        // The rest is style, which is no reason for or against trust.
+        let matters = |finding: &Diagnostic| {
+            finding.code.is_about_safety() || finding.severity == Severity::Error
+        };
+        for finding in findings.filter(|finding| finding.severity > Severity::Info) {
+            if matters(&finding) {
+                shown.push((file.clone(), finding));
+            } else {
+                style += 1;
+            }
+        }
         // Safety findings come first, then by severity: many minor findings must not hide them.
         shown.sort_by_key(|(_, finding)| {
             Reverse((finding.code.is_about_safety(), finding.severity))
@@ -270,6 +403,13 @@ fn show_findings(skills: &Skills, folder: &Path, output: &mut Output) -> Result<
     if !not_shown.is_empty() {
         not_shown.print("  ", output)?;
         output.show("  `skillfold check` shows them")?;
+    }
+    if style > 0 {
+        let style = pluralize(style, "warning", "warnings");
+        output.show(paint(
+            DIM,
+            format!("  {style} of style and format; `skillfold check` shows them"),
+        ))?;
     }
     Ok(())
 }

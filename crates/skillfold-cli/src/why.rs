@@ -17,6 +17,9 @@ use crate::stats;
 /// Maximum triggers of a skill shown.
 const MAX_TRIGGERS: usize = 5;
 
+/// Maximum skills shown that were nearest to being chosen.
+const MAX_NEAREST: usize = 3;
+
 /// Maximum matching skills shown.
 const MAX_MATCHES: usize = 20;
 
@@ -38,21 +41,27 @@ pub(crate) fn run(
     // As for a model: a skill that is already listed is not announced again.
     session.listing();
     let ids: Vec<&str> = options.skill.iter().map(String::as_str).collect();
-    let explanation = session.why(request, &ids)?;
+    let mut explanation = session.why(request, &ids)?;
+    if explanation.turn.decisions.is_empty() && ids.is_empty() {
+        // Nothing was chosen: say how far the nearest skills were from it.
+        let nearest = skills.search(request, MAX_NEAREST);
+        let ids: Vec<_> = nearest.hits.iter().map(|hit| &*hit.id).collect();
+        explanation = session.why(request, &ids)?;
+    }
     let why = Why::new(request, session.policy(), &explanation);
     if output.is_json() {
         output.json(Document::Why(Box::new(why)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&why, options.numbers, output)?;
+    print(&why, ids.is_empty(), options.numbers, output)?;
     host::say_search_problem(&skills, output);
     host::say_untrusted(&skills.catalog(), output);
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(why: &Why, numbers: bool, output: &mut Output) -> Result<(), Failure> {
+fn print(why: &Why, is_unasked: bool, numbers: bool, output: &mut Output) -> Result<(), Failure> {
     if why.matched.is_empty() {
-        output.line(no_match_text(why))?;
+        output.line(no_match_text(why, is_unasked && !why.unmatched.is_empty()))?;
     }
     for matched in why.matched.iter().take(MAX_MATCHES) {
         output.line(match_text(matched, numbers))?;
@@ -63,7 +72,12 @@ fn print(why: &Why, numbers: bool, output: &mut Output) -> Result<(), Failure> {
         output.line(format!("{more}; `--json` has them all"))?;
     }
     for unmatched in &why.unmatched {
-        print_unmatched(unmatched, numbers, output)?;
+        if is_unasked {
+            let distance = distance_text(unmatched).unwrap_or_else(|| unmatched.message.clone());
+            output.line(format!("-  {}\n   {distance}", visible(&unmatched.id)))?;
+        } else {
+            print_unmatched(unmatched, output)?;
+        }
     }
     say_unread(why.unread, why.unread_by_patterns, output);
     output.say(paint(
@@ -93,11 +107,11 @@ pub(crate) fn say_unread(
 }
 
 /// Returns that no skill is chosen, with a hint.
-fn no_match_text(why: &Why) -> &'static str {
+fn no_match_text(why: &Why, is_unasked: bool) -> &'static str {
     if why.mode == "catalog" {
         "no skill is chosen: the mode `catalog` gives no instructions unasked"
-    } else if why.unmatched.is_empty() {
-        "no skill is chosen; `--skill ID` says why one is not"
+    } else if is_unasked {
+        "no skill is chosen; `--skill ID` says why one is not. The nearest:"
     } else {
         "no skill is chosen"
     }
@@ -141,9 +155,11 @@ fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
         "failed" => "its instructions cannot be loaded",
         other => other,
     };
-    let tokens = decision
-        .tokens
-        .map_or_else(String::new, |tokens| format!(", {}", token_count(tokens)));
+    let tokens = match decision.tokens {
+        None => String::new(),
+        Some(tokens) if decision.outcome == "given" => format!(", {}", token_count(tokens)),
+        Some(tokens) => format!("; its instructions have {}", token_count(tokens)),
+    };
     format!(
         "{}. {}\n   {how}{location}{evidence}\n   tier {}: {what}{tokens}",
         matched.rank,
@@ -152,20 +168,15 @@ fn match_text(matched: &MatchedSkill, numbers: bool) -> String {
     )
 }
 
-fn print_unmatched(
-    unmatched: &Unmatched,
-    numbers: bool,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn print_unmatched(unmatched: &Unmatched, output: &mut Output) -> Result<(), Failure> {
     output.line(format!(
         "-  {}\n   {}\n   hint: {}",
         visible(&unmatched.id),
         unmatched.message,
         unmatched.hint
     ))?;
-    if let Some(confidence) = unmatched.confidence {
-        let likelihood = likelihood(confidence, numbers);
-        output.line(format!("   by search: {likelihood}"))?;
+    if let Some(distance) = distance_text(unmatched) {
+        output.line(format!("   {distance}"))?;
     }
     for trigger in unmatched.triggers.iter().take(MAX_TRIGGERS) {
         output.line(format!("   {}", near_text(trigger)))?;
@@ -178,6 +189,36 @@ fn print_unmatched(
         ))?;
     }
     Ok(())
+}
+
+/// Returns how far a skill was from being chosen by search, and which words would do.
+fn distance_text(unmatched: &Unmatched) -> Option<String> {
+    let needed = unmatched.needed?;
+    let percent = |share: f32| format!("{:.0} %", share * 100.0);
+    let found = match unmatched.confidence {
+        Some(confidence) => {
+            format!(
+                "{} ({})",
+                percent(confidence),
+                likelihood(confidence, false)
+            )
+        }
+        None => "not found".to_owned(),
+    };
+    let enough = unmatched.enough_words.iter();
+    let enough: Vec<_> = enough.map(|word| format!("`{}`", quote(word))).collect();
+    let words = match &*enough {
+        [] => "no three words of its own would be enough".to_owned(),
+        [word] => format!("with {word} in the request it would be chosen"),
+        [words @ .., last] => {
+            let words = words.join(", ");
+            format!("with {words} and {last} in the request it would be chosen")
+        }
+    };
+    Some(format!(
+        "by search: {found}, needs {}; {words}",
+        percent(needed)
+    ))
 }
 
 /// Returns how close a request comes to a trigger.

@@ -1,6 +1,6 @@
 //! Why skills were chosen for a message, and why others were not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::catalog::entry::{Entry, Status};
@@ -13,11 +13,18 @@ use crate::disclose::text::render_body;
 use crate::disclose::turn::{Decision, Turn};
 use crate::error::Error;
 use crate::load::loader::Loader;
+use crate::search::common_words::is_common_word;
 use crate::search::rank::MAX_CANDIDATES;
 use crate::session::Session;
 
 /// Maximum decisions to locate the evidence and count the tokens of, even if the skill is not given.
 const MAX_EXPLAINED: usize = 50;
+
+/// Maximum words that are said to be enough for a skill to be chosen.
+const MAX_ENOUGH_WORDS: usize = 3;
+
+/// Maximum words of a skill that are tried; each costs a search.
+const MAX_TRIED_WORDS: usize = 16;
 
 /// What a message would add, and why.
 #[derive(Debug)]
@@ -56,6 +63,11 @@ pub struct UnmatchedSkill {
     pub triggers: usize,
     /// How likely the message is about it, from 0 to 1; `None` unless a search ran and found it.
     pub confidence: Option<f32>,
+    /// The confidence that its instructions need to be given; `None` unless a search ran.
+    pub needed: Option<f32>,
+    /// Words of its name and description that, added to the message, would be enough; empty if no search ran
+    /// or a few words are not enough.
+    pub enough_words: Vec<Box<str>>,
 }
 
 /// Why a skill did not match.
@@ -195,23 +207,80 @@ impl Session {
             } else {
                 (Vec::new(), 0)
             };
+        let finder = finder.filter(|_| reason == UnmatchedReason::Unlikely);
+        let needed = policy.suggestions.map(|thresholds| thresholds.give_from);
+        let search = finder.zip(needed);
         UnmatchedSkill {
             id: entry.id().into(),
             reason,
             near_misses: near,
             triggers,
             confidence: finder
-                .filter(|_| reason == UnmatchedReason::Unlikely)
-                .and_then(|finder| confidence(finder, entry, message)),
+                .and_then(|finder| place(finder, entry, message))
+                .map(|(_, confidence)| confidence),
+            needed: search.map(|(_, needed)| needed),
+            enough_words: search.map_or_else(Vec::new, |(finder, needed)| {
+                enough_words(finder, entry, message, needed)
+            }),
         }
     }
 }
 
-/// Returns how likely a message is about a skill, in a search over all skills that a model may see.
-fn confidence(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<f32> {
+/// Returns the rank of a skill in a search over all skills that a model may see, and how likely the message is about it.
+fn place(finder: &dyn Finder, entry: &Entry<'_>, message: &str) -> Option<(usize, f32)> {
     let found = finder.find(message, MAX_CANDIDATES, &|other| other.is_visible());
-    let hit = found.iter().find(|hit| &*hit.id == entry.id());
-    hit.map(|hit| hit.confidence)
+    let rank = found.iter().position(|hit| &*hit.id == entry.id())?;
+    Some((rank, found[rank].confidence))
+}
+
+/// Returns the fewest words of a skill that make it the first result with the confidence that it needs. Each round adds
+/// the word that helps most.
+fn enough_words(
+    finder: &dyn Finder,
+    entry: &Entry<'_>,
+    message: &str,
+    needed: f32,
+) -> Vec<Box<str>> {
+    let mut message = message.to_owned();
+    let mut candidates = candidate_words(entry, &message);
+    let mut words: Vec<Box<str>> = Vec::new();
+    while words.len() < MAX_ENOUGH_WORDS {
+        let tries = candidates.iter().enumerate().filter_map(|(index, word)| {
+            let (rank, confidence) = place(finder, entry, &format!("{message} {word}"))?;
+            Some((index, rank, confidence))
+        });
+        let best = tries.max_by(|(_, rank, confidence), (_, other_rank, other_confidence)| {
+            let by_rank = other_rank.cmp(rank);
+            by_rank.then(confidence.total_cmp(other_confidence))
+        });
+        let Some((index, rank, confidence)) = best else {
+            return Vec::new();
+        };
+        let word = candidates.remove(index);
+        message = format!("{message} {word}");
+        words.push(word);
+        if rank == 0 && confidence >= needed {
+            return words;
+        }
+    }
+    Vec::new()
+}
+
+/// Returns words of a skill's name and description that say what it is about and are not in the message.
+fn candidate_words(entry: &Entry<'_>, message: &str) -> Vec<Box<str>> {
+    let texts = [entry.id(), entry.manifest().description()];
+    let mut seen: HashSet<String> = words_of(message).collect();
+    let words = texts.into_iter().flat_map(words_of);
+    words
+        .filter(|word| !word.is_empty() && !is_common_word(word) && seen.insert(word.clone()))
+        .take(MAX_TRIED_WORDS)
+        .map(String::into_boxed_str)
+        .collect()
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.map(str::to_lowercase)
 }
 
 /// Returns the position of the evidence and the tokens of the skill for each decision.

@@ -195,7 +195,7 @@ fn is_line(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Suggested | Outcome::NoRoom(_))
 }
 
-/// Logs a prompt and what became of each skill. The prompt itself is only logged if the settings say so.
+/// Logs a prompt and the outcome of each skill. The prompt itself is only logged if the settings say so.
 fn log_response(event: &Event, policy: &Policy, response: &Response) {
     let client = event.client.name();
     let conversation = event.conversation.as_ref().map(ConversationKey::short);

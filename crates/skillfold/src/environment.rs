@@ -28,6 +28,9 @@ const CLIENT_VARIABLES: [&str; 6] = [
     "QWEN_PROJECT_DIR",
 ];
 
+/// Variables that name the user's editor, in the order in which they are asked.
+const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+
 /// Variables that name the user's folders for configuration, state and caches.
 const FOLDER_VARIABLES: [&str; 7] = [
     "XDG_CONFIG_HOME",
@@ -285,6 +288,14 @@ impl Environment {
         value.map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Returns the command of the user's editor, from `VISUAL` or `EDITOR`.
+    pub fn editor(&self) -> Option<&str> {
+        let variables = EDITOR_VARIABLES.iter();
+        let mut values = variables.filter_map(|name| self.variables.get(*name));
+        let value = values.find(|value| !value.trim().is_empty())?;
+        Some(value.trim())
+    }
+
     /// Returns the folder that a variable names, if the path is absolute.
     pub fn folder_variable(&self, variable: &str) -> Option<PathBuf> {
         let path = PathBuf::from(self.variables.get(variable)?);
@@ -313,7 +324,8 @@ fn process_variables() -> BTreeMap<String, String> {
             let is_known = name.starts_with(SETTING_PREFIX)
                 || SETTING_ALIASES.iter().any(|(other, _)| name == *other)
                 || FOLDER_VARIABLES.contains(&&*name)
-                || CLIENT_VARIABLES.contains(&&*name);
+                || CLIENT_VARIABLES.contains(&&*name)
+                || EDITOR_VARIABLES.contains(&&*name);
             // A value that is not UTF-8 is kept lossily, so that it is reported as invalid and not ignored.
             is_known.then(|| (name, value.to_string_lossy().into_owned()))
         })

@@ -78,6 +78,7 @@ mod agent;
 #[cfg(feature = "watch")]
 mod watch;
 
+mod cache_folder;
 mod check;
 mod evaluate;
 #[cfg(feature = "store")]
@@ -91,6 +92,7 @@ mod trace;
 
 pub use agent::AgentSkills;
 pub use answer::{Block, Fit, Tool, ToolAnswer};
+pub use cache_folder::{CachePart, cache_parts, clean_cache};
 pub use check::{CheckTarget, CheckedSkill};
 pub use client::Client;
 #[cfg(feature = "store")]
@@ -119,7 +121,7 @@ pub use settings::{
     SettingFinding, Settings,
 };
 #[cfg(feature = "store")]
-pub use settings::{SettingsFile, write_setting};
+pub use settings::{SettingsFile, create_settings, remove_setting, write_setting};
 pub use skillfold_core as core;
 pub use skills::Skills;
 pub use stats::{

@@ -12,6 +12,8 @@ __all__ = [
     "AnswerBlock",
     "Body",
     "Bytes",
+    "Cache",
+    "CachePart",
     "CacheStats",
     "Changes",
     "Check",
@@ -44,6 +46,7 @@ __all__ = [
     "MatchedSkill",
     "Missing",
     "NearTrigger",
+    "Path",
     "Position",
     "Prompt",
     "RefusedRecord",
@@ -151,6 +154,20 @@ class Bytes(View):
     """Offset of the first byte."""
 
 
+class CachePart(View):
+    """A part of the cache folder."""
+
+    __slots__ = ()
+    bytes: int
+    """The bytes of its files."""
+    description: str
+    """What it is for."""
+    files: int
+    """The number of its files."""
+    name: str
+    """The name of its folder."""
+
+
 class CacheStats(View):
     """Counters of a cache."""
 
@@ -167,6 +184,16 @@ class CacheStats(View):
     """Lookups that had to read or compute."""
     too_large: int
     """Entries that were too large to cache."""
+
+
+class Cache(View):
+    """What is in the cache folder, or what was deleted from it."""
+
+    __slots__ = ()
+    folder: str
+    """The path of the folder."""
+    parts: list[CachePart]
+    """Its parts."""
 
 
 class Changes(View):
@@ -741,6 +768,14 @@ class NearTrigger(View):
     """Its words that are not in the request; none for a pattern."""
     trigger: str
     """The trigger."""
+
+
+class Path(View):
+    """A path."""
+
+    __slots__ = ()
+    path: str
+    """The path, whether or not something is there."""
 
 
 class Position(View):
@@ -1351,6 +1386,8 @@ class Unmatched(View):
     __slots__ = ()
     confidence: float | None
     """Confidence of the search, from 0 to 1; absent unless the reason is `unlikely` and the search found it."""
+    enough_words: list[str]
+    """Words of the skill that, added to the request, would be enough; absent if a few are not."""
     hint: str
     """What to do about it."""
     id: str
@@ -1359,6 +1396,8 @@ class Unmatched(View):
     """What the reason means."""
     more_triggers: int | None
     """The number of triggers beyond those in `triggers`; absent if 0."""
+    needed: float | None
+    """The confidence that the instructions need to be given; absent unless the reason is `unlikely`."""
     reason: str
     """`untrusted`, `disabled`, `shadowed`, `person_only` (only the user may start it), `unseen` (the
     conversation may not see it), `mode` (the mode is `catalog`), `no_triggers`, `no_match`, or `unlikely` (no
@@ -1452,6 +1491,12 @@ Bytes._fields = {
     "end": (None, None),
     "start": (None, None),
 }
+CachePart._fields = {
+    "bytes": (None, None),
+    "description": (None, None),
+    "files": (None, None),
+    "name": (None, None),
+}
 CacheStats._fields = {
     "bytes": (None, None),
     "entries": (None, None),
@@ -1459,6 +1504,10 @@ CacheStats._fields = {
     "hits": (None, None),
     "misses": (None, None),
     "too_large": (None, None),
+}
+Cache._fields = {
+    "folder": (None, None),
+    "parts": (None, CachePart),
 }
 Changes._fields = {
     "added": ([], None),
@@ -1706,6 +1755,9 @@ NearTrigger._fields = {
     "kind": (None, None),
     "missing": ([], None),
     "trigger": (None, None),
+}
+Path._fields = {
+    "path": (None, None),
 }
 Position._fields = {
     "column": (None, None),
@@ -1970,10 +2022,12 @@ Turn._fields = {
 }
 Unmatched._fields = {
     "confidence": (None, None),
+    "enough_words": ([], None),
     "hint": (None, None),
     "id": (None, None),
     "message": (None, None),
     "more_triggers": (None, None),
+    "needed": (None, None),
     "reason": (None, None),
     "triggers": ([], NearTrigger),
 }
@@ -2004,6 +2058,7 @@ WrongQuery._fields = {
 # The class of each kind of result.
 KINDS: dict[str, type[View]] = {
     "answer": ToolAnswer,
+    "cache": Cache,
     "changes": Changes,
     "check": Check,
     "client_prompt": ClientPrompt,
@@ -2017,6 +2072,7 @@ KINDS: dict[str, type[View]] = {
     "hook_prompts": HookPrompts,
     "instructions": LoadedSkill,
     "listing": Listing,
+    "path": Path,
     "prompt": Prompt,
     "search": SearchResults,
     "settings": SettingsReport,

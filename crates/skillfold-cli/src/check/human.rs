@@ -9,6 +9,7 @@ use skillfold::core::diagnostic::{Position, Severity, Span, visible};
 use skillfold::core::{Code, Diagnostic};
 
 use super::place::SpanLocator;
+use super::summary::Summary;
 use crate::failure::Failure;
 use crate::output::{FindingCounts, GOOD, Output, display_path, paint};
 
@@ -18,7 +19,59 @@ const MAX_DRAWN: usize = 100;
 /// Maximum characters drawn before, in and after a span.
 const CONTEXT_CHARS: usize = 200;
 
-pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
+/// What a person gets to see: each finding with its line, or, if several skills have many, a summary.
+pub(super) struct HumanReport {
+    draws_all: bool,
+    /// Skills with findings, while these are few.
+    few: Vec<CheckedSkill>,
+    summary: Summary,
+}
+
+impl HumanReport {
+    pub(super) fn new(draws_all: bool) -> Self {
+        Self {
+            draws_all,
+            few: Vec::new(),
+            summary: Summary::default(),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        checked: CheckedSkill,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        print_fixed(&checked, output)?;
+        if self.draws_all {
+            return draw(&checked, output);
+        }
+        if checked.findings.is_empty() {
+            return Ok(());
+        }
+        self.summary.add(&checked);
+        if self.summary.fits_a_screen() {
+            self.few.push(checked);
+        } else {
+            // The text of thousands of skills need not be kept.
+            self.few.clear();
+        }
+        Ok(())
+    }
+
+    /// Prints what is not printed yet; returns whether findings were only summed up.
+    pub(super) fn finish(&self, output: &mut Output) -> Result<bool, Failure> {
+        for checked in &self.few {
+            draw(checked, output)?;
+        }
+        let is_summary = !self.summary.fits_a_screen();
+        if is_summary {
+            self.summary.print(output)?;
+        }
+        Ok(is_summary)
+    }
+}
+
+fn print_fixed(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
     let file = display_path(&checked.file);
     for fixed in &checked.fixed {
         let position = fixed
@@ -27,6 +80,12 @@ pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), F
         let head = paint(GOOD, format!("fixed[{}]", fixed.code));
         output.line(format!("{head}: {} ({}{position})", fixed.message, file))?;
     }
+    Ok(())
+}
+
+/// Prints each finding of a skill with its line.
+fn draw(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
+    let file = display_path(&checked.file);
     let mut findings: Vec<_> = checked.findings.iter().collect();
     findings.sort_by_key(|finding| {
         let comes_first = finding.code.is_about_safety() || finding.code == Code::MoreFindings;
@@ -35,8 +94,12 @@ pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), F
     let rest = findings.split_off(findings.len().min(MAX_DRAWN));
     findings.sort_by_key(|finding| finding.span);
     let mut locator = SpanLocator::new(&checked.text);
+    let renderer = match output.columns() {
+        Some(columns) => Renderer::styled().term_width(columns),
+        None => Renderer::styled(),
+    };
     for finding in findings {
-        output.line(render(finding, &file, &mut locator))?;
+        output.drawing(render(finding, &file, &mut locator, &renderer))?;
         output.line("")?;
     }
     let mut not_drawn = FindingCounts::default();
@@ -51,7 +114,12 @@ pub(super) fn print(checked: &CheckedSkill, output: &mut Output) -> Result<(), F
     Ok(())
 }
 
-fn render(finding: &Diagnostic, file: &str, locator: &mut SpanLocator<'_>) -> String {
+fn render(
+    finding: &Diagnostic,
+    file: &str,
+    locator: &mut SpanLocator<'_>,
+    renderer: &Renderer,
+) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -61,7 +129,6 @@ fn render(finding: &Diagnostic, file: &str, locator: &mut SpanLocator<'_>) -> St
         .primary_title(&*finding.message)
         .id(finding.code.number());
     let hint = Level::HELP.message(finding.hint());
-    let renderer = Renderer::styled();
     let Some(span) = finding.span else {
         let report = title.element(Origin::path(file)).element(hint);
         return renderer.render(&[report]);

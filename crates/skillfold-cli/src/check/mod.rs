@@ -2,8 +2,11 @@
 
 mod place;
 
+mod summary;
+
 mod human;
 mod sarif;
+mod watch;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,11 +15,12 @@ use std::process::ExitCode;
 use skillfold::core::author::fix;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::read::{Profile, ReadOptions};
-use skillfold::core::source::{LinkPolicy, SKILL_FILE};
+use skillfold::core::source::{LinkPolicy, SKILL_FILE, progress};
 use skillfold::core::{Error, Limits};
 use skillfold::view::{self, CheckSummary, Document};
 use skillfold::{CheckTarget, CheckedSkill, Environment, Skills};
 
+use self::human::HumanReport;
 use crate::arguments::{Check, Format, Global, ProfileName};
 use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
 use crate::host;
@@ -29,25 +33,52 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
+    let environment = host::environment(global)?;
+    if options.watch {
+        let states = || {
+            skills.refresh()?;
+            let targets = targets(&skills, options, &environment)?;
+            Ok(watch::file_states(targets.iter().map(|(target, _)| target)))
+        };
+        return watch::run(
+            states,
+            |output| check(&skills, options, &environment, output),
+            output,
+        );
+    }
+    check(&skills, options, &environment, output)
+}
+
+fn check(
+    skills: &Skills,
+    options: &Check,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
     let profile = match options.profile {
         Some(ProfileName::Lenient) => Profile::Lenient,
         Some(ProfileName::Spec) => Profile::Spec,
         None => skills.report().settings.profile.value,
     };
-    let environment = host::environment(global)?;
     let mut results = CheckResults::default();
     let mut report = Report::start(options, output)?;
-    for (target, scope) in targets(&skills, options, &environment)? {
+    let targets = targets(skills, options, environment)?;
+    let total = targets.len();
+    for (number, (target, scope)) in targets.into_iter().enumerate() {
+        progress::report("checking", number, total);
         if let Some(checked) = results.add(&target, &scope, options, profile) {
-            if matches!(report, Report::Human) && !options.fix {
+            if matches!(report, Report::Human(_)) && !options.fix {
                 results.fixable += count_fixable(&checked, profile);
             }
-            report.add(checked, &environment, output)?;
+            report.add(checked, environment, output)?;
         }
     }
-    report.finish(output)?;
-    if matches!(report, Report::Human) {
+    let is_summary = report.finish(output)?;
+    if matches!(report, Report::Human(_)) {
         output.say(results.summary(options));
+    }
+    if is_summary {
+        output.say("`--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill");
     }
     if results.out_of_scope > 0 {
         let skills = pluralize(results.out_of_scope, "skill", "skills");
@@ -69,7 +100,7 @@ pub(crate) fn run(
 
 /// Where findings go while skills are checked. Only the JSON view keeps all of them in memory.
 enum Report {
-    Human,
+    Human(HumanReport),
     Sarif(sarif::Log),
     Json(Vec<CheckedSkill>),
 }
@@ -78,7 +109,9 @@ impl Report {
     fn start(options: &Check, output: &mut Output) -> Result<Self, Failure> {
         Ok(match options.format {
             Format::Sarif => Self::Sarif(sarif::Log::start(output)?),
-            Format::Human if !output.is_json() => Self::Human,
+            Format::Human if !output.is_json() => {
+                Self::Human(HumanReport::new(options.all || !options.only.is_empty()))
+            }
             Format::Human | Format::Json => Self::Json(Vec::new()),
         })
     }
@@ -101,15 +134,27 @@ impl Report {
         }
         match self {
             Self::Sarif(log) => log.add(&checked, output),
-            _ => human::print(&checked, output),
+            Self::Human(report) => {
+                if let Some(home) = environment.home_dir()
+                    && let Ok(inside) = checked.file.strip_prefix(home)
+                {
+                    checked.file = Path::new("~").join(inside);
+                }
+                report.add(checked, output)
+            }
+            Self::Json(_) => Ok(()),
         }
     }
 
-    fn finish(&self, output: &mut Output) -> Result<(), Failure> {
+    /// Prints the rest; returns whether findings were only summed up.
+    fn finish(&self, output: &mut Output) -> Result<bool, Failure> {
         match self {
-            Self::Human => Ok(()),
-            Self::Sarif(log) => log.finish(output),
-            Self::Json(skills) => output.json(Document::Check(view::Check::new(skills))),
+            Self::Human(report) => report.finish(output),
+            Self::Sarif(log) => log.finish(output).map(|()| false),
+            Self::Json(skills) => {
+                let document = Document::Check(view::Check::new(skills));
+                output.json(document).map(|()| false)
+            }
         }
     }
 }
@@ -154,7 +199,7 @@ impl CheckResults {
             FixScope::Fixable(within) if options.fix => target.fix(within, profile, &limits),
             _ => target.check(profile, &limits),
         };
-        let checked = match result {
+        let mut checked = match result {
             Ok(checked) => checked,
             Err(error) => {
                 self.failed.push(error);
@@ -165,6 +210,11 @@ impl CheckResults {
                 target.check(profile, &limits).ok()?
             }
         };
+        if !options.only.is_empty() {
+            checked
+                .findings
+                .retain(|finding| options.only.contains(&finding.code));
+        }
         let is_out_of_scope = options.fix && matches!(scope, FixScope::CheckOnly);
         if is_out_of_scope && count_fixable(&checked, profile) > 0 {
             self.out_of_scope += 1;

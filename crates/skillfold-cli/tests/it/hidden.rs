@@ -13,7 +13,7 @@ const INVISIBLE: &str = "\u{ad}\u{34f}\u{61c}\u{115f}\u{180b}\u{200b}\u{200d}\u{
 const CONTROLS: &str = "\u{1}\u{7}\u{8}\u{c}\u{1b}[8m\u{1b}]0;x\u{7}\u{7f}\u{85}\u{9b}2J";
 
 /// Every command but those that print text of the command's own (`completions`, `man`) and the server.
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 32] = [
     &["compose", "odd"],
     &["prompt", "--client", "claude-code"],
     &["list"],
@@ -40,6 +40,12 @@ const COMMANDS: [&[&str]; 26] = [
     &["trust", "--list"],
     &["doctor"],
     &["config", "--explain"],
+    &["config", "get", "disable"],
+    &["config", "path"],
+    &["config", "unset", "disable"],
+    &["cache"],
+    &["cache", "clean"],
+    &["init"],
 ];
 
 fn world() -> World {
@@ -198,11 +204,12 @@ fn many_findings_do_not_hide_the_one_that_deceives() {
     ));
     let shown = world.run(&["trust"]);
     let found: Vec<_> = shown.lines().filter(|line| line.contains("[SF4")).collect();
-    insta::assert_snapshot!(format!("{}\n{}", found[0], found[found.len() - 1]), @"
-    .agents/skills/zzz/SKILL.md: warning[SF406] at 5:3: Invisible character U+E0041
-    11 more warning[SF405]: A link points to a file that the skill does not have
-    ");
-    assert_eq!(found.len(), 51);
+    assert_eq!(
+        found[0].trim(),
+        ".agents/skills/zzz/SKILL.md: warning[SF406] at 5:3: Invisible character U+E0041"
+    );
+    assert_eq!(found.len(), 1);
+    assert!(shown.contains("60 warnings of style and format"), "{shown}");
 }
 
 #[test]

@@ -85,13 +85,8 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["lst"]), @"
-    ! error: unrecognized subcommand 'lst'
-    ! 
-    !   tip: some similar subcommands exist: 'test', 'list'
-    ! 
-    ! Usage: skillfold [OPTIONS] <COMMAND>
-    ! 
-    ! For more information, try '--help'.
+    ! error: There is no command `lst`
+    ! hint: Did you mean `list`?
     exit 2
     ");
     insta::assert_snapshot!(world.run(&["list", "--scope", "team"]), @"
@@ -125,7 +120,7 @@ fn mistakes_get_the_nearest_right_thing() {
     exit 3
     ");
     insta::assert_snapshot!(world.run(&["man", "lists"]), @"
-    ! error: There is no command `lists`; did you mean `list`?
+    ! error: There is no command `lists`. Did you mean `list`?
     exit 2
     ");
 }
@@ -183,6 +178,7 @@ fn new_makes_a_skill_that_passes_once_it_is_written_and_overwrites_nothing() {
     insta::assert_snapshot!(world.run(&["new", "hello"]), @"
     .agents/skills/hello/SKILL.md
     ! Write the agent's instructions in it, then run `skillfold check`
+    ! No model gets the project's skills until you run `skillfold trust`
     exit 0
     ");
     insta::assert_snapshot!(world.run(&["check", "--profile", "spec", "--strict"]), @"
@@ -253,15 +249,10 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
           warning[SF706]: There is no skill `gone`
           hint: Correct the name, or remove it
 
-    Roots
-      ~/.agents/skills     user                2 skills
-      ~/.claude/skills     user                missing
-      ~/.agent/skills      user                missing
-      ~/.skillfold/skills  user                missing
-      .agents/skills       project, untrusted  1 skill, 1 invalid SKILL.md
-      .claude/skills       project, untrusted  missing
-      .agent/skills        project, untrusted  missing
-      .skillfold/skills    project, untrusted  missing
+    Broken
+      .agents/skills/notes  found, refused
+          error[SF001] at 1:1: Expected `---`, found `no frontmatter`
+          hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
 
     Skills
       mail         found, repaired, disabled
@@ -271,17 +262,16 @@ fn doctor_says_for_each_root_and_skill_what_became_of_it() {
           hint: Correct the line; other clients may drop this skill
           info[SF605]: Skill `mail` is disabled by `mail`
           hint: Add it to `enable` in the settings, or take it out of `disable`
-      pdf          found, parsed, active
       project:pdf  found, parsed, untrusted, shadowed by pdf
           warning[SF601]: Skill `project:pdf` is shadowed by `pdf` of `~/.agents/skills`
           hint: Use the qualified id, rename one of the two, or change the precedence
           info[SF604]: Skill `project:pdf` is in a root that is not trusted: `.agents/skills`
           hint: Review the skill; if it is good, trust its project with `skillfold trust`
 
-    No skills
-      .agents/skills/notes  found, refused
-          error[SF001] at 1:1: Expected `---`, found `no frontmatter`
-          hint: Start the file with a line `---`, then `name:` and `description:`, then another line `---`
+    Roots
+      ~/.agents/skills  user                2 skills
+      .agents/skills    project, untrusted  1 skill, 1 invalid SKILL.md
+      searched too, but missing: ~/.claude/skills, ~/.agent/skills, ~/.skillfold/skills, .claude/skills, .agent/skills, .skillfold/skills
 
     ! 4 found: 3 parsed, 1 repaired, 1 active, 1 shadowed, 1 disabled, 1 untrusted, 1 refused
     exit 1

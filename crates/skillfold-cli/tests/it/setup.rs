@@ -89,7 +89,7 @@ fn setup_is_written_once_and_undone() {
          "github": { "command": … }
        }
      }
-    ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` removes it again
+    ! Written: ROOT/person/.cursor/mcp.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "cursor"]), @"
@@ -155,7 +155,7 @@ fn entry_that_was_made_otherwise_is_shown_and_needs_force() {
     -command = …
     +command = "PROGRAM"
     +args = ["serve"]
-    ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` removes it again
+    ! Written: ROOT/person/.codex/config.toml. Restart Codex to use it; `skillfold setup codex --undo` removes it again
     exit 0
     "#);
 }
@@ -176,7 +176,7 @@ fn file_of_a_project_names_the_command_and_not_its_place() {
     +    }
     +  }
     +}
-    ! Written: ROOT/app/.vscode/mcp.json; `skillfold setup vscode --project --undo` removes it again
+    ! Written: ROOT/app/.vscode/mcp.json. Restart VS Code to use it; `skillfold setup vscode --project --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "vscode", "--project", "--undo", "--yes"]), @r#"
@@ -405,13 +405,13 @@ fn every_client_that_is_there_gets_the_server_and_the_hook() {
     +  }
     +}
     ! Claude Code: server
-    ! Written: ROOT/person/.claude.json; `skillfold setup claude-code --undo` removes it again
+    ! Written: ROOT/person/.claude.json. Restart Claude Code to use it; `skillfold setup claude-code --undo` removes it again
     ! Claude Code: hook
-    ! Written: ROOT/person/.claude/settings.json; `skillfold setup claude-code --undo` removes it again
+    ! Written: ROOT/person/.claude/settings.json. Restart Claude Code to use it; `skillfold setup claude-code --undo` removes it again
     ! Codex: server
-    ! Written: ROOT/person/.codex/config.toml; `skillfold setup codex --undo` removes it again
+    ! Written: ROOT/person/.codex/config.toml. Restart Codex to use it; `skillfold setup codex --undo` removes it again
     ! Codex: hook
-    ! Written: ROOT/person/.codex/hooks.json; `skillfold setup codex --undo` removes it again
+    ! Written: ROOT/person/.codex/hooks.json. Restart Codex to use it; `skillfold setup codex --undo` removes it again
     ! Codex calls a new hook only after you approve it: type `/hooks` in Codex and review it
     exit 0
     "#);
@@ -552,8 +552,8 @@ fn hook_is_added_and_removed_with_the_server() {
     +  },
     +  "version": 1
     +}
-    ! Written: ROOT/person/.cursor/mcp.json; `skillfold setup cursor --undo` removes it again
-    ! Written: ROOT/person/.cursor/hooks.json; `skillfold setup cursor --undo` removes it again
+    ! Written: ROOT/person/.cursor/mcp.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
+    ! Written: ROOT/person/.cursor/hooks.json. Restart Cursor to use it; `skillfold setup cursor --undo` removes it again
     exit 0
     "#);
     insta::assert_snapshot!(run(&world, &["setup", "cursor", "--undo", "--yes"]), @r#"

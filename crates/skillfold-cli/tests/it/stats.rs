@@ -117,7 +117,7 @@ fn log_that_cannot_be_read_is_an_error() {
     exit 5
     ");
     insta::assert_snapshot!(world.run(&["stats", "agent.jsonl", "--every", "0"]), @"
-    ! error: invalid value '0' for '--every <NUMBER>': number would be zero for non-zero type
+    ! error: invalid value '0' for '--every <NUMBER>': not a whole number of at least 1
     ! 
     ! For more information, try '--help'.
     exit 2

@@ -1,6 +1,7 @@
 //! Colours, pipes, completions and the manual page.
 
 use std::io::Read;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::command::{World, skill, skillfold};
@@ -83,7 +84,7 @@ fn argument_cannot_act_on_a_terminal() {
             let is_bad = |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{200b}".contains(c));
             assert!(!said.contains(is_bad), "{said:?}");
             assert!(
-                said.starts_with("error: ") && said.contains("--help"),
+                said.starts_with("error: ") && (said.contains("--help") || said.contains("hint: ")),
                 "{said}"
             );
         }
@@ -134,26 +135,137 @@ fn completions_and_manual_name_every_command() {
     ];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = world.data(&["completions", shell]);
-        for command in commands {
-            assert!(text.contains(command), "{shell}: {command}");
-        }
+        assert!(text.contains("SKILLFOLD_COMPLETE"), "{shell}: {text}");
     }
     let manual = world.data(&["man"]);
     assert!(manual.starts_with(".ie") && commands.iter().all(|command| manual.contains(command)));
     assert!(world.data(&["man", "check"]).contains("sarif"));
 }
 
-#[test]
-fn bash_takes_the_completions() {
-    let world = world();
+/// Returns what bash offers for the last word of a line.
+fn offered(world: &World, line: &str) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_skillfold"));
+    let words: Vec<_> = line.split(' ').collect();
     let script = format!(
-        "source <({} completions bash); COMP_WORDS=(skillfold che); COMP_CWORD=1; _skillfold skillfold che skillfold; echo \"${{COMPREPLY[@]}}\"",
-        env!("CARGO_BIN_EXE_skillfold")
+        "source <(skillfold completions bash); COMP_WORDS=({}); COMP_CWORD={}; COMP_TYPE=9; _clap_complete_skillfold skillfold '{}'; echo \"${{COMPREPLY[@]}}\"",
+        words
+            .iter()
+            .map(|word| format!("'{word}'"))
+            .collect::<Vec<_>>()
+            .join(" "),
+        words.len() - 1,
+        words[words.len() - 1]
     );
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
     let output = Command::new("bash")
         .args(["-c", &script])
         .current_dir(world.path("app"))
+        .env("HOME", world.path("person"))
+        .env("PATH", path)
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "check");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+#[test]
+fn shell_completes_commands_ids_codes_and_settings() {
+    let world = world();
+    assert_eq!(offered(&world, "skillfold che"), "check");
+    assert_eq!(offered(&world, "skillfold show p"), "pdf");
+    assert_eq!(offered(&world, "skillfold check p"), "pdf");
+    assert_eq!(
+        offered(&world, "skillfold check --only SF40"),
+        "SF401 SF402 SF403 SF404 SF405 SF406 SF407 SF408 SF409"
+    );
+    assert_eq!(offered(&world, "skillfold config get disclo"), "disclosure");
+    assert_eq!(offered(&world, "skillfold setup cur"), "cursor");
+}
+
+#[test]
+fn long_work_shows_progress_on_a_terminal_after_a_second() {
+    let world = World::new("//- app/README.md\n");
+    let tree: String = (0..3_000)
+        .map(|number| {
+            let skill = skill(&format!("s-{number}"), "Does it");
+            format!("//- app/.agents/skills/s-{number}/SKILL.md\n{skill}")
+        })
+        .collect();
+    world.write(&format!("\n{tree}"));
+    // The process is stopped for more than a second while it works, so that no machine is too fast for the test.
+    let program = env!("CARGO_BIN_EXE_skillfold");
+    let command = format!(
+        "{program} check --trust-project & sleep 0.15; kill -STOP $!; sleep 1.3; kill -CONT $!; wait $!"
+    );
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(world.path("app"))
+            .env("HOME", world.path("person"))
+            .env("TERM", "xterm")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let shown = [output.stdout, output.stderr].concat();
+        String::from_utf8_lossy(&shown).into_owned()
+    };
+    let shown = run("script", &["-qec", &command, "/dev/null"]);
+    assert!(shown.contains(" skills: "), "{shown}");
+    assert!(
+        shown.contains("\r\u{1b}[K3000 skills, nothing to report"),
+        "{shown}"
+    );
+    let shown = run("sh", &["-c", &command]);
+    assert_eq!(shown, "3000 skills, nothing to report\n");
+}
+
+#[test]
+fn output_fits_the_terminal() {
+    let world = World::new("//- app/README.md\n");
+    for (name, description) in [
+        ("pdf".to_owned(), "Fills in forms ".repeat(20)),
+        ("x".repeat(60), "Long".to_owned()),
+        ("wide".to_owned(), "部署、监控和管理".repeat(20)),
+    ] {
+        let skill = skill(&name, &description);
+        world.write(&format!(
+            "\n//- app/.agents/skills/{name}/SKILL.md\n{skill}"
+        ));
+    }
+    for columns in [80, 120] {
+        for arguments in [
+            "",
+            "list",
+            "search forms",
+            "why cake",
+            "check",
+            "doctor",
+            "trust --yes",
+            "config --explain",
+            "help check",
+        ] {
+            let command = format!(
+                "stty rows 50 cols {columns}; {} {arguments}",
+                env!("CARGO_BIN_EXE_skillfold")
+            );
+            let output = Command::new("script")
+                .args(["-qec", &command, "/dev/null"])
+                .current_dir(world.path("app"))
+                .env("HOME", world.path("person"))
+                .env("TERM", "xterm")
+                .env("NO_COLOR", "1")
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let shown = String::from_utf8_lossy(&output.stdout)
+                .replace(&*world.path("").to_string_lossy(), "/w");
+            for line in shown.lines().map(|line| line.trim_end_matches('\r')) {
+                let width: usize = line
+                    .chars()
+                    .map(|c| if c > '\u{2e80}' { 2 } else { 1 })
+                    .sum();
+                assert!(width <= columns, "{arguments} at {columns}: {line}");
+            }
+        }
+    }
 }

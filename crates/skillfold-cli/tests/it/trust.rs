@@ -17,19 +17,17 @@ fn world() -> World {
 #[test]
 fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
     let world = world();
-    insta::assert_snapshot!(world.run(&["trust"]), @r"
+    insta::assert_snapshot!(world.run(&["trust"]), @r#"
     ROOT/app
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
-      .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
-      .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+      3 warnings of style and format; `skillfold check` shows them
     ! Trust is by path: models get every skill that is in this folder, now or later
     ! error: Refused to trust `ROOT/app`
     ! hint: There is no terminal to ask on; review what is shown, then pass `--yes`
     exit 4
-    ");
+    "#);
     assert!(!world.path("person/.local").exists());
     insta::assert_snapshot!(world.run(&["trust", "--json"]), @r#"
     {
@@ -44,9 +42,7 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
     !   odd  1 file   Use when: it is odd \u{202e}
     !   pdf  2 files  Fills in forms
     !   .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-    !   .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
-    !   .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
-    !   .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+    !   3 warnings of style and format; `skillfold check` shows them
     ! Trust is by path: models get every skill that is in this folder, now or later
     exit 4
     "#);
@@ -55,18 +51,16 @@ fn what_would_be_trusted_is_shown_and_nothing_is_done_without_a_word() {
 #[test]
 fn trust_lasts_until_it_is_taken_back() {
     let world = world();
-    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r"
+    insta::assert_snapshot!(world.run(&["trust", "--yes"]), @r#"
     ROOT/app
       odd  1 file   Use when: it is odd \u{202e}
       pdf  2 files  Fills in forms
       .agents/skills/odd/SKILL.md: warning[SF406] at 3:14: Invisible character U+202E
-      .agents/skills/odd/SKILL.md: warning[SF101] at 3:14: Value of `description` has an unquoted `: `
-      .agents/skills/odd/SKILL.md: warning[SF010] at 3:22: A second `: ` on the line of a field
-      .agents/skills/odd/SKILL.md: warning[SF403] at 5:1: Skill has no instructions
+      3 warnings of style and format; `skillfold check` shows them
     ! Trust is by path: models get every skill that is in this folder, now or later
     ! Trusted: ROOT/app; `skillfold trust --remove` takes it back
     exit 0
-    ");
+    "#);
     insta::assert_snapshot!(world.run(&["trust"]), @"
     ! Nothing to do: it is trusted already, by ROOT/app
     exit 0

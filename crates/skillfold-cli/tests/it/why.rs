@@ -39,17 +39,17 @@ fn each_candidate_has_its_evidence_rank_tier_and_tokens() {
     let world = World::new(TREE);
     let one = "max_per_request=1";
     let run = world.run(&["why", "Look at my Inbox, then form #12", "--set", one]);
-    insta::assert_snapshot!(without_counts(&run), @r"
+    insta::assert_snapshot!(without_counts(&run), @r#"
     1. forms
        a trigger matches: `form #12` at bytes 23 to 31 (by `form #\d+`)
        tier 3: its instructions are given, N tokens
     2. mail
        a trigger matches: `Inbox` at bytes 11 to 16
-       tier 2: others come first; it gets a line, N tokens
+       tier 2: others come first; it gets a line; its instructions have N tokens
     ! hybrid mode, tier 3, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0
-    ");
+    "#);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     -  forms
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
        hint: say in its description what such requests are about, or add words of the request to its triggers
-       by search: possible
+       by search: 27 % (possible), needs 60 %; no three words of its own would be enough
        trigger `fill in the form`: `the`, `form` found, `fill`, `in` missing
        trigger `survey`: not in the request
        pattern `form #\d+`: does not match
@@ -75,6 +75,7 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     -  plain
        the request has neither its name nor one of its triggers, and search ranks it below the threshold
        hint: say in its description what such requests are about, or add words of the request to its triggers
+       by search: not found, needs 60 %; no three words of its own would be enough
     -  ours
        its folder is not trusted
        hint: review the skill, then trust its project with `skillfold trust`
@@ -83,7 +84,9 @@ fn skill_that_was_asked_about_has_its_reason_and_the_way_out() {
     exit 0
     "#);
     insta::assert_snapshot!(run("fix the login form of our website", &[]), @"
-    no skill is chosen; `--skill ID` says why one is not
+    no skill is chosen; `--skill ID` says why one is not. The nearest:
+    -  forms
+       by search: 27 % (possible), needs 60 %; no three words of its own would be enough
     ! hybrid mode, tier 2, N tokens (estimate)
     ! 1 skill is withheld: the project is not trusted. Trust it with `skillfold trust`, or for this run with `--trust-project`
     exit 0

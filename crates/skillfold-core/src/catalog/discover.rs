@@ -10,8 +10,8 @@ use crate::diagnostic::{Diagnostic, visible};
 use crate::read::discover::discover;
 use crate::source::Source;
 
-/// Maximum folders and files that are logged individually.
-pub(super) const MAX_LOGGED: usize = 100;
+/// Maximum folders, and maximum skills, that are logged individually. More would bury everything else in a log.
+pub(super) const MAX_LOGGED: usize = 5;
 
 impl Catalog {
     /// Finds all skills of some roots; `now` is the time before anything is read.
@@ -55,6 +55,9 @@ fn log_refused(catalog: &Catalog) {
             "folder has no valid SKILL.md"
         );
     }
+    if let more @ 1.. = catalog.refused().len().saturating_sub(MAX_LOGGED) {
+        tracing::warn!(more, "more folders have no valid SKILL.md");
+    }
 }
 
 /// Logs the skills that are larger than an agent should load at once.
@@ -67,12 +70,18 @@ fn log_oversize(catalog: &Catalog) {
             .iter()
             .any(|found| is_oversize(&found))
     });
-    // No total is logged; `doctor` lists them all.
-    for entry in oversize.take(MAX_LOGGED) {
+    let oversize: Vec<_> = oversize.collect();
+    for entry in oversize.iter().take(MAX_LOGGED) {
         tracing::warn!(
             skill = &*visible(entry.id()),
             bytes = entry.skill().revision.size(),
             "skill is larger than an agent should load at once"
+        );
+    }
+    if let more @ 1.. = oversize.len().saturating_sub(MAX_LOGGED) {
+        tracing::warn!(
+            more,
+            "more skills are larger than an agent should load at once"
         );
     }
 }

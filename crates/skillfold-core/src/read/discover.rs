@@ -12,6 +12,7 @@ use crate::findings::LimitedFindings;
 use crate::read::frontmatter::Extent;
 use crate::read::manifest::Manifest;
 use crate::read::parse::{FrontmatterReader, Parsed, parse_head};
+use crate::source::progress;
 use crate::source::{
     FileState, Finding, Folder, FolderIdentity, ListedFolder, Revision, ScannedFolder, Source,
     Stability, WalkOptions, WalkReport,
@@ -313,6 +314,7 @@ impl<'a> Discoverer<'a> {
         self.add_folder(index, listed, |discoverer, folder| {
             buffer.clear();
             let state = source.head(folder, head_bytes, buffer)?;
+            progress::report("reading", discoverer.found.skills.len() + 1, 0);
             let (parsed, state) = discoverer.parse_file(source, folder, buffer, state)?;
             Ok(FolderContent::Read(parsed, state))
         });

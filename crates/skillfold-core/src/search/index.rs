@@ -18,6 +18,7 @@ use crate::search::query::{Query, WeightedQuery};
 use crate::search::rank::{EMBEDDING_CANDIDATES, LAYER_CANDIDATES};
 use crate::search::segment::Segment;
 use crate::source::SKILL_FILE;
+use crate::source::progress;
 use crate::text::truncate_bytes;
 
 /// Maximum bytes of a text to embed.
@@ -361,9 +362,11 @@ impl IndexOptions {
             documents.push(Arc::new(
                 builder.from_manifest(&skill.manifest, body.as_deref()),
             ));
+            progress::report("indexing", documents.len(), skills.len());
         }
         if let Some(embedder) = &self.embedder {
-            for batch in to_embed.chunks(EMBEDDING_BATCH) {
+            for (number, batch) in to_embed.chunks(EMBEDDING_BATCH).enumerate() {
+                progress::report("embedding", number * EMBEDDING_BATCH, to_embed.len());
                 if let Err(error) = add_embeddings(&**embedder, skills, batch, &mut documents) {
                     problem.set(Some(Arc::new(error)));
                     break;

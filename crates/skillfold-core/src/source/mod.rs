@@ -3,6 +3,8 @@
 mod folder;
 mod revision;
 
+pub mod progress;
+
 mod fs;
 mod memory;
 

@@ -77,6 +77,12 @@ pub struct Unmatched {
     /// Confidence of the search, from 0 to 1; absent unless the reason is `unlikely` and the search found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f32>,
+    /// The confidence that the instructions need to be given; absent unless the reason is `unlikely`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<f32>,
+    /// Words of the skill that, added to the request, would be enough; absent if a few are not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub enough_words: Vec<String>,
     /// The number of triggers beyond those in `triggers`; absent if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_triggers: usize,
@@ -168,6 +174,8 @@ impl Unmatched {
             hint: skill.reason.hint().to_owned(),
             triggers: skill.near_misses.iter().map(NearTrigger::new).collect(),
             confidence: skill.confidence.map(round_confidence),
+            needed: skill.needed.map(round_confidence),
+            enough_words: to_strings(&skill.enough_words),
             more_triggers: skill.triggers - skill.near_misses.len(),
         }
     }

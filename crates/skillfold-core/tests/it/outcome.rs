@@ -1,4 +1,4 @@
-//! What a host says became of a skill is logged with how the skill was chosen.
+//! The outcome of a skill, as a host reports it, is logged with how the skill was chosen.
 
 use skillfold_core::bind::Visibility;
 use skillfold_core::disclose::{Feedback, Mode};

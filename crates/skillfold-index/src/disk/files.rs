@@ -91,7 +91,7 @@ impl IndexFiles {
     pub(super) fn list(folder: &Path) -> io::Result<Vec<(String, u64)>> {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the folder belongs to the cache and holds no skills"
+            reason = "the folder belongs to the cache and has no skills"
         )]
         let entries = fs::read_dir(folder)?;
         let mut files = Vec::new();
@@ -114,7 +114,7 @@ impl IndexFiles {
     pub(super) fn clear(folder: &Path) -> io::Result<()> {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the folder belongs to the cache and holds no skills"
+            reason = "the folder belongs to the cache and has no skills"
         )]
         for entry in fs::read_dir(folder)? {
             let entry = entry?;

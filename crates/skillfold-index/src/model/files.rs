@@ -106,7 +106,7 @@ pub(super) fn is_valid_vector(vector: &[f32]) -> bool {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the user names the folder, and it holds no skills"
+    reason = "the user names the folder, and it has no skills"
 )]
 fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     // Check before opening: opening a pipe would block until there is a writer.

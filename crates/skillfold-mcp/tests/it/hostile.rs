@@ -9,7 +9,7 @@ use skillfold_mcp::{Access, HttpLimits, Token};
 
 use crate::http::{INITIALIZE, TOKEN, post, serve_within};
 
-/// What became of a request.
+/// How a request ended.
 const CLOSED: &str = "closed";
 
 fn server() -> SocketAddr {

@@ -48,7 +48,7 @@ pub use root::ConfiguredRoot;
 pub(crate) use setting::setting_error;
 pub use setting::{Origin, Setting, SettingFinding};
 #[cfg(feature = "store")]
-pub use write::{SettingsFile, write_setting};
+pub use write::{SettingsFile, create_settings, remove_setting, write_setting};
 
 /// Maximum agents to suggest for an unknown one.
 const MAX_AGENT_SUGGESTIONS: usize = 3;

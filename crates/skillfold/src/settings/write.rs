@@ -1,6 +1,6 @@
-//! Writes a setting to a settings file and leaves everything else in it unchanged.
+//! Changes a setting in a settings file and leaves everything else in it unchanged.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillfold_core::Error;
 use skillfold_core::diagnostic::Severity;
@@ -35,58 +35,135 @@ pub fn write_setting(
     key: &str,
     value: &str,
 ) -> Result<PathBuf, Error> {
-    let (path, target, origin, base) = match file {
+    let place = place(environment, file, key)?;
+    let context = ValueContext {
+        environment,
+        base: place.base,
+        origin: place.origin.clone(),
+        span: None,
+        lines: None,
+    };
+    let item = check_value(key, value, &context)?;
+    place.change(environment, |document| match document.get_mut(key) {
+        Some(old) => replace_value(old, item),
+        None => {
+            document.insert(key, Item::Value(item));
+        }
+    })?;
+    Ok(place.path)
+}
+
+/// Removes a setting from a file and returns the file's path; `None` if the file does not have it. Other settings and
+/// their comments are preserved.
+pub fn remove_setting(
+    environment: &Environment,
+    file: SettingsFile,
+    key: &str,
+) -> Result<Option<PathBuf>, Error> {
+    let place = place(environment, file, key)?;
+    if Key::find(key).is_none() {
+        let context = ValueContext {
+            environment,
+            base: place.base,
+            origin: place.origin,
+            span: None,
+            lines: None,
+        };
+        let finding = unknown_key(key, &context);
+        return Err(setting_error("argument", &finding.diagnostic.message));
+    }
+    let mut is_removed = false;
+    place.change(environment, |document| {
+        is_removed = document.remove(key).is_some();
+    })?;
+    Ok(is_removed.then_some(place.path))
+}
+
+/// What a new settings file says.
+const NEW_SETTINGS: &str = "\
+# Settings of Skillfold. `skillfold config` shows them all, `skillfold config set KEY VALUE` writes one.
+# A project's file decides about the project's own skills only.
+";
+
+/// Creates a settings file without settings; returns whether it did not exist.
+pub fn create_settings(environment: &Environment, file: SettingsFile) -> Result<bool, Error> {
+    let place = place(environment, file, "settings")?;
+    let _lock = lock_state(environment.state_folder().as_deref())?;
+    if place.target.read(MAX_SETTINGS_BYTES)?.is_some() {
+        return Ok(false);
+    }
+    place
+        .target
+        .write(None, NEW_SETTINGS.as_bytes(), Access::Ordinary)?;
+    Ok(true)
+}
+
+/// A settings file that can be changed.
+struct Place<'e> {
+    path: PathBuf,
+    target: WriteTarget,
+    origin: Origin,
+    /// Where relative paths in it start.
+    base: &'e Path,
+}
+
+fn place<'e>(
+    environment: &'e Environment,
+    file: SettingsFile,
+    key: &str,
+) -> Result<Place<'e>, Error> {
+    match file {
         SettingsFile::Project if environment.home_dir() == Some(environment.project()) => {
             let why = "The project is your home; make the setting in your own file";
-            return Err(setting_error(key, why));
+            Err(setting_error(key, why))
         }
         SettingsFile::Project => {
             let path = environment.project_settings();
-            (
-                path.clone(),
-                WriteTarget::within(environment.project(), &path)?,
-                Origin::Project(path, 1),
-                environment.project(),
-            )
+            Ok(Place {
+                target: WriteTarget::within(environment.project(), &path)?,
+                origin: Origin::Project(path.clone(), 1),
+                base: environment.project(),
+                path,
+            })
         }
         SettingsFile::User => {
             let path = environment
                 .user_settings()
                 .ok_or_else(|| Error::not_found("home"))?;
-            (
-                path.clone(),
-                WriteTarget::for_user(&path)?,
-                Origin::User(path, 1),
-                environment.directory(),
-            )
-        }
-    };
-    let context = ValueContext {
-        environment,
-        base,
-        origin,
-        span: None,
-        lines: None,
-    };
-    let item = check_value(key, value, &context)?;
-    let _lock = lock_state(environment.state_folder().as_deref())?;
-    let old = target.read(MAX_SETTINGS_BYTES)?;
-    let text = target.text(old.as_ref())?.unwrap_or_default();
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        Error::invalid(path.to_string_lossy(), error.message().trim())
-    })?;
-    match document.get_mut(key) {
-        Some(old) => replace_value(old, item),
-        None => {
-            document.insert(key, Item::Value(item));
+            Ok(Place {
+                target: WriteTarget::for_user(&path)?,
+                origin: Origin::User(path.clone(), 1),
+                base: environment.directory(),
+                path,
+            })
         }
     }
-    let mut text = document.to_string();
-    if !text.ends_with('\n') {
-        text.push('\n');
+}
+
+impl Place<'_> {
+    /// Changes the file's document; the file is left as it is if that changes nothing.
+    fn change(
+        &self,
+        environment: &Environment,
+        edit: impl FnOnce(&mut DocumentMut),
+    ) -> Result<(), Error> {
+        let _lock = lock_state(environment.state_folder().as_deref())?;
+        let old = self.target.read(MAX_SETTINGS_BYTES)?;
+        let text = self.target.text(old.as_ref())?.unwrap_or_default();
+        let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+            Error::invalid(self.path.to_string_lossy(), error.message().trim())
+        })?;
+        edit(&mut document);
+        let mut new = document.to_string();
+        if new == text {
+            return Ok(());
+        }
+        if !new.ends_with('\n') {
+            new.push('\n');
+        }
+        self.target
+            .write(old.as_ref(), new.as_bytes(), Access::Ordinary)
     }
-    target.write(old.as_ref(), text.as_bytes(), Access::Ordinary)?;
-    Ok(path)
 }
 
 /// Replaces a value and keeps the comment after it.

@@ -1,12 +1,13 @@
 //! The search index of a snapshot on disk.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use skillfold_core::load::{Digest, read_body};
 use skillfold_core::search::{Document, DocumentBuilder, Query, SearchCoverage, SearchIndex};
+use skillfold_core::source::progress;
 use skillfold_core::{Catalog, Entry, Error, Skill};
 use skillfold_index::{DiskIndex, DocumentKey, SyncReport, delete_unused_indexes};
 
@@ -145,8 +146,11 @@ impl DiskSnapshotIndex {
     fn sync_all(&self) -> Result<SyncReport, Error> {
         let builder = &RefCell::new(DocumentBuilder::new());
         let keyed = self.keys.iter().zip(self.catalog.entries());
+        let (total, done) = (self.keys.len(), &Cell::new(0));
         self.index.sync(keyed.map(|(key, entry)| {
             let build = move || {
+                done.set(done.get() + 1);
+                progress::report("indexing", done.get(), total);
                 let mut builder = builder.borrow_mut();
                 Some(builder.from_entry(&entry, SearchCoverage::Bodies))
             };

@@ -2,6 +2,7 @@
 //!
 //! Each answer is one [`View`]: `view` (the version), `kind`, and the fields of its [`Document`].
 
+mod cache;
 mod changes;
 mod check;
 mod client_prompt;
@@ -24,6 +25,7 @@ use skillfold_core::text::is_invisible;
 use crate::counters::Counters;
 
 pub use crate::failure::Failure;
+pub use cache::{CachePartView, CacheView};
 pub use changes::ChangesView;
 pub use check::{Check, CheckSummary, CheckedFile};
 pub use client_prompt::{ClientPrompt, ToolView};
@@ -116,6 +118,10 @@ pub enum Document {
     Changes(ChangesView),
     /// A file that was written.
     Written(WrittenFile),
+    /// A path.
+    Path(PathView),
+    /// What is in the cache folder.
+    Cache(CacheView),
     /// An error.
     Error(Failure),
 }
@@ -174,6 +180,24 @@ impl WrittenFile {
     pub fn new(file: &Path) -> Self {
         Self {
             file: file.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// A path.
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct PathView {
+    /// The path, whether or not something is there.
+    pub path: String,
+}
+
+impl PathView {
+    /// Creates the view of a path.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_string_lossy().into_owned(),
         }
     }
 }

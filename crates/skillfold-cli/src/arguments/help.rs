@@ -1,0 +1,289 @@
+//! The help: examples of each command, the global options, exit codes, and a hint for a command that does not exist.
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory as _};
+use skillfold::core::catalog::nearest;
+
+use super::Arguments;
+
+/// Examples, by command.
+const EXAMPLES: [(&str, &str); 24] = [
+    (
+        "list",
+        "\
+skillfold list
+skillfold list --scope project
+skillfold list git --limit 20",
+    ),
+    (
+        "search",
+        "\
+skillfold search \"write release notes\"
+skillfold search \"fill in a form\" --limit 3 --numbers",
+    ),
+    ("show", "skillfold show pdf"),
+    (
+        "load",
+        "\
+skillfold load pdf report.pdf
+skillfold load pdf --envelope skill_context",
+    ),
+    ("files", "skillfold files pdf"),
+    (
+        "read",
+        "\
+skillfold read pdf references/forms.md
+skillfold read pdf data.csv --range ..4096",
+    ),
+    (
+        "prompt",
+        "\
+skillfold prompt \"Fill in the tax form\"
+skillfold prompt --client claude-code",
+    ),
+    ("compose", "skillfold compose builder --prompt prompt.md"),
+    (
+        "why",
+        "\
+skillfold why \"Fill in the tax form\"
+skillfold why \"Fill in the tax form\" --skill pdf
+skillfold why --last 5",
+    ),
+    (
+        "serve",
+        "\
+skillfold serve                 # a client starts it like this
+skillfold serve --http 8080
+skillfold serve --agent builder",
+    ),
+    ("hook", "skillfold hook < event.json"),
+    (
+        "check",
+        "\
+skillfold check                 # all skills
+skillfold check pdf --fix
+skillfold check .agents/skills --profile spec --strict
+skillfold check --watch",
+    ),
+    (
+        "test",
+        "\
+skillfold test
+skillfold test pdf --at-least 90",
+    ),
+    (
+        "stats",
+        "\
+skillfold stats
+skillfold stats agent.jsonl --every 1000 --svg chart.svg",
+    ),
+    (
+        "new",
+        "\
+skillfold new changelog --description \"Keeps the changelog. Use when users see a change.\"
+skillfold new notes --user",
+    ),
+    (
+        "init",
+        "\
+skillfold init
+skillfold init --trust",
+    ),
+    (
+        "setup",
+        "\
+skillfold setup                 # all clients that you have
+skillfold setup codex --hook --dry-run
+skillfold setup codex --undo",
+    ),
+    (
+        "trust",
+        "\
+skillfold trust
+skillfold trust ~/projects/app
+skillfold trust --remove",
+    ),
+    (
+        "doctor",
+        "\
+skillfold doctor
+skillfold doctor --all",
+    ),
+    (
+        "config",
+        "\
+skillfold config --explain
+skillfold config get disclosure
+skillfold config set disable \"old-skill,other-*\"
+skillfold config unset disable",
+    ),
+    (
+        "cache",
+        "\
+skillfold cache
+skillfold cache clean",
+    ),
+    (
+        "completions",
+        "skillfold completions bash > ~/.local/share/bash-completion/completions/skillfold",
+    ),
+    ("man", "skillfold man check | man -l -"),
+    ("help", "skillfold help why"),
+];
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, and nothing is wrong
+  1  done, and something is wrong: errors in a skill, a folder without one, a skill that
+     fails its `test`, or settings that `doctor` and `config` show and other commands would
+     not follow
+  2  the command line or a setting cannot be followed
+  3  there is no such skill, file or folder
+  4  refused: a rule forbids it, or the file is there already
+  5  a file could not be read or written";
+
+/// What people type, and the command that does it.
+const OTHER_WORDS: [(&[&str], &str); 11] = [
+    (
+        &["install", "add", "update", "upgrade", "remove", "uninstall"],
+        "Skillfold does not install skills yet: put the skill's folder into `.agents/skills` of the project or of your home",
+    ),
+    (&["ls", "skills"], "`skillfold list` lists the skills"),
+    (
+        &["find", "grep", "query"],
+        "`skillfold search` finds skills",
+    ),
+    (
+        &["info", "view", "describe"],
+        "`skillfold show` shows a skill",
+    ),
+    (
+        &["cat", "open"],
+        "`skillfold read` prints a file of a skill, `skillfold load` its instructions",
+    ),
+    (
+        &["lint", "validate", "verify", "fix"],
+        "`skillfold check` checks skills, and `--fix` fixes them",
+    ),
+    (&["create", "add-skill"], "`skillfold new` creates a skill"),
+    (&["status"], "`skillfold` alone shows where you stand"),
+    (
+        &["mcp", "server", "start"],
+        "`skillfold serve` is the server",
+    ),
+    (
+        &["explain", "debug"],
+        "`skillfold why` explains a choice, `skillfold doctor` what is wrong",
+    ),
+    (
+        &["enable", "disable", "set", "settings"],
+        "`skillfold config set disable ID` disables a skill; `skillfold config` shows the settings",
+    ),
+];
+
+/// Returns the command line with its help.
+pub(crate) fn command() -> Command {
+    let command = Arguments::command();
+    let globals = global_options(&command);
+    let mut command = command.after_help(format!(
+        "{globals}\n\n{EXIT_CODES}\n\n`skillfold help COMMAND` explains a command, with examples."
+    ));
+    for (name, examples) in EXAMPLES.into_iter().filter(|(name, _)| *name != "help") {
+        command = command.mut_subcommand(name, |command| {
+            let examples = examples.replace('\n', "\n  ");
+            command.after_help(format!(
+                "Examples:\n  {examples}\n\nOptions of all commands, such as --json: `skillfold --help`"
+            ))
+        });
+    }
+    command
+}
+
+/// Returns the options that every command has. They would bury those of a command in its own help.
+fn global_options(command: &Command) -> String {
+    let mut text = "Options of all commands:".to_owned();
+    for argument in command
+        .get_arguments()
+        .filter(|argument| argument.is_global_set())
+    {
+        let short = argument
+            .get_short()
+            .map_or("    ".to_owned(), |c| format!("-{c}, "));
+        let long = argument.get_long().unwrap_or_default();
+        let value = match argument.get_value_names() {
+            Some([name]) if argument.get_action().takes_values() => format!(" <{name}>"),
+            _ => String::new(),
+        };
+        let option = format!("{short}--{long}{value}");
+        let help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let _ = write!(text, "\n  {option:26}  {help}");
+    }
+    text
+}
+
+/// Returns what to type instead of a command that does not exist.
+pub(crate) fn instead_of(word: &str) -> Option<String> {
+    let word = word.to_lowercase();
+    let mut others = OTHER_WORDS.iter();
+    if let Some((_, hint)) = others.find(|(words, _)| words.contains(&&*word)) {
+        return Some((*hint).to_owned());
+    }
+    let command = Arguments::command();
+    let names = command.get_subcommands().map(Command::get_name);
+    let meant = nearest(&word, names, 1);
+    meant
+        .first()
+        .map(|meant| format!("Did you mean `{meant}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXAMPLES, OTHER_WORDS, command};
+    use clap::Parser as _;
+
+    #[test]
+    fn every_command_has_examples_that_parse() {
+        let command = command();
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let mut examples = EXAMPLES.iter();
+            let found = examples.find(|(name, _)| *name == sub.get_name());
+            assert!(found.is_some(), "`{}` has no example", sub.get_name());
+        }
+        for (name, examples) in EXAMPLES.into_iter().filter(|(name, _)| *name != "help") {
+            for line in examples.lines() {
+                let typed = line.split([';', '|', '<', '>', '#']).next().unwrap();
+                let mut quoted = false;
+                let words = typed.split(|c: char| {
+                    quoted ^= c == '"';
+                    c == ' ' && !quoted
+                });
+                let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+                assert_eq!(words[1], name, "{line}");
+                let parsed = super::Arguments::try_parse_from(&words);
+                assert!(parsed.is_ok(), "{line}: {parsed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_command_is_among_the_words_that_are_none() {
+        let command = command();
+        for word in OTHER_WORDS.iter().flat_map(|(words, _)| *words) {
+            assert!(command.find_subcommand(word).is_none(), "{word}");
+        }
+    }
+
+    #[test]
+    fn help_of_a_command_is_short_and_has_no_global_options() {
+        let mut command = command();
+        command.build();
+        for mut sub in command.get_subcommands().cloned().collect::<Vec<_>>() {
+            let text = sub.render_long_help().to_string();
+            assert!(!text.contains("--trust-project"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Options of the commands that check, create and configure.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use skillfold::core::Code;
+use skillfold::core::author::DESCRIPTION_PLACEHOLDER;
+use skillfold_setup::Client;
+
+use super::{complete, number};
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
+pub(crate) struct Check {
+    /// Skills to check, by id or path; all skills if none is named
+    #[arg(value_name = "SKILL", add = complete::skill_ids())]
+    pub(crate) skills: Vec<String>,
+    /// Fix what can be fixed without changing what the skill says; without a name, in this project only
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// How strict to be
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileName>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Show every finding with its line; many findings of several skills are otherwise summed up
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only findings of this kind, such as SF405
+    #[arg(long, value_name = "CODE", value_parser = parse_code, add = complete::codes())]
+    pub(crate) only: Vec<Code>,
+    /// Check again after each change, until Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) watch: bool,
+    /// Output format
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "human",
+        conflicts_with = "json"
+    )]
+    pub(crate) format: Format,
+}
+
+fn parse_code(text: &str) -> Result<Code, String> {
+    let mut codes = Code::ALL.iter();
+    let code = codes.find(|code| code.number().eq_ignore_ascii_case(text));
+    code.copied()
+        .ok_or_else(|| "no finding has this code; docs/diagnostics.md lists them".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// Warn about what the specification forbids
+    Lenient,
+    /// Follow the specification to the letter
+    Spec,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, with source lines
+    Human,
+    /// The same as `--json`
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Test {
+    /// Skills to test, by id; all that ship trigger queries if none is named
+    #[arg(value_name = "ID", add = complete::skill_ids())]
+    pub(crate) ids: Vec<String>,
+    /// Pass a skill if this percentage of its queries is right
+    #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) at_least: u8,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Stats {
+    /// The log, written by `--trace` or a host's `TraceLines`; `-` is stdin; without it, the log of the hook
+    pub(crate) file: Option<PathBuf>,
+    /// Print a row for every N outcomes instead of every day
+    #[arg(long, value_name = "NUMBER", value_parser = number::positive::<NonZeroU64>)]
+    pub(crate) every: Option<NonZeroU64>,
+    /// Write a chart of the requests over time into this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct New {
+    /// The name: lowercase letters, digits and single hyphens
+    pub(crate) name: String,
+    /// What the skill does and when to use it
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = DESCRIPTION_PLACEHOLDER
+    )]
+    pub(crate) description: String,
+    /// Create it in your own folder, for all projects
+    #[arg(long, conflicts_with = "into")]
+    pub(crate) user: bool,
+    /// Create it in this folder of skills
+    #[arg(long = "in", value_name = "FOLDER", id = "into")]
+    pub(crate) into: Option<PathBuf>,
+    /// Trust the project too, without asking
+    #[arg(long, conflicts_with_all = ["user", "into"])]
+    pub(crate) trust: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// Trust the project too, without asking
+    #[arg(long)]
+    pub(crate) trust: bool,
+}
+
+#[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a command-line flag")]
+pub(crate) struct Setup {
+    /// The client; without it, all clients that you have, server and hook
+    pub(crate) client: Option<ClientName>,
+    /// Change the project's configuration, shared by everyone who works on it, instead of yours
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Also add the hook, which brings skills to each prompt
+    #[arg(long)]
+    pub(crate) hook: bool,
+    /// Remove the server and the hook again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Only show the change
+    #[arg(long, short = 'n', conflicts_with_all = ["yes", "force"])]
+    pub(crate) dry_run: bool,
+    /// Replace or remove an entry that `setup` did not create
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ClientName {
+    ClaudeCode,
+    Codex,
+    Cursor,
+    Gemini,
+    Goose,
+    Opencode,
+    Vscode,
+}
+
+impl From<ClientName> for Client {
+    fn from(name: ClientName) -> Self {
+        match name {
+            ClientName::ClaudeCode => Self::ClaudeCode,
+            ClientName::Codex => Self::Codex,
+            ClientName::Cursor => Self::Cursor,
+            ClientName::Gemini => Self::Gemini,
+            ClientName::Goose => Self::Goose,
+            ClientName::Opencode => Self::OpenCode,
+            ClientName::Vscode => Self::VsCode,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Trust {
+    /// A project, or a folder of projects; the current project if none is named
+    pub(crate) folder: Option<PathBuf>,
+    /// List the trusted folders
+    #[arg(long, conflicts_with_all = ["folder", "remove", "yes"])]
+    pub(crate) list: bool,
+    /// Stop trusting the folder
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Doctor {
+    /// Show every skill, root and finding, also if nothing is wrong
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Config {
+    /// Show where each value was set
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(subcommand)]
+    pub(crate) action: Option<ConfigAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Print the value of a setting
+    Get {
+        /// The setting
+        #[arg(add = complete::settings())]
+        key: String,
+    },
+    /// Change a setting in your settings file, or in the project's
+    Set {
+        /// The setting
+        #[arg(add = complete::settings())]
+        key: String,
+        /// Its value, written as in an environment variable; a list replaces the old one
+        value: String,
+        /// Write it to the project's file
+        #[arg(long)]
+        project: bool,
+    },
+    /// Remove a setting from your settings file, or from the project's
+    Unset {
+        /// The setting
+        #[arg(add = complete::settings())]
+        key: String,
+        /// Remove it from the project's file
+        #[arg(long)]
+        project: bool,
+    },
+    /// Print the path of your settings file, or of the project's
+    Path {
+        /// The project's file
+        #[arg(long)]
+        project: bool,
+    },
+    /// Open your settings file, or the project's, in the editor of `VISUAL` or `EDITOR`
+    Edit {
+        /// The project's file
+        #[arg(long)]
+        project: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Cache {
+    #[command(subcommand)]
+    pub(crate) action: Option<CacheAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheAction {
+    /// Print the path of the cache folder
+    Dir,
+    /// Delete what is in the cache folder; it is built again when it is needed
+    Clean,
+}

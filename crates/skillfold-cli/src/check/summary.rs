@@ -1,0 +1,102 @@
+//! Findings of many skills on one screen: the errors, then how many there are of each kind.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anstyle::Style;
+use skillfold::CheckedSkill;
+use skillfold::core::diagnostic::Severity;
+use skillfold::core::{Code, Diagnostic};
+
+use crate::failure::Failure;
+use crate::output::{DIM, Output, display_path, paint, pluralize, severity_style};
+use crate::table::Table;
+
+/// Maximum findings of several skills that are drawn unasked, and errors that are listed.
+const MAX_UNASKED: usize = 10;
+
+/// Findings of many skills, by kind.
+#[derive(Default)]
+pub(super) struct Summary {
+    skills: usize,
+    findings: usize,
+    /// The first errors and findings about safety; these come first.
+    grave: Vec<(String, Diagnostic)>,
+    grave_count: usize,
+    kinds: BTreeMap<(Reverse<Severity>, Code), KindCount>,
+}
+
+#[derive(Default)]
+struct KindCount {
+    findings: usize,
+    skills: usize,
+}
+
+impl Summary {
+    pub(super) fn add(&mut self, checked: &CheckedSkill) {
+        self.skills += 1;
+        self.findings += checked.findings.len();
+        let mut seen = BTreeSet::new();
+        for finding in &checked.findings {
+            let kind = (Reverse(finding.severity), finding.code);
+            let count = self.kinds.entry(kind).or_default();
+            count.findings += 1;
+            count.skills += usize::from(seen.insert(kind));
+            if is_grave(finding) {
+                self.grave_count += 1;
+                let file = display_path(&checked.file);
+                self.grave.push((file, finding.clone()));
+            }
+        }
+        self.grave
+            .sort_by_key(|(_, finding)| !finding.code.is_about_safety());
+        self.grave.truncate(MAX_UNASKED);
+    }
+
+    /// Returns whether the findings are few enough to draw each with its line.
+    pub(super) fn fits_a_screen(&self) -> bool {
+        self.skills < 2 || self.findings <= MAX_UNASKED
+    }
+
+    pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        for (file, finding) in &self.grave {
+            let place = finding
+                .span
+                .map_or(file.clone(), |span| format!("{file}:{}", span.start));
+            let head = format!("{}[{}]", finding.severity, finding.code);
+            let head = paint(severity_style(finding.severity), head);
+            output.line(format!("{head}: {}\n  {place}", finding.message))?;
+        }
+        let more = self.grave_count - self.grave.len();
+        if more > 0 {
+            output.line(format!("and {more} more of these"))?;
+        }
+        if !self.grave.is_empty() {
+            output.line("")?;
+        }
+        let mut kinds: Vec<_> = self.kinds.iter().collect();
+        kinds.sort_by_key(|((severity, _), count)| (*severity, Reverse(count.findings)));
+        let mut table = Table::default();
+        for ((Reverse(severity), code), count) in kinds {
+            let is_grave = code.is_about_safety() || *severity == Severity::Error;
+            if is_grave && more == 0 {
+                continue;
+            }
+            table.row([
+                (severity_style(*severity), format!("{severity}[{code}]")),
+                (Style::new(), format!("{:>5}", count.findings)),
+                (
+                    DIM,
+                    format!("in {}", pluralize(count.skills, "skill", "skills")),
+                ),
+                (Style::new(), code.description().to_owned()),
+            ]);
+        }
+        output.table(&table)
+    }
+}
+
+/// Returns whether a finding is listed even if there are many.
+fn is_grave(finding: &Diagnostic) -> bool {
+    finding.code.is_about_safety() || finding.severity == Severity::Error
+}
