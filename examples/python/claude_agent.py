@@ -1,8 +1,8 @@
 """Skills in an agent of the Claude Agent SDK.
 
-`python claude_agent.py` has a conversation with a scripted model on this computer, which prints what reaches it.
-`python claude_agent.py --real` has it with Claude; log in to Claude Code or set ANTHROPIC_API_KEY. The SDK runs the
-Claude Code that it comes with, or that of the variable SKILLFOLD_CLAUDE.
+`python claude_agent.py` talks to a scripted model on this computer, and prints what reaches it. `MODEL=sonnet` talks to
+Claude; log in to Claude Code or set ANTHROPIC_API_KEY. The SDK runs the Claude Code that it comes with, or that of the
+variable SKILLFOLD_CLAUDE.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ import asyncio
 import http.server
 import json
 import os
-import sys
 import tempfile
 import threading
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from claude_agent_sdk import (
     AssistantMessage,
@@ -27,9 +25,12 @@ from claude_agent_sdk import (
     create_sdk_mcp_server,
 )
 
-from skillfold import Session, Skills, views
+from scripted import MODEL, REQUESTS, example_skills, next_call, show
 
-skills = Skills.discover(bundled=Path(__file__).parent.parent / "skills")
+if TYPE_CHECKING:
+    from skillfold import Session, views
+
+skills = example_skills()
 
 
 def skill_options(session: Session, **options: Any) -> ClaudeAgentOptions:  # noqa: ANN401
@@ -58,7 +59,7 @@ def skill_options(session: Session, **options: Any) -> ClaudeAgentOptions:  # no
 
 
 class ScriptedModel(http.server.BaseHTTPRequestHandler):
-    """Speaks the Messages API and prints what it gets. It loads a skill if it is asked to, and says "ok" otherwise."""
+    """Speaks the Messages API, prints what it gets, and follows the script."""
 
     def do_POST(self) -> None:
         """Answer a request."""
@@ -68,11 +69,11 @@ class ScriptedModel(http.server.BaseHTTPRequestHandler):
         # Requests without tools are the client's own, such as for a title.
         if request.get("tools"):
             shown = [(message["role"], text) for message in request["messages"] for text in texts(message["content"])]
-            print("The model gets:", *(f"  {role}: {text[:100]!r}" for role, text in shown), sep="\n")
-            last_user = [text for role, text in shown if role == "user"][-1]
-            if last_user == "Load the skill for reviews":
-                block = {"type": "tool_use", "id": "toolu_1", "name": "mcp__skills__load_skill", "input": {}}
-                delta = {"type": "input_json_delta", "partial_json": '{"skill_id": "code-review"}'}
+            show(shown)
+            call = next_call([text for role, text in shown if role == "user"][-1])
+            if call:
+                block = {"type": "tool_use", "id": "toolu_1", "name": f"mcp__skills__{call[0]}", "input": {}}
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
         self.answer(request, block, delta)
 
     def answer(self, request: dict[str, Any], block: dict[str, Any], delta: dict[str, Any]) -> None:
@@ -121,7 +122,7 @@ async def converse(**options: Any) -> None:  # noqa: ANN401
     # A hook may add 10,000 characters. Longer instructions are named in a line, and the model loads them with a tool.
     session = skills.session(disclosure="triggered", breadcrumb=False, body_tokens=2_000)
     async with ClaudeSDKClient(skill_options(session, **options)) as client:
-        for request in ("What is 2+2?", "Greet Alice in French", "Load the skill for reviews"):
+        for request in REQUESTS:
             print(f"User: {request}")
             await client.query(request)
             async for message in client.receive_response():
@@ -133,8 +134,8 @@ async def converse(**options: Any) -> None:  # noqa: ANN401
 
 def main() -> None:
     """Run with the scripted model, or with Claude."""
-    if "--real" in sys.argv:
-        asyncio.run(converse())
+    if MODEL:
+        asyncio.run(converse(model=MODEL))
         return
     model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), ScriptedModel)
     threading.Thread(target=model.serve_forever, daemon=True).start()

@@ -1,14 +1,12 @@
 """Skills in an agent of the Google Agent Development Kit (ADK).
 
-`python google_adk.py` has a conversation with a scripted model, which prints what reaches it. `python google_adk.py
-gemini-2.5-flash` has it with a model of Google; set GOOGLE_API_KEY.
+`python google_adk.py` talks to a scripted model, and prints what reaches it. `MODEL=gemini-2.5-flash`, with
+GOOGLE_API_KEY, talks to a model of Google.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from google.adk.agents import LlmAgent
@@ -18,7 +16,7 @@ from google.adk.runners import InMemoryRunner
 from google.adk.tools.base_tool import BaseTool
 from google.genai import types
 
-from skillfold import Session, Skills, views
+from scripted import MODEL, REQUESTS, example_skills, next_call, show
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     from google.adk.models.llm_request import LlmRequest
     from google.adk.tools.tool_context import ToolContext
 
-skills = Skills.discover(bundled=Path(__file__).parent.parent / "skills")
+    from skillfold import Session, views
+
+skills = example_skills()
 
 
 def resumed(state: Any) -> Session:  # noqa: ANN401
@@ -73,7 +73,7 @@ class SkillTool(BaseTool):
 
 
 class ScriptedModel(BaseLlm):
-    """Prints what it gets. It loads a skill if it is asked to, and says "ok" otherwise."""
+    """Prints what it gets, and follows the script."""
 
     async def generate_content_async(
         self,
@@ -81,30 +81,31 @@ class ScriptedModel(BaseLlm):
         stream: bool = False,  # noqa: ARG002, FBT001, FBT002
     ) -> AsyncGenerator[LlmResponse, None]:
         """Answer a request."""
-        print("The model gets:")
-        for content in llm_request.contents:
-            for part in content.parts or []:
-                call, answer = part.function_call, part.function_response
-                text = f"{call.name} {call.args}" if call else str((answer.response if answer else None) or part.text)
-                print(f"  {content.role}: {text[:70]!r}")
-        part = types.Part(text="ok")
-        if (llm_request.contents[-1].parts or [part])[-1].text == "Load the skill for reviews":
-            part = types.Part.from_function_call(name="load_skill", args={"skill_id": "code-review"})
+        shown = [(str(content.role), text_of(part)) for content in llm_request.contents for part in content.parts or []]
+        show(shown)
+        call = next_call(shown[-1][1])
+        part = types.Part.from_function_call(name=call[0], args=dict(call[1])) if call else types.Part(text="ok")
         yield LlmResponse(content=types.ModelContent([part]))
+
+
+def text_of(part: types.Part) -> str:
+    """Return the text of a part: its own, or that of a call of a tool or its answer."""
+    call, answer = part.function_call, part.function_response
+    return f"{call.name} {call.args}" if call else str((answer.response if answer else None) or part.text)
 
 
 async def main() -> None:
     """Have a conversation of three requests."""
     agent = LlmAgent(
         name="helper",
-        model=sys.argv[1] if len(sys.argv) > 1 else ScriptedModel(model="scripted"),
+        model=MODEL or ScriptedModel(model="scripted"),
         instruction="You help.",
         before_model_callback=add_skills,
         tools=[SkillTool(tool) for tool in skills.session().tools()],
     )
     runner = InMemoryRunner(agent, app_name="example")
     conversation = await runner.session_service.create_session(app_name="example", user_id="me")
-    for request in ("What is 2+2?", "Greet Alice in French", "Load the skill for reviews"):
+    for request in REQUESTS:
         print(f"User: {request}")
         async for event in runner.run_async(
             user_id="me",
