@@ -56,6 +56,16 @@ def test_a_deep_agent_gets_instructions_only_when_needed(skills: Skills, model: 
     assert {"read_file", "task", "load_skill", "read_skill_resource"} <= {tool["name"] for tool in model.tools}
 
 
+def test_a_request_that_is_a_pair_gets_instructions_too(skills: Skills, model: ScriptedChatModel) -> None:
+    agent = deep_agent(model, SkillMiddleware(skills))
+    for request in ("What is 2+2?", "Fill in the tax form", "Fill in the tax form", "Write a letter"):
+        agent.invoke({"messages": [("user", request)]}, thread("a"))
+    assert [model.text(number).count(PDF) for number in range(4)] == [0, 1, 1, 1]
+    assert [model.text(number).count(MAIL) for number in range(4)] == [0, 0, 0, 1]
+    # Where the first request that needed them is.
+    assert [PDF in text for text in model.texts()][:5] == [False, False, False, True, False]
+
+
 def test_a_deep_agent_loads_a_skill_and_reads_its_file(skills: Skills, model: ScriptedChatModel) -> None:
     middleware = SkillMiddleware(skills)
     agent = deep_agent(model, middleware)

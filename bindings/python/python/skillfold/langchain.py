@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
@@ -50,7 +52,7 @@ class SkillState(AgentState[Any]):
     skill_texts: NotRequired[Annotated[Told, PrivateStateAttr]]
     """For the id of each message of the user, the text that precedes it in requests, or `None`.
 
-    For the id of a tool's answer that has instructions, an empty text.
+    For the id of a tool's answer that has instructions, an empty text. A message without an id has a digest.
     """
 
 
@@ -130,8 +132,8 @@ class SkillMiddleware(AgentMiddleware[SkillState, Any, Any]):
         told = _told(session, request.messages, known)
         again = told.get(_START)
         messages: list[AnyMessage] = [_message(again)] if again else []
-        for message in request.messages:
-            text = told.get(message.id) if message.id else None
+        for key, message in zip(_keys(request.messages), request.messages, strict=True):
+            text = told.get(key)
             messages += [_message(text), message] if text else [message]
         system = request.system_message
         if self._has_listing:
@@ -196,22 +198,40 @@ def _answer(session: Session, name: str, arguments: Mapping[str, object]) -> tup
 
 def _told(session: Session, messages: Sequence[AnyMessage], known: Told) -> Told:
     """Return what the model is told with each message, and record it in the session."""
-    present = {message.id for message in messages} | {_START}
+    keys = _keys(messages)
+    present = {*keys, _START}
     told = {key: text for key, text in known.items() if key in present}
     if any(text is not None for key, text in known.items() if key not in present):
         # The host removed texts that the model had.
         told = {**dict.fromkeys(told), _START: session.after_compaction().text}
-    for message in messages:
-        if message.id is None or message.id in told:
+    for key, message in zip(keys, messages, strict=True):
+        if key in told:
             continue
         if isinstance(message, HumanMessage) and message.additional_kwargs.get("lc_source") is None:
-            told[message.id] = session.turn([message]).text
+            told[key] = session.turn([message]).text
         elif (given := _given(message)) is not None:
-            told[message.id] = ""
+            told[key] = ""
             # The skill may have been removed since.
             with suppress(SkillfoldError):
                 session.load(given["given_skill"], given.get("arguments") or "")
     return told
+
+
+def _keys(messages: Sequence[AnyMessage]) -> list[str]:
+    """Return the id of each message. deepagents keeps messages that are given as pairs without one.
+
+    Those have a digest of their text, and which of the messages with this text they are.
+    """
+    seen: Counter[str] = Counter()
+    keys: list[str] = []
+    for message in messages:
+        key = message.id
+        if key is None:
+            digest = hashlib.sha256(message.text.encode("utf-8", "surrogatepass")).hexdigest()
+            seen[digest] += 1
+            key = f"{digest}-{seen[digest]}"
+        keys.append(key)
+    return keys
 
 
 def _given(message: AnyMessage) -> dict[str, str] | None:
