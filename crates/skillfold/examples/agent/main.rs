@@ -20,6 +20,7 @@ use skillfold::{Environment, Host, Session};
 
 use crate::model::{Model, REQUESTS, model};
 
+/// The skills of the repository.
 const SKILLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/skills");
 /// A model that only calls tools is stopped after this many calls.
 const MAX_STEPS: usize = 8;
