@@ -1,6 +1,6 @@
 //! Search by meaning with an embedding model of your own. This one knows nine words; replace `embed` by a call of yours.
 //!
-//! `cargo run --example custom_embedder`
+//! `cargo run -p skillfold --example custom_embedder`
 #![expect(clippy::print_stdout, reason = "the example prints what it did")]
 
 use std::sync::Arc;

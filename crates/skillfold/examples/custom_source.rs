@@ -1,7 +1,7 @@
 //! Skills from a place of your own: here an archive in memory, one run of bytes with an index, as in a tar file. The same
 //! trait serves a database or an object store.
 //!
-//! `cargo run --example custom_source`
+//! `cargo run -p skillfold --example custom_source`
 #![expect(clippy::print_stdout, reason = "the example prints what it did")]
 
 use std::collections::BTreeMap;

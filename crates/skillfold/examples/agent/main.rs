@@ -1,9 +1,9 @@
 //! An agent loop made by hand: it prints what the model gets with each request, and what the skills cost.
 //!
-//! `cargo run --example agent` talks to a scripted model, so no account is needed. For a real one, name a server on your
+//! `cargo run -p skillfold --example agent` talks to a scripted model, so no account is needed. For a real one, name a server on your
 //! machine that speaks the chat API of `OpenAI` over plain HTTP, as Ollama, llama.cpp, vLLM and LM Studio do:
 //!
-//! `MODEL=qwen3 OPENAI_BASE_URL=http://127.0.0.1:11434/v1 cargo run --example agent`
+//! `MODEL=qwen3 OPENAI_BASE_URL=http://127.0.0.1:11434/v1 cargo run -p skillfold --example agent`
 //!
 //! The loop needs one function of a model, `Model::answer`. For a model on the internet, write it with the HTTP client that
 //! your program has; there is none here, so that the example has no dependencies.
