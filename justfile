@@ -146,6 +146,10 @@ python-bench python="python3" file=corpus *options:
     {{python}} bench/python/run.py --corpus {{file}} --engine "${CARGO_TARGET_DIR:-target}/release/skillfold-bench" {{options}}
     {{python}} bench/python/memory.py
 
+# Draw docs/performance.md from bench/figures.json; `just plots --check` fails if a drawing or a source page differs
+plots *options:
+    python3 bench/plots.py {{options}}
+
 # Build the wheels for other systems into dist/wheels, and check them
 wheels *targets:
     packaging/wheels.sh {{targets}}
