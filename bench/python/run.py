@@ -2,7 +2,7 @@
 """Compares the Python package with the other libraries for skills on PyPI, in CPU time.
 
     pip install -r bench/python/requirements.txt skillfold
-    python bench/python/run.py [--corpus CORPUS] [--sizes 100,1000,10000] [--runs 7] [--json FILE] [--svg FILE]
+    python bench/python/run.py [--corpus CORPUS] [--sizes 100,1000,10000] [--runs 7] [--json FILE]
 
 `CORPUS` is a zstd file of JSON lines with `text`, one `SKILL.md` each; without it, skills are generated. The skills are
 the first in the order of their SHA-256 that every library accepts, and that have a name of their own. Each is a folder
@@ -36,7 +36,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import corpus
-import draw
 from libraries import CACHED, DISTRIBUTIONS, LIBRARIES
 
 Figures: TypeAlias = "dict[str, Any]"
@@ -84,8 +83,6 @@ def main() -> None:
         print(line)
     for goal in result["goals"]:
         print(f"goal: {goal['goal']}; measured {goal['measured']}: {goal['state']}")
-    if chosen.svg:
-        chosen.svg.write_text(draw.svg(result), encoding="utf-8")
     line = json.dumps(result)
     if chosen.json:
         chosen.json.write_text(f"{line}\n", encoding="utf-8")
@@ -102,7 +99,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=100, help="turns of a thread in each of the 15 pairs, default 100")
     parser.add_argument("--engine", type=Path, help="skillfold-bench, to compare with the engine alone")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--svg", type=Path)
     return parser.parse_args()
 
 
