@@ -14,7 +14,7 @@ fn page() -> String {
     let mut text = "# Diagnostics\n\nEvery finding has a code that is stable across releases. A severity may differ by profile: the rules of the \
                     specification\n(SF3xx) are errors in the profile `spec` and warnings in `lenient`, except those that are errors in both; in `spec` \
                     every repair\n(SF0xx and SF1xx) is an error too.\n\nThis page is made from the table in `crates/skillfold-core/src/codes.rs`: \
-                    `UPDATE_DOCS=1 cargo test -p skillfold-core codes`.\n\n| code | severity | meaning | what to do |\n|---|---|---|---|\n"
+                    `UPDATE_DOCS=1 cargo test -p skillfold-core codes`.\n\n| code | severity | meaning | hint |\n|---|---|---|---|\n"
         .to_owned();
     for code in Code::ALL {
         text += &format!(

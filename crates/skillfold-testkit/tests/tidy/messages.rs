@@ -35,7 +35,7 @@ fn every_message_is_listed() {
             let path = file.path.strip_prefix("crates/").unwrap_or(&file.path);
             writeln!(page, "\n## {path}\n").unwrap();
             for message in messages {
-                writeln!(page, "- {message}").unwrap();
+                writeln!(page, "- {}", as_text(&message)).unwrap();
             }
         }
     }
@@ -49,6 +49,12 @@ fn every_message_is_listed() {
              the difference"
         );
     }
+}
+
+/// Returns a message such that Markdown shows its tags and marks of headings instead of obeying them.
+fn as_text(message: &str) -> String {
+    let escape = if message.starts_with('#') { "\\" } else { "" };
+    format!("{escape}{}", message.replace('<', "\\<"))
 }
 
 /// Returns the literals of a file that read as sentences: three words or more.
@@ -107,4 +113,10 @@ fn a_message_is_told_from_other_literals() {
         messages(&file),
         ["Could not read `{}`: {}", "Say \"no\" to it"]
     );
+}
+
+#[test]
+fn a_message_is_shown_as_it_is() {
+    assert_eq!(as_text("<b>Skills</b> of a #"), "\\<b>Skills\\</b> of a #");
+    assert_eq!(as_text("## Available skills"), "\\## Available skills");
 }
