@@ -161,3 +161,18 @@ struct InjectionPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/observability.md")]
 struct ObservabilityPage;
+
+/// Runs the examples of the page on embedding.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct RustPage;
+
+/// Runs the example of the page on sources.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust-source.md")]
+struct SourcePage;
+
+/// Runs the example of the page on embedders.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust-embedder.md")]
+struct EmbedderPage;

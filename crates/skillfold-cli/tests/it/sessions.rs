@@ -187,6 +187,19 @@ fn session_of_the_guide_from_prompt_to_skill_is_what_happens() {
 }
 
 #[test]
+fn session_of_the_first_steps_is_what_happens() {
+    check("docs/first-steps.md", "//- person/app/.git/HEAD\n");
+}
+
+#[test]
+fn session_of_the_guide_to_a_skill_that_fires_is_what_happens() {
+    check(
+        "docs/guide-skill-that-fires.md",
+        "//- person/app/.git/HEAD\n",
+    );
+}
+
+#[test]
 fn session_of_the_examples_is_what_happens() {
     check_with_examples("examples/README.md");
 }
