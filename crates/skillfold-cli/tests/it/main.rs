@@ -20,6 +20,7 @@ mod hidden;
 mod hook;
 mod list;
 mod load;
+mod reference;
 mod revoke;
 mod search;
 mod serve;

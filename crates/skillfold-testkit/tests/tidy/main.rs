@@ -22,6 +22,8 @@ mod manifests;
 mod messages;
 mod modules;
 mod names;
+mod promises;
 mod public_types;
 mod requirements;
+mod variables;
 mod world;

@@ -79,7 +79,7 @@ fn false_rows(page: &str, proofs: &BTreeSet<String>) -> Vec<Finding> {
     findings
 }
 
-fn missing_proofs(proof: &str, proofs: &BTreeSet<String>) -> Vec<String> {
+pub(crate) fn missing_proofs(proof: &str, proofs: &BTreeSet<String>) -> Vec<String> {
     if backticked(proof).next().is_none() {
         return vec!["is proved by no test".to_owned()];
     }
@@ -90,7 +90,7 @@ fn missing_proofs(proof: &str, proofs: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Returns the commands of a menu as they are typed.
-fn commands(menu: &str) -> impl Iterator<Item = String> {
+pub(crate) fn commands(menu: &str) -> impl Iterator<Item = String> {
     let names = menu.lines().filter_map(|line| {
         let name = line.split([' ', ':']).next()?;
         (line.contains(':') && !name.is_empty() && !line.contains(":=")).then_some(name)
@@ -124,7 +124,7 @@ fn rows(page: &str) -> (Vec<Row<'_>>, Vec<Finding>) {
 }
 
 /// Returns the cells of a line of a table; none, if it is no such line. A bar after a backslash is a part of its cell.
-fn cells(line: &str) -> Vec<&str> {
+pub(crate) fn cells(line: &str) -> Vec<&str> {
     let line = line.trim();
     let Some(line) = line
         .strip_prefix('|')
