@@ -154,6 +154,10 @@ plots *options:
 wheels *targets:
     packaging/wheels.sh {{targets}}
 
+# Build the documentation as a book in dist/book, and check every link in it; needs mdBook 0.5.4
+book folder="dist/book":
+    python3 .ci/book.py {{folder}}
+
 # Lint the scripts, and the workflows, issue forms, formula and container that only other machines run
 packaging:
     bash .ci/packaging
