@@ -30,7 +30,11 @@ fn world() -> World {
 }
 
 /// Serves one client by stdin, and returns what it got, the ids that it was listed, and what people heard.
-pub(crate) fn serve(world: &World, arguments: &[&str], said: &str) -> (Vec<serde_json::Value>, String) {
+pub(crate) fn serve(
+    world: &World,
+    arguments: &[&str],
+    said: &str,
+) -> (Vec<serde_json::Value>, String) {
     let mut command = skillfold(&world.path("app"), &world.path("person"))
         .arg("serve")
         .args(arguments)
