@@ -76,8 +76,9 @@ install_nightly() {
     install_tool cargo-fuzz
 }
 
-install_strace() {
-    command -v strace >/dev/null || { apt-get -qq update && apt-get -qq install strace; } >/dev/null 2>&1
+# Installs a program of the system, named as its package.
+install_program() {
+    command -v "$1" >/dev/null || { apt-get -qq update && apt-get -qq install "$1"; } >/dev/null 2>&1
 }
 
 # Ignored tests need data, or a user subject to permissions: as root, drop the capabilities that bypass them.

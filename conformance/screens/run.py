@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import os
 import re
 import shlex
@@ -25,6 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 WORLD = Path(tempfile.gettempdir()) / "skillfold-screens"
 ROWS = 50
+SERVERS = itertools.count()
 NUMBERS = (68, 3000)
 WIDTHS = (80, 120)
 COMMANDS = [
@@ -48,7 +50,7 @@ COMMANDS = [
     "skillfold config",
     "skillfold config --explain",
     "skillfold setup vscode --project --dry-run",
-    "skillfold setup",
+    "skillfold setup < /dev/null",
     "skillfold stats",
     "skillfold nonsense",
     "skillfold show deploy-invoic-1",
@@ -78,7 +80,7 @@ def skill(number: int) -> tuple[str, str]:
         case 8:
             body += "\nRead [the rules](references/rules.md) and [the terms](references/terms.md).\n"
         case 9:
-            name = f"{verb}-the-{noun}-of-the-whole-department-and-of-its-suppliers-{number + 1}"[:64].rstrip("-")
+            name = f"{verb}-{number + 1}-the-{noun}-of-the-whole-department-and-its-suppliers"[:64].rstrip("-")
         case 10:
             extra = "disable-model-invocation: true\n"
         case 11:
@@ -113,33 +115,34 @@ def make_world(number: int) -> None:
     (queries / "eval_queries.json").write_text('[{"query": "Deploy invoice number 1 for the team", "should_trigger": true}]\n')
 
 
-def tmux(*words: str, folder: Path) -> str:
+def tmux(*words: str, folder: Path, server: str) -> str:
     """Run tmux with a server of its own in an empty environment."""
     environment = {"HOME": str(WORLD / "home"), "PATH": f"{folder}:/usr/bin:/bin", "TERM": "xterm", "LANG": "C.UTF-8"}
     run = subprocess.run(
-        ["tmux", "-L", f"screens{os.getpid()}", "-f", "/dev/null", *words], env=environment, check=True, capture_output=True, text=True
+        ["tmux", "-L", server, "-f", "/dev/null", *words], env=environment, check=True, capture_output=True, text=True
     )
     return run.stdout
 
 
 def screen(command: str, columns: int, folder: Path) -> tuple[str, list[str]]:
-    """Return the lines that a command leaves on the terminal, and those that the terminal had to wrap."""
+    """Return the lines that a command leaves on the terminal, and those that the terminal had to wrap; text of a skill is as it is."""
     done = WORLD / "done"
     done.unlink(missing_ok=True)
+    server = f"screens-{os.getpid()}-{next(SERVERS)}"
     script = f"clear; {command}; touch {done}; sleep 600"
     size = ["-x", str(columns), "-y", str(ROWS)]
-    tmux("new-session", "-d", *size, "-c", str(WORLD / "home" / "app"), f"sh -c {shlex.quote(script)}", folder=folder)
+    tmux("new-session", "-d", *size, "-c", str(WORLD / "home" / "app"), f"sh -c {shlex.quote(script)}", folder=folder, server=server)
     until = time.monotonic() + 120
     while not done.exists():
         if time.monotonic() > until:
             sys.exit(f"{command} did not end in 120 seconds")
         time.sleep(0.02)
     time.sleep(0.1)
-    shown = tmux("capture-pane", "-p", folder=folder)
-    joined = tmux("capture-pane", "-p", "-J", "-S", "-", folder=folder)
-    tmux("kill-server", folder=folder)
-    wrapped = [line for line in joined.splitlines() if width(line.rstrip()) > columns and not has_long_word(line, columns)]
-    return shown.rstrip().replace(str(WORLD / "home"), "/home/user") + "\n", wrapped
+    shown = tmux("capture-pane", "-p", folder=folder, server=server)
+    joined = tmux("capture-pane", "-p", "-J", "-S", "-", folder=folder, server=server)
+    tmux("kill-server", folder=folder, server=server)
+    wrapped = [line for line in joined.splitlines() if width(line.rstrip()) > columns and not has_long_word(line, columns) and "load" not in command]
+    return shown.rstrip().replace(str(WORLD / "home"), "/home/user").replace(str(folder), "/usr/bin") + "\n", wrapped
 
 
 def has_long_word(line: str, columns: int) -> bool:
@@ -161,7 +164,6 @@ def main() -> int:
     for number in NUMBERS:
         make_world(number)
         # The index is built once, so that no screen depends on how long that takes.
-        tmux("start-server", folder=folder)
         subprocess.run(
             [folder / "skillfold", "search", "report"], env={"HOME": str(WORLD / "home")}, cwd=WORLD / "home" / "app", check=True, capture_output=True
         )

@@ -16,7 +16,8 @@ use crate::arguments::{Doctor as Options, Global};
 use crate::failure::{EXIT_PROBLEMS, Failure};
 use crate::host;
 use crate::output::{
-    BAD, BOLD, DIM, GOOD, Output, WARN, paint, pluralize, print_findings, severity_style,
+    BAD, BOLD, DIM, GOOD, Output, WARN, format_finding, paint, pluralize, print_findings,
+    severity_style,
 };
 use crate::show;
 use crate::table::{Table, cut};
@@ -316,12 +317,21 @@ fn print_refused(skills: &Skills, all: bool, output: &mut Output) -> Result<(), 
     }
     output.line(paint(BOLD, "Broken"))?;
     let most = if all { usize::MAX } else { MAX_UNASKED };
+    let mut last_hint = "";
     for refused in refused.iter().take(most) {
         let root = catalog.roots()[refused.source].label();
         let folder = refused.folder.to_string();
         let path = format!("{}/{}", visible(root), visible(&folder));
         output.line(format!("  {path}  {}", paint(BAD, "found, refused")))?;
-        print_findings(&refused.diagnostics, INDENT, output)?;
+        for finding in &refused.diagnostics {
+            output.line(format!("{INDENT}{}", format_finding(finding)))?;
+            // Many have the same mistake.
+            if finding.hint() != last_hint {
+                let hint = paint(DIM, "hint");
+                output.line(format!("{INDENT}{hint}: {}", finding.hint()))?;
+                last_hint = finding.hint();
+            }
+        }
     }
     if refused.len() > most {
         output.line(format!(

@@ -14,11 +14,12 @@ use skillfold::core::text::hidden_characters;
 use skillfold::core::{Code, Diagnostic};
 use skillfold::view::{Document, printable_json};
 use terminal_size::terminal_size;
+use textwrap::core::display_width;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::progress;
-use crate::table::{Table, wrap_lines};
+use crate::table::{Table, wrap_at, wrap_lines};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -76,6 +77,16 @@ impl Output {
             None => line,
         };
         self.text(&format!("{line}\n"))
+    }
+
+    /// Prints a name and its value. On a terminal, what does not fit goes on below the value.
+    pub(crate) fn field(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        let line = format!("{name}  {value}");
+        let line = match self.columns {
+            Some(columns) => wrap_at(&line, display_width(name) + 2, columns),
+            None => line,
+        };
+        self.drawing(line)
     }
 
     /// Prints lines whose layout must stay, such as a drawn excerpt or a difference.

@@ -79,8 +79,10 @@ fn set_up_all(
                 Ok(Change::Declined) => output.say("Left as it is"),
                 Ok(_) => {}
                 Err(Failure::Engine(error)) => {
-                    output.say(format!("{}: {}", paint(BAD, "error"), error.with_cause()));
-                    failure = Some(error);
+                    // The last one is printed at the end, with its hint.
+                    if let Some(error) = failure.replace(error) {
+                        output.say(format!("{}: {}", paint(BAD, "error"), error.with_cause()));
+                    }
                 }
                 Err(other) => return Err(other),
             }
@@ -215,7 +217,7 @@ fn change_file(
 fn show_line(kind: DiffPart, line: &str, output: &mut Output) -> Result<(), Failure> {
     let line = line.replace('\t', "    ");
     let line = visible(&line);
-    output.show(match kind {
+    output.show_drawing(match kind {
         DiffPart::Head => paint(BOLD, line),
         DiffPart::Hunk => paint(DIM, line),
         DiffPart::Line(ChangeTag::Insert) => paint(GOOD, line),

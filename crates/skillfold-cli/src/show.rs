@@ -36,11 +36,7 @@ fn print(entry: &Entry<'_>, output: &mut Output) -> Result<(), Failure> {
     }
     output.line("")?;
     let mut row = |name: &str, value: Option<String>| match value {
-        Some(value) => output.line(format!(
-            "{}  {}",
-            paint(DIM, format!("{name:>13}")),
-            visible(&value)
-        )),
+        Some(value) => output.field(&paint(DIM, format!("{name:>13}")), &visible(&value)),
         None => Ok(()),
     };
     let list = |list: &[String]| (!list.is_empty()).then(|| list.join(", "));

@@ -36,7 +36,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
         rows.push(("Cost", cost_text(&skills)));
     }
     for (name, text) in rows {
-        output.line(format!("{}  {text}", paint(BOLD, format!("{name:7}"))))?;
+        output.field(&paint(BOLD, format!("{name:7}")), &text)?;
     }
     output.line("")?;
     let mut table = Table::indented(2);

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthChar;
 const MAX_PADDED_COLUMNS: usize = 40;
 
 /// The fewest columns that the last column of a table gets.
-const MIN_LAST_COLUMNS: usize = 24;
+const MIN_LAST_COLUMNS: usize = 32;
 
 /// The columns between two cells.
 const GAP: usize = 2;
@@ -126,7 +126,12 @@ pub(crate) fn wrap_lines(text: &str, columns: usize) -> Cow<'_, str> {
 
 fn wrap_line(line: &str, columns: usize) -> String {
     let indent = line.len() - line.trim_start_matches(' ').len();
-    let indent = " ".repeat((indent + 2).min(columns / 2));
+    wrap_at(line, indent + 2, columns)
+}
+
+/// Wraps a line between words; the rest starts at a column.
+pub(crate) fn wrap_at(line: &str, indent: usize, columns: usize) -> String {
+    let indent = " ".repeat(indent.min(columns / 2));
     // A word that is too long, such as a path, is left whole: it can be copied.
     let options = Options::new(columns)
         .subsequent_indent(&indent)

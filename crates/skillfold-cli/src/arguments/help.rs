@@ -135,9 +135,8 @@ skillfold cache clean",
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and nothing is wrong
-  1  done, and something is wrong: errors in a skill, a folder without one, a skill that
-     fails its `test`, or settings that `doctor` and `config` show and other commands would
-     not follow
+  1  done, and something is wrong: errors in a skill, a folder without one,
+     a skill that fails its `test`, or settings that cannot be followed
   2  the command line or a setting cannot be followed
   3  there is no such skill, file or folder
   4  refused: a rule forbids it, or the file is there already

@@ -43,22 +43,22 @@ pub(crate) struct Global {
         default_value = "."
     )]
     pub(crate) directory: PathBuf,
-    /// Search this folder of skills too: PATH, SCOPE=PATH or PLUGIN=PATH
+    /// Search this folder of skills too
     #[arg(long, global = true, hide = true, value_name = "ROOT")]
     pub(crate) root: Vec<String>,
-    /// Override a setting: KEY=VALUE, as in a settings file
+    /// Override a setting, for this run
     #[arg(long, global = true, hide = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Trust the skills of this project, for this run
     #[arg(long, global = true, hide = true)]
     pub(crate) trust_project: bool,
-    /// Print JSON; docs/schema/view-v1.json is its schema
+    /// Print JSON
     #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
-    /// Append events to this file as JSON lines; `-` is stderr
+    /// Append events to this file; `-` is stderr
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// When to use colours: auto (on a terminal, unless `NO_COLOR` is set), always, never
+    /// Use colours: auto, always or never
     #[arg(
         long,
         global = true,

@@ -172,8 +172,8 @@ fn all_commands(world: &World) -> Vec<Vec<String>> {
     while let Some(words) = commands.get(next).cloned() {
         let below = subcommands(&help(world, &words)).into_iter();
         let below: Vec<Vec<String>> = below.map(|name| [&*words, &[name]].concat()).collect();
-        commands.splice(next + 1..next + 1, below);
         next += 1;
+        commands.splice(next..next, below);
     }
     assert!(commands.len() > 20, "the help lists commands: {commands:?}");
     commands
