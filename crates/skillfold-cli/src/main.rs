@@ -10,7 +10,7 @@ mod table;
 
 mod output;
 
-mod report;
+mod print_failure;
 
 mod ask;
 mod chart;
@@ -27,6 +27,7 @@ mod files;
 mod hook;
 mod list;
 mod load;
+mod overlap;
 mod read;
 mod serve;
 mod setup;
@@ -39,6 +40,7 @@ mod why;
 mod doctor;
 mod init;
 mod new;
+mod page;
 mod prompt;
 mod search;
 mod status;
@@ -54,7 +56,7 @@ use clap_complete::CompleteEnv;
 use crate::arguments::{Arguments, Command, help};
 use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure};
 use crate::output::{BAD, DIM, Output, paint, printable};
-use crate::report::report;
+use crate::print_failure::print_failure;
 
 fn main() -> ExitCode {
     // A shell asks for completions through a variable, and nothing else runs then.
@@ -76,7 +78,7 @@ fn main() -> ExitCode {
             ExitCode::from(EXIT_FAILED)
         }
         Ok(code) => code,
-        Err(failure) => report(&failure, &mut output),
+        Err(failure) => print_failure(&failure, &mut output),
     };
     hook_or(matches!(arguments.command, Some(Command::Hook(_))), code)
 }
@@ -136,7 +138,9 @@ fn run(arguments: &Arguments, output: &mut Output) -> Result<ExitCode, Failure> 
         Command::Hook(options) => hook::run(global, options, output),
         Command::Check(options) => check::run(global, options, output),
         Command::Test(options) => evaluate::run(global, options, output),
+        Command::Overlap(options) => overlap::run(global, options, output),
         Command::Stats(options) => stats::run(global, options, output),
+        Command::Report(options) => page::run(global, options, output),
         Command::New(options) => new::run(global, options, output),
         Command::Init(options) => init::run(global, options, output),
         Command::Setup(options) => setup::run(global, options, output),

@@ -74,7 +74,8 @@ pub(crate) fn hook_log(global: &Global) -> Result<PathBuf, Failure> {
     })
 }
 
-fn read(
+/// Reads a log; `-` is stdin.
+pub(crate) fn read(
     global: &Global,
     file: &Path,
     period_length: PeriodLength,

@@ -82,6 +82,9 @@ mod cache_folder;
 mod check;
 mod evaluate;
 #[cfg(feature = "store")]
+mod generated_file;
+mod overlap;
+#[cfg(feature = "store")]
 mod scaffold;
 mod stats;
 
@@ -104,9 +107,12 @@ pub use evaluate::{
     Confusion, EvaluatedQuery, EvaluatedSkill, Evaluation, EvaluationFinding, QueryCounts,
     QueryMatch, TriggeredBy,
 };
+#[cfg(feature = "store")]
+pub use generated_file::{Overwrite, write_generated};
 pub use host::Host;
 #[cfg(feature = "exact-tokens")]
 pub use o200k::O200k;
+pub use overlap::{CrowdedTrigger, Overlap, Overlaps, Rival, SkillCopies};
 #[cfg(feature = "index")]
 pub use root_cache::RootCache;
 pub use roots::{FOLDERS, RootStatus, SearchedRoot};

@@ -8,7 +8,7 @@ use skillfold::core::catalog::nearest;
 use super::Arguments;
 
 /// Examples, by command.
-const EXAMPLES: [(&str, &str); 24] = [
+const EXAMPLES: [(&str, &str); 26] = [
     (
         "list",
         "\
@@ -77,6 +77,18 @@ skillfold test pdf --at-least 90",
         "\
 skillfold stats
 skillfold stats agent.jsonl --every 1000 --svg chart.svg",
+    ),
+    (
+        "overlap",
+        "\
+skillfold overlap
+skillfold overlap pdf --limit 5",
+    ),
+    (
+        "report",
+        "\
+skillfold report
+skillfold report skills.html --log agent.jsonl",
     ),
     (
         "new",

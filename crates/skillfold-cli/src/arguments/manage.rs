@@ -1,6 +1,6 @@
 //! Options of the commands that check, create and configure.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -77,6 +77,29 @@ pub(crate) struct Test {
     /// Pass a skill if this percentage of its queries is right
     #[arg(long, value_name = "PERCENT", default_value = "100", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) at_least: u8,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Overlap {
+    /// Only what concerns these skills, by id, name or folder name; all skills if none is named
+    #[arg(value_name = "ID", add = complete::skill_ids())]
+    pub(crate) ids: Vec<String>,
+    /// Show at most this many pairs, and groups of copies
+    #[arg(long, value_name = "NUMBER", default_value = "20", value_parser = number::positive::<NonZeroUsize>)]
+    pub(crate) limit: NonZeroUsize,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// The file, in HTML; `-` is stdout
+    #[arg(default_value = "skillfold-report.html")]
+    pub(crate) file: PathBuf,
+    /// The log to count uses in, written by `--trace` or a host's `TraceLines`; without it, the log of the hook
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// Replace the file even if this command did not write it
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]

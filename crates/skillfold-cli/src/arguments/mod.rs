@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::manage::{
-    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, ProfileName, Setup,
-    Stats, Test, Trust,
+    Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, Overlap,
+    ProfileName, Report, Setup, Stats, Test, Trust,
 };
 pub(crate) use self::use_skills::{
     Compose, Files, Hook, List, Load, LogLevel, Prompt, Read, Search, Serve, Show, Why,
@@ -123,8 +123,12 @@ pub(crate) enum Command {
     Check(Check),
     /// Run the trigger queries that skills ship, and show which skills are confused
     Test(Test),
+    /// Show which skills compete with each other, and why
+    Overlap(Overlap),
     /// Show from an agent's log how well skills are chosen over time
     Stats(Stats),
+    /// Write a page about the installed skills: what they cost, compete for, and are used
+    Report(Report),
     /// Create a new skill
     New(New),
     /// Prepare a project for skills: the folder, the settings file, trust

@@ -25,7 +25,7 @@ use crate::arguments::{Check, Format, Global, ProfileName};
 use crate::failure::{EXIT_PROBLEMS, Failure, exit_code};
 use crate::host;
 use crate::output::{Output, pluralize};
-use crate::report::say_error;
+use crate::print_failure::say_error;
 
 pub(crate) fn run(
     global: &Global,

@@ -20,6 +20,8 @@ mod hidden;
 mod hook;
 mod list;
 mod load;
+mod overlap;
+mod page;
 mod reference;
 mod revoke;
 mod search;

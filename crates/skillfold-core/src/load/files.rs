@@ -102,7 +102,8 @@ impl FileKind {
         }
     }
 
-    fn from_path(path: &str) -> Self {
+    /// Returns the kind of the file at a path inside a skill.
+    pub fn from_path(path: &str) -> Self {
         if path == SKILL_FILE {
             return Self::Instructions;
         }

@@ -113,6 +113,25 @@ pub(super) fn split_description<'t>(
     }
 }
 
+/// Returns the sentences of a description that say what the skill is for. Sentences that say what it is not for, or that
+/// refer to another skill, are left out.
+///
+/// ```
+/// use skillfold_core::search::purpose_sentences;
+///
+/// let description = "Fills in forms. Do not use for tables. For letters, use `mail`.";
+/// assert_eq!(purpose_sentences(description), ["Fills in forms."]);
+/// ```
+pub fn purpose_sentences(description: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    split_description(description, |text, field| {
+        if field == SearchField::Description && !text.trim().is_empty() {
+            found.push(text.trim());
+        }
+    });
+    found
+}
+
 /// Returns the sentences of a text. A sentence ends at a line break, or at punctuation followed by whitespace.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {

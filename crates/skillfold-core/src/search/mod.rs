@@ -28,6 +28,7 @@ pub(crate) mod index;
 pub use bm25f::CorpusStatistics;
 pub use document::{Document, DocumentBuilder, DocumentTexts};
 pub use embedding::{Embedder, QuantizedVector};
+pub use fields::purpose_sentences;
 pub use index::{SearchCoverage, SearchHit, SearchIndex, SearchResults};
 pub use query::{Query, WeightedQuery};
 pub use rank::{MAX_CANDIDATES, Ranked};

@@ -24,7 +24,8 @@ use skillfold_index::VectorCache;
 
 #[cfg(feature = "index")]
 use crate::snapshot_index::disk::DiskSnapshotIndex;
-use crate::snapshot_index::hits::{Hits, RankedId};
+use crate::snapshot_index::hits::Hits;
+pub(crate) use crate::snapshot_index::hits::RankedId;
 #[cfg(feature = "index")]
 use crate::snapshot_index::rebuild::WriteTurn;
 use crate::snapshot_index::resources::CachedEmbedder;

@@ -8,6 +8,7 @@ mod check;
 mod client_prompt;
 mod composed;
 mod evaluation;
+mod overlap;
 mod search;
 mod settings;
 mod setup;
@@ -34,6 +35,7 @@ pub use doctor::{Doctor, DoctorSummary, HookState, RootCacheState, RootState, Sk
 pub use evaluation::{
     ConfusedPair, EvaluationSummary, EvaluationView, SkillEvaluation, WrongQuery,
 };
+pub use overlap::{CopiesView, CrowdedTriggerView, OverlapPair, OverlapView};
 pub use search::{FoundSkill, SearchView, SnippetText};
 pub use settings::{SettingProblem, SettingRow, SettingsView};
 pub use setup::{Setup, SetupFile};
@@ -96,6 +98,8 @@ pub enum Document {
     Check(Check),
     /// The results of trigger queries.
     Evaluation(EvaluationView),
+    /// Skills that compete with each other.
+    Overlap(OverlapView),
     /// The roots and skills that were found, with their status and problems.
     Doctor(Doctor),
     /// Activity counters since the skills were first discovered.

@@ -18,6 +18,7 @@ mod load;
 mod load_skill;
 mod meaning;
 mod model;
+mod overlap;
 mod race;
 mod reads;
 #[cfg(feature = "index")]

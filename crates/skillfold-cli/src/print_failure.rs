@@ -11,7 +11,7 @@ use crate::failure::{EXIT_FAILED, EXIT_USAGE, Failure, exit_code};
 use crate::output::{BAD, DIM, Output, format_finding, paint};
 
 /// Prints the failure and returns its exit code.
-pub(crate) fn report(failure: &Failure, output: &mut Output) -> ExitCode {
+pub(crate) fn print_failure(failure: &Failure, output: &mut Output) -> ExitCode {
     match failure {
         // The reader closed the pipe, which is not an error.
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
