@@ -29,7 +29,7 @@ const REQUESTS: [&str; 6] = [
 
 /// What the page shows.
 pub(super) struct Facts<'a> {
-    /// The folder that the command works in.
+    /// The name of the folder that the command works in.
     pub(super) directory: String,
     pub(super) catalog: &'a Catalog,
     /// What each skill costs, the largest first.

@@ -158,15 +158,20 @@ impl Html {
         for row in rows {
             self.raw("<tr>");
             for (index, (cell, column)) in row.iter().zip(columns).enumerate() {
-                let (open, close) = if index == 0 {
-                    ("<th scope=\"row\"", "</th>")
+                if index == 0 {
+                    self.raw("<th scope=\"row\"");
+                    self.class(column.class);
+                    self.cell(cell);
+                    self.raw("</th>");
                 } else {
-                    ("<td", "</td>")
-                };
-                self.raw(open);
-                self.class(column.class);
-                self.cell(cell);
-                self.raw(close);
+                    // On a narrow screen the head of the table is not beside the cell.
+                    self.raw("<td data-label=\"");
+                    self.raw(column.head);
+                    self.raw("\"");
+                    self.class(column.class);
+                    self.cell(cell);
+                    self.raw("</td>");
+                }
             }
             self.raw("</tr>\n");
         }
@@ -185,7 +190,11 @@ impl Html {
 
     fn cell(&mut self, cell: &Cell) {
         match cell {
-            Cell::Text(text) => self.prose(text),
+            Cell::Text(text) => {
+                self.raw("<span>");
+                self.prose(text);
+                self.raw("</span>");
+            }
             Cell::Lines(lines) => {
                 self.raw("<ul>");
                 for line in lines {

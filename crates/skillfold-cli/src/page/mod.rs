@@ -37,7 +37,7 @@ pub(crate) fn run(
     let log = read_log(global, options)?;
     let environment = host::environment(global)?;
     let (directory, catalog) = (environment.directory(), skills.catalog());
-    let facts = Facts::gather(&skills, &catalog, display_path(directory), log)?;
+    let facts = Facts::gather(&skills, &catalog, folder_name(directory), log)?;
     let page = render(&facts);
     if is_stdout {
         output.text(&page)?;
@@ -74,4 +74,10 @@ fn read_log(global: &Global, options: &Report) -> Result<Option<(PathBuf, Stats)
     };
     let stats = stats::read(global, &log, PeriodLength::Day)?;
     Ok(Some((log, stats)))
+}
+
+/// Returns the name of a folder without the path to it: a page may be shown to others.
+fn folder_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
 }

@@ -23,7 +23,7 @@ const MAX_FINDINGS: usize = 5;
 const STYLE: &str = include_str!("style.css");
 /// The policy of the page: nothing is loaded or run, and only the style with this hash is used.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-     style-src 'sha256-xEL1DcOhx6t4g7cIKIhGoXtL3/iSPMPoNJX6oKfjFfc='; base-uri 'none'; form-action 'none'\">\n";
+     style-src 'sha256-Yzhq83ojO+azsdLTavXPQGKXHfCkcWwJ5FCINmj7Uh8='; base-uri 'none'; form-action 'none'\">\n";
 
 /// The sections, in order: the id and the heading.
 const SECTIONS: [(&str, &str); 7] = [
@@ -66,7 +66,7 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
     );
     html.raw("<header>\n<h1>Skillfold report</h1>\n");
     html.paragraph(&format!(
-        "The skills that are found from `{}`, by skillfold {}",
+        "The skills that are found in the folder `{}`, by skillfold {}",
         facts.directory,
         env!("CARGO_PKG_VERSION")
     ));
