@@ -121,14 +121,19 @@ pub(crate) fn reasons(pair: &Pair) -> Vec<String> {
     }
     if !pair.words.is_empty() {
         let words: Vec<_> = pair.words.iter().map(|word| visible(word)).collect();
-        reasons.push(format!("both speak of: {}", words.join(", ")));
+        let words = words.join(", ");
+        reasons.push(if pair.is_tied {
+            format!("a request that only says {words} may find either")
+        } else {
+            format!("both speak of: {words}")
+        });
     }
     reasons
 }
 
 /// Returns what to do about two skills that compete.
 pub(crate) fn advice(pair: &Pair) -> &'static str {
-    let is_found = pair.rivals.iter().any(|rival| *rival != Rival::Behind);
+    let is_found = pair.is_tied || pair.rivals.iter().any(|rival| *rival != Rival::Behind);
     match (is_found, pair.triggers.is_empty()) {
         (false, _) => "take the triggers out of one of them",
         (true, _) if pair.similarity >= SAME_TOPIC => {

@@ -89,6 +89,7 @@ fn overlap_of_one_skill_is_compared_even_if_no_model_gets_it() {
             "pdf",
             "fills"
           ],
+          "tied": false,
           "second_is": "ahead",
           "first_request": "Fills in PDF forms.",
           "first_is": "behind"

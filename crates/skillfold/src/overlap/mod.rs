@@ -39,6 +39,8 @@ const MIN_CONFIDENCE: f32 = 0.15;
 const MAX_HITS: usize = 20;
 /// The share of a skill's confidence from which on another one is nearly as likely.
 const CLOSE_SHARE: f32 = 0.5;
+/// Minimum shared words that could be a request.
+const MIN_TIED_WORDS: usize = 2;
 /// Maximum shared words of a pair.
 const MAX_WORDS: usize = 6;
 /// Maximum characters of a shared word; longer ones are sentences of a script without spaces.
@@ -80,6 +82,8 @@ pub struct Overlap {
     pub rivals: [Rival; 2],
     /// The sentence of each description that shows it; `None` if the other skill is behind.
     pub requests: [Option<String>; 2],
+    /// Whether a request of `words` alone finds one of them first and the other nearly as likely.
+    pub is_tied: bool,
 }
 
 /// Where search ranks another skill for a request in a skill's own words.
@@ -129,7 +133,7 @@ impl Overlap {
     /// Orders pairs by what a request gets wrong: one that finds the other skill first is worse than a close one.
     fn level(&self) -> usize {
         let rivals = self.rivals.iter().map(|rival| *rival as usize);
-        rivals.sum::<usize>() + usize::from(!self.triggers.is_empty())
+        rivals.sum::<usize>() + usize::from(!self.triggers.is_empty()) + usize::from(self.is_tied)
     }
 }
 
@@ -138,7 +142,7 @@ impl Skills {
     /// that share triggers, and copies. At most `limit` pairs and groups of copies are returned.
     ///
     /// The requests are the first sentences of each description that say what the skill is for. A whole description is
-    /// no request: nothing answers it better than its own skill.
+    /// no request: nothing answers it better than its own skill. The words that two skills share are a request too.
     ///
     /// All skills that a model may see are compared. With `ids`, only what concerns these is returned, and they are
     /// compared even if a model may not see them. The first search builds the index, as [`search`](Self::search) does;
@@ -182,13 +186,9 @@ impl Skills {
         let mut pairs = comparison.ask(candidates, &is_compared);
         let (competing, copy_groups) = (pairs.len(), groups.len());
         pairs.truncate(limit);
-        let pairs = pairs.into_iter().map(|(pair, overlap)| Overlap {
-            words: comparison.shared_words(pair),
-            ..overlap
-        });
         groups.truncate(limit);
         Ok(Overlaps {
-            pairs: pairs.collect(),
+            pairs,
             copies: groups.iter().map(|group| SkillCopies::new(group)).collect(),
             crowded: comparison.crowded(&is_wanted),
             competing,
@@ -319,7 +319,7 @@ impl<'a> Comparison<'a> {
         &self,
         pairs: impl Iterator<Item = ((usize, usize), f32)>,
         may_see: &dyn Fn(&Entry<'_>) -> bool,
-    ) -> Vec<((usize, usize), Overlap)> {
+    ) -> Vec<Overlap> {
         let mut frequencies: HashMap<&str, usize> = HashMap::new();
         for sentence in self.skills.iter().flat_map(sentences) {
             *frequencies.entry(sentence).or_default() += 1;
@@ -346,27 +346,51 @@ impl<'a> Comparison<'a> {
             let shared = self.triggers[one].intersection(&self.triggers[other]);
             let ((first, first_request), (second, second_request)) =
                 (rival(one, other), rival(other, one));
+            let words = self.shared_words(one, other);
+            let ids = [one, other].map(|skill| self.skills[skill].id());
             let overlap = Overlap {
-                ids: [one, other].map(|skill| self.skills[skill].id().into()),
+                is_tied: self.is_tied(ids, &words, may_see),
+                ids: ids.map(Into::into),
                 similarity,
-                words: Vec::new(),
+                words,
                 triggers: shared.cloned().collect(),
                 rivals: [first, second],
                 requests: [first_request, second_request],
             };
             if overlap.level() > 0 {
-                competing.push(((one, other), overlap));
+                competing.push(overlap);
             }
         }
-        competing.sort_by(|(_, a), (_, b)| {
+        competing.sort_by(|a, b| {
             let by_level = b.level().cmp(&a.level());
             by_level.then(b.similarity.total_cmp(&a.similarity))
         });
         competing
     }
 
+    /// Returns whether a request of some words finds one of two skills first and the other nearly as likely.
+    fn is_tied(
+        &self,
+        ids: [&str; 2],
+        words: &[String],
+        may_see: &dyn Fn(&Entry<'_>) -> bool,
+    ) -> bool {
+        if words.len() < MIN_TIED_WORDS {
+            return false;
+        }
+        let hits = self
+            .index
+            .search(&words.join(" "), MAX_HITS, may_see)
+            .1
+            .ranked;
+        let is_first = hits.first().is_some_and(|hit| ids.contains(&&*hit.id));
+        let [one, other] = ids;
+        let ranks = [[one, other], [other, one]].map(|ids| rank_of_rival(&hits, ids));
+        is_first && !ranks.contains(&Rival::Behind)
+    }
+
     /// Returns the words that make two skills similar, as the first spells them.
-    fn shared_words(&self, (one, other): (usize, usize)) -> Vec<String> {
+    fn shared_words(&self, one: usize, other: usize) -> Vec<String> {
         let manifest = self.skills[one].manifest();
         let texts = [manifest.name().as_str(), manifest.description()];
         let tags = manifest.tags().iter().map(|tag| &**tag);

@@ -39,6 +39,8 @@ pub struct OverlapPair {
     pub similarity: f32,
     /// The words that make them similar, at most six.
     pub words: Vec<String>,
+    /// Whether a request of these words alone finds one of them first and the other nearly as likely.
+    pub tied: bool,
     /// The triggers that both have, in lower case; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<String>,
@@ -85,6 +87,7 @@ impl OverlapView {
             second: pair.ids[1].to_string(),
             similarity: round_confidence(pair.similarity),
             words: pair.words.clone(),
+            tied: pair.is_tied,
             triggers: pair.triggers.clone(),
             second_is: pair.rivals[0].as_str().to_owned(),
             first_is: pair.rivals[1].as_str().to_owned(),

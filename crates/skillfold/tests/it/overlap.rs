@@ -45,7 +45,8 @@ fn show(overlaps: &Overlaps) -> String {
         let (words, triggers) = (pair.words.join(" "), pair.triggers.join(", "));
         writeln!(
             shown,
-            "{one} ~ {other}: {rival}, {back}; words: {words}; triggers: {triggers}"
+            "{one} ~ {other}: {rival}, {back}, tied: {}; words: {words}; triggers: {triggers}",
+            pair.is_tied
         )
         .unwrap();
         for request in pair.requests.iter().flatten() {
@@ -71,9 +72,9 @@ const OFFICE: &str = "
 #[test]
 fn pairs_are_found_by_their_words_and_their_triggers() {
     insta::assert_snapshot!(check(OFFICE, &[]), @"
-    filler ~ pdf-forms: ahead, behind; words: forms pdf fills; triggers: 
+    filler ~ pdf-forms: ahead, behind, tied: false; words: forms pdf fills; triggers: 
         Fills in PDF forms.
-    letters ~ mail: behind, behind; words: inbox; triggers: inbox
+    letters ~ mail: behind, behind, tied: false; words: inbox; triggers: inbox
     5 compared, 2 compete
     ");
 }
@@ -81,7 +82,7 @@ fn pairs_are_found_by_their_words_and_their_triggers() {
 #[test]
 fn only_what_concerns_the_named_skills_is_returned() {
     insta::assert_snapshot!(check(OFFICE, &["mail"]), @"
-    mail ~ letters: behind, behind; words: inbox; triggers: inbox
+    mail ~ letters: behind, behind, tied: false; words: inbox; triggers: inbox
     5 compared, 1 compete
     ");
     let error = skills(OFFICE).overlaps(&["mial"], 10).unwrap_err();
@@ -110,7 +111,7 @@ fn skills_that_no_model_sees_do_not_compete_unless_they_are_named() {
     ";
     insta::assert_snapshot!(check(text, &[]), @"1 compared, 0 compete");
     insta::assert_snapshot!(check(text, &["off"]), @"
-    off ~ pdf-form-fields: ahead, behind; words: field forms pdf fills; triggers: 
+    off ~ pdf-form-fields: ahead, behind, tied: false; words: field forms pdf fills; triggers: 
         Fills in PDF forms, field by field.
     2 compared, 1 compete
     ");
