@@ -33,15 +33,12 @@ pub(crate) fn write_failed() -> bool {
 
 /// Installs the log subscribers that the arguments ask for.
 pub(crate) fn init(arguments: &Arguments) -> Result<(), Failure> {
-    let mut layers: Vec<BoxedLayer> = Vec::new();
+    let mut layers: Vec<BoxedLayer> = progress::layer().into_iter().collect();
     if let Some(file) = &arguments.global.trace {
         layers.push(json_layer(file)?);
     }
     if let Some(Command::Serve(serve)) = &arguments.command {
         layers.push(text_layer(serve.log));
-    }
-    if let Some(layer) = progress::layer() {
-        layers.push(layer);
     }
     if layers.is_empty() {
         return Ok(());

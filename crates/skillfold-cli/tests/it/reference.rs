@@ -21,15 +21,10 @@ const SETTINGS_HEAD: &str = "| key | what | form | default | a project may set i
 fn reference_of_commands_is_what_their_help_says() {
     let world = World::new("");
     let mut page = "# Commands and options\n\nThe help of every command. [The command](../command.md) explains each, with examples. Every command also takes the \
-                    [global\noptions](#skillfold).\n\nGenerated: `UPDATE_DOCS=1 cargo test -p skillfold-cli reference`.\n"
+                    [options of\nall commands](#skillfold).\n\nGenerated: `UPDATE_DOCS=1 cargo test -p skillfold-cli reference`.\n"
         .to_owned();
     for words in all_commands(&world) {
         let help = help(&world, &words);
-        let help = if words.is_empty() {
-            help
-        } else {
-            without_global_options(&help)
-        };
         let name = ["skillfold".to_owned()].into_iter().chain(words);
         let name = name.collect::<Vec<_>>().join(" ");
         write!(page, "\n## {name}\n\n```text\n{help}```\n").unwrap();
@@ -184,9 +179,8 @@ fn subcommands(help: &str) -> Vec<String> {
     let lines = lines.take_while(|line| line.starts_with("  "));
     // A long description goes on in the next line, which is indented further.
     let names = lines.filter(|line| !line.starts_with("   "));
-    names
-        .map(|line| line.split_whitespace().next().unwrap().to_owned())
-        .collect()
+    let names = names.map(|line| line.split_whitespace().next().unwrap().to_owned());
+    names.filter(|name| name != "help").collect()
 }
 
 fn help(world: &World, words: &[String]) -> String {
@@ -195,20 +189,6 @@ fn help(world: &World, words: &[String]) -> String {
     help.lines()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
-}
-
-fn without_global_options(help: &str) -> String {
-    let (before, after) = help.split_once("\nGlobal options:\n").unwrap();
-    let after = after.lines().skip_while(|line| {
-        let is_heading = !line.is_empty() && !line.starts_with(' ');
-        !is_heading
-    });
-    let after: String = after.map(|line| format!("{line}\n")).collect();
-    if after.is_empty() {
-        before.to_owned()
-    } else {
-        format!("{before}\n{after}")
-    }
 }
 
 fn compare(page: &str, is: &str) {

@@ -10,8 +10,14 @@ use crate::tree::{File, file};
 const READER: &str = "crates/skillfold/src/environment.rs";
 const PAGE: &str = "docs/reference/variables.md";
 
-/// Variables that a dependency reads: they decide about colours.
-const OF_DEPENDENCIES: [&str; 4] = ["CLICOLOR", "CLICOLOR_FORCE", "NO_COLOR", "TERM"];
+/// Variables that a dependency reads: they decide about colours, or ask for completions.
+const OF_DEPENDENCIES: [&str; 5] = [
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "NO_COLOR",
+    "SKILLFOLD_COMPLETE",
+    "TERM",
+];
 
 #[test]
 fn variables_are_in_the_reference() {
