@@ -106,7 +106,7 @@ try {
         await page.goto(address);
         // Runs outside the page's own scripts, which are off or forbidden.
         problems.push(...(await page.evaluate(faults, width)).map((fault) => `${name}: ${fault}`));
-        const height = { "light-1280": 1330, "dark-360": 1700 }[`${colorScheme}-${width}`];
+        const height = { "light-1280": 1000, "dark-360": 1700 }[`${colorScheme}-${width}`];
         if (options.pictures && javaScriptEnabled && height) {
           const path = join(options.pictures, `report-${colorScheme}.png`);
           await page.screenshot({ path, fullPage: true, clip: { x: 0, y: 0, width, height } });

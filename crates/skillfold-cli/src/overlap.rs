@@ -45,7 +45,7 @@ fn print(overlaps: &Overlaps, output: &mut Output) -> Result<(), Failure> {
     for copies in &overlaps.copies {
         output.line(paint(BOLD, list(&copies.ids, "and")))?;
         output.line(format!("   {}", copies_reason(copies)))?;
-        output.line(format!("   {hint}: {COPIES_HINT}"))?;
+        output.line(format!("   {hint}: {}", copies_advice(copies)))?;
     }
     for (number, pair) in overlaps.pairs.iter().enumerate() {
         let [one, other] = pair.ids.each_ref().map(|id| visible(id));
@@ -66,9 +66,14 @@ fn print(overlaps: &Overlaps, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What to do about copies.
-pub(crate) const COPIES_HINT: &str =
-    "keep one; remove the others, or name them in the setting `disable`";
+/// Returns what to do about copies.
+pub(crate) fn copies_advice(copies: &SkillCopies) -> &'static str {
+    if copies.same_instructions {
+        "keep one; remove the others, or name them in the setting `disable`"
+    } else {
+        "say in each description what its instructions are for, or keep one"
+    }
+}
 
 /// Returns what is the same in copies.
 pub(crate) fn copies_reason(copies: &SkillCopies) -> String {

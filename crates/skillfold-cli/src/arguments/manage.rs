@@ -90,7 +90,7 @@ pub(crate) struct Overlap {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Report {
+pub(crate) struct ReportPage {
     /// The file, in HTML; `-` is stdout
     #[arg(default_value = "skillfold-report.html")]
     pub(crate) file: PathBuf,

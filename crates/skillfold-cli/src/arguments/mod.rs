@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::manage::{
     Cache, CacheAction, Check, Config, ConfigAction, Doctor, Format, Init, New, Overlap,
-    ProfileName, Report, Setup, Stats, Test, Trust,
+    ProfileName, ReportPage, Setup, Stats, Test, Trust,
 };
 pub(crate) use self::use_skills::{
     Compose, Files, Hook, List, Load, LogLevel, Prompt, Read, Search, Serve, Show, Why,
@@ -128,7 +128,7 @@ pub(crate) enum Command {
     /// Show from an agent's log how well skills are chosen over time
     Stats(Stats),
     /// Write a page about the installed skills: what they cost, compete for, and are used
-    Report(Report),
+    Report(ReportPage),
     /// Create a new skill
     New(New),
     /// Prepare a project for skills: the folder, the settings file, trust

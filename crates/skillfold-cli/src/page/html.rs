@@ -18,9 +18,15 @@ pub(super) struct Html(String);
 
 /// A column of a table.
 pub(super) struct Column {
-    pub(super) head: &'static str,
+    head: &'static str,
     /// The class of its cells.
-    pub(super) class: &'static str,
+    class: &'static str,
+}
+
+impl Column {
+    pub(super) const fn new(head: &'static str, class: &'static str) -> Self {
+        Self { head, class }
+    }
 }
 
 /// A cell of a table.
@@ -242,7 +248,7 @@ pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);

@@ -4,6 +4,8 @@ mod html;
 
 mod facts;
 
+mod skill_lists;
+
 mod sections;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 use skillfold::view::{Document, WrittenFile};
 use skillfold::{Overwrite, PeriodLength, Stats, write_generated};
 
-use crate::arguments::{Global, Report};
+use crate::arguments::{Global, ReportPage};
 use crate::failure::Failure;
 use crate::host;
 use crate::output::{Output, display_path, pluralize};
@@ -25,7 +27,7 @@ const STDOUT: &str = "-";
 
 pub(crate) fn run(
     global: &Global,
-    options: &Report,
+    options: &ReportPage,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let is_stdout = options.file.as_os_str() == STDOUT;
@@ -64,7 +66,7 @@ pub(crate) fn run(
 }
 
 /// Reads the log that was named, or that of the hook if it is kept.
-fn read_log(global: &Global, options: &Report) -> Result<Option<(PathBuf, Stats)>, Failure> {
+fn read_log(global: &Global, options: &ReportPage) -> Result<Option<(PathBuf, Stats)>, Failure> {
     let log = match &options.log {
         Some(log) => Some(log.clone()),
         None => stats::hook_log(global).ok(),

@@ -4,7 +4,7 @@ use crate::command::World;
 
 fn world() -> World {
     World::new(
-        r#"
+        r"
         //- person/.agents/skills/pdf-forms/SKILL.md
         ---
         name: pdf-forms
@@ -37,7 +37,7 @@ fn world() -> World {
         description: Fills in PDF forms.
         ---
         Fill it in.
-        "#,
+        ",
     )
 }
 

@@ -115,7 +115,7 @@ fn page_says_what_is_installed_and_what_is_wrong() {
     project:mail | untrusted | 11 | 0 | 0 |  |
     off | disabled | 8 | 0 | 0 |  |
     Skills that compete
-    These skills compete for the same requests. They were found by their own words: a sentence of one description, as a request, finds the other skill, or both have the same triggers.
+    These skills compete for the same requests. They were found by their own words: a sentence of one description, as a request, finds the other skill, the words that they share find either, or both have the same triggers.
     Pairs that compete, the worst first
     Skills | Why | What to do |
     letters; mail;  | both have the trigger send a mail; both speak of: mail, send;  | take the triggers out of one of them |
@@ -280,20 +280,13 @@ fn nothing_in_a_skill_becomes_markup_or_hides() {
 fn page_loads_nothing() {
     let page = world().data(&["report", "-"]);
     for forbidden in [
-        "src=", "url(", "@import", "<link", "<iframe", "<object", "<form", "http:", "https:",
-        " style=", " on",
+        "src=", "url(", "@import", "<link", "<iframe", "<object", "<form", " style=",
     ] {
-        let body = &page[page.find("<style>").unwrap()..];
-        let markup = body.split('<').map(|tag| tag.split('>').next().unwrap());
-        let style = &page[page.find("<style>").unwrap()..page.find("</style>").unwrap()];
-        let mut texts = markup.chain([style]);
-        assert!(
-            forbidden == " on" || !texts.any(|text| text.contains(forbidden)),
-            "{forbidden}"
-        );
+        assert!(!page.contains(forbidden), "{forbidden}");
     }
-    let targets: Vec<_> = page.split("href=\"").skip(1).collect();
-    assert!(targets.iter().all(|target| target.starts_with('#')));
+    let mut targets = page.split("href=\"").skip(1);
+    assert!(targets.all(|target| target.starts_with('#')));
+    assert!(page.contains("content=\"default-src 'none'; style-src 'sha256-"));
 }
 
 #[test]

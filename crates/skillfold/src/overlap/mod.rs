@@ -152,14 +152,14 @@ impl Skills {
     /// # use skillfold::{Environment, Host, core::MemorySource};
     /// let skill = |name, what| format!("---\nname: {name}\ndescription: {what}\n---\n");
     /// let source = MemorySource::new([
-    ///     ("pdf/SKILL.md", skill("pdf", "Fills in PDF forms")),
-    ///     ("forms/SKILL.md", skill("forms", "Fills in forms of any kind, such as PDF forms")),
+    ///     ("filler/SKILL.md", skill("filler", "Fills in PDF forms")),
+    ///     ("pdf-forms/SKILL.md", skill("pdf-forms", "Fills in PDF forms and checks each field of the form")),
     ///     ("mail/SKILL.md", skill("mail", "Writes letters")),
     /// ]);
     /// let skills = Host::new(Environment::new("/nowhere")).bundled("built in", source).discover()?;
     /// let overlaps = skills.overlaps(&[], 10)?;
     /// assert_eq!(overlaps.pairs.len(), 1);
-    /// assert_eq!(overlaps.pairs[0].ids.each_ref().map(|id| &**id), ["forms", "pdf"]);
+    /// assert_eq!(overlaps.pairs[0].ids.each_ref().map(|id| &**id), ["filler", "pdf-forms"]);
     /// # Ok::<(), skillfold::core::Error>(())
     /// ```
     pub fn overlaps(&self, ids: &[&str], limit: usize) -> Result<Overlaps, Error> {
@@ -207,13 +207,11 @@ fn groups_of_copies<'a>(entries: &[Entry<'a>]) -> Vec<Vec<Entry<'a>>> {
         let manifest = entry.manifest();
         let words: Vec<&str> = manifest.description().split_whitespace().collect();
         let says = (words.join(" "), triggers(manifest).collect());
-        match positions.get(&says) {
-            Some(position) => groups[*position].push(*entry),
-            None => {
-                positions.insert(says, groups.len());
-                groups.push(vec![*entry]);
-            }
+        let position = *positions.entry(says).or_insert(groups.len());
+        if position == groups.len() {
+            groups.push(Vec::new());
         }
+        groups[position].push(*entry);
     }
     groups.sort_by_key(|group| Reverse(group.len()));
     groups

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use skillfold::core::MemorySource;
-use skillfold::{Environment, Host, Overlaps, Skills};
+use skillfold::{Environment, Host, Overlaps, Rival, Skills};
 
 /// Finds the skills of a text: a line `name: description`, with triggers after ` | ` and instructions after ` > `.
 fn skills(text: &str) -> Skills {
@@ -41,7 +41,7 @@ fn show(overlaps: &Overlaps) -> String {
     }
     for pair in &overlaps.pairs {
         let [one, other] = &pair.ids;
-        let [rival, back] = pair.rivals.map(|rival| rival.as_str());
+        let [rival, back] = pair.rivals.map(Rival::as_str);
         let (words, triggers) = (pair.words.join(" "), pair.triggers.join(", "));
         writeln!(
             shown,
