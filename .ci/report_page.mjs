@@ -1,23 +1,26 @@
 // Opens the page of `skillfold report` in a browser, and fails if it is not what it promises.
 //
-//   node .ci/report_page.mjs --skillfold PATH [--chromium PATH] [--pictures FOLDER]
+//   npm install --prefix FOLDER playwright-core
+//   node .ci/report_page.mjs --skillfold PATH --modules FOLDER [--chromium PATH] [--pictures FOLDER]
 //
-// Needs the npm package `playwright-core` and a Chromium. `--pictures` also writes the pictures of the documentation.
+// `--pictures` also writes the pictures of the documentation.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { chromium } from "playwright-core";
 
 const { values: options } = parseArgs({
   options: {
     skillfold: { type: "string" },
+    modules: { type: "string", default: "." },
     chromium: { type: "string", default: "/usr/bin/chromium" },
     pictures: { type: "string" },
   },
 });
+const { chromium } = createRequire(join(resolve(options.modules), "page.js"))("playwright-core");
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /// Writes a file and its folders.
@@ -93,7 +96,7 @@ const browser = await chromium.launch({ executablePath: options.chromium, args: 
 const problems = [];
 try {
   const project = layOut(home);
-  execFileSync(options.skillfold, ["report", "--log", "log.jsonl"], { cwd: project, env: { HOME: home }, stdio: "ignore" });
+  execFileSync(resolve(options.skillfold), ["report", "--log", "log.jsonl"], { cwd: project, env: { HOME: home }, stdio: "ignore" });
   const address = pathToFileURL(join(project, "skillfold-report.html")).href;
   for (const javaScriptEnabled of [false, true]) {
     for (const colorScheme of ["light", "dark"]) {

@@ -49,7 +49,7 @@ pub(super) fn render(facts: &Facts<'_>) -> String {
     );
     html.raw("<header>\n<h1>Skillfold report</h1>\n");
     html.paragraph(&format!(
-        "The skills that are found in the folder `{}`, by skillfold {}",
+        "The skills that an agent in the folder `{}` has, found by skillfold {}",
         facts.directory,
         env!("CARGO_PKG_VERSION")
     ));
