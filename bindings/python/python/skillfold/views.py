@@ -22,7 +22,9 @@ __all__ = [
     "ClientPrompt",
     "Composed",
     "ConfusedPair",
+    "Copies",
     "Counters",
+    "CrowdedTrigger",
     "Decision",
     "Diagnostic",
     "Doctor",
@@ -46,6 +48,8 @@ __all__ = [
     "MatchedSkill",
     "Missing",
     "NearTrigger",
+    "Overlap",
+    "OverlapPair",
     "Path",
     "Position",
     "Prompt",
@@ -300,6 +304,16 @@ class ConfusedPair(View):
     """The number of queries that confused them."""
 
 
+class Copies(View):
+    """Skills with the same description and triggers."""
+
+    __slots__ = ()
+    ids: list[str]
+    """Their ids, in order."""
+    same_instructions: bool
+    """Whether their instructions are the same too."""
+
+
 class Counters(View):
     """Counters of what was done since the skills were first discovered."""
 
@@ -332,6 +346,16 @@ class Counters(View):
     """Skills that the host reported as given but unused"""
     used: int
     """Skills that the host reported as used"""
+
+
+class CrowdedTrigger(View):
+    """A trigger of many skills."""
+
+    __slots__ = ()
+    skills: int
+    """How many skills have it."""
+    trigger: str
+    """The trigger, in lower case."""
 
 
 class Decision(View):
@@ -768,6 +792,59 @@ class NearTrigger(View):
     """Its words that are not in the request; none for a pattern."""
     trigger: str
     """The trigger."""
+
+
+class OverlapPair(View):
+    """Two skills that compete."""
+
+    __slots__ = ()
+    first: str
+    """The id of one skill."""
+    first_is: str
+    """The same for a request in the words of the second."""
+    first_request: str | None
+    """The sentence of the first skill's description that was this request; absent if the second is behind."""
+    second: str
+    """The id of the other."""
+    second_is: str
+    """Where a request in the words of the first skill ranks the second: `ahead` of the first, `close` (at least
+    half as likely) or `behind`.
+    """
+    second_request: str | None
+    """The sentence of the second skill's description that was this request; absent if the first is behind."""
+    similarity: float
+    """How similar their names, descriptions, tags and triggers are, from 0 to 1."""
+    tied: bool
+    """Whether a request of these words alone finds one of them first and the other nearly as likely."""
+    triggers: list[str]
+    """The triggers that both have, in lower case; absent if there are none."""
+    words: list[str]
+    """The words that make them similar, at most six."""
+
+
+class Overlap(View):
+    """Skills that compete with each other."""
+
+    __slots__ = ()
+    compared: int
+    """How many skills were compared."""
+    competing: int
+    """How many pairs compete, listed or not."""
+    copies: list[Copies]
+    """Skills with the same description and triggers, the largest groups first.
+
+    In `pairs` one skill stands for its group.
+    """
+    copy_groups: int
+    """How many groups of copies there are, listed or not."""
+    crowded_triggers: list[CrowdedTrigger]
+    """Triggers of so many skills that their pairs are not listed, the most frequent first; absent if there are
+    none.
+    """
+    pairs: list[OverlapPair]
+    """The pairs that compete, worst first."""
+    unasked: int
+    """How many pairs with similar words were not looked at, because there are too many."""
 
 
 class Path(View):
@@ -1554,6 +1631,10 @@ ConfusedPair._fields = {
     "meant": (None, None),
     "queries": (None, None),
 }
+Copies._fields = {
+    "ids": (None, None),
+    "same_instructions": (None, None),
+}
 Counters._fields = {
     "cache": (None, CacheStats),
     "failed": (None, None),
@@ -1569,6 +1650,10 @@ Counters._fields = {
     "turns": (None, None),
     "unused": (None, None),
     "used": (None, None),
+}
+CrowdedTrigger._fields = {
+    "skills": (None, None),
+    "trigger": (None, None),
 }
 Decision._fields = {
     "confidence": (None, None),
@@ -1755,6 +1840,27 @@ NearTrigger._fields = {
     "kind": (None, None),
     "missing": ([], None),
     "trigger": (None, None),
+}
+OverlapPair._fields = {
+    "first": (None, None),
+    "first_is": (None, None),
+    "first_request": (None, None),
+    "second": (None, None),
+    "second_is": (None, None),
+    "second_request": (None, None),
+    "similarity": (None, None),
+    "tied": (None, None),
+    "triggers": ([], None),
+    "words": (None, None),
+}
+Overlap._fields = {
+    "compared": (None, None),
+    "competing": (None, None),
+    "copies": (None, Copies),
+    "copy_groups": (None, None),
+    "crowded_triggers": ([], CrowdedTrigger),
+    "pairs": (None, OverlapPair),
+    "unasked": (None, None),
 }
 Path._fields = {
     "path": (None, None),
@@ -2072,6 +2178,7 @@ KINDS: dict[str, type[View]] = {
     "hook_prompts": HookPrompts,
     "instructions": LoadedSkill,
     "listing": Listing,
+    "overlap": Overlap,
     "path": Path,
     "prompt": Prompt,
     "search": SearchResults,

@@ -42,7 +42,7 @@ pub(super) enum Cell {
 }
 
 /// A table of at most `limit` rows.
-pub(super) struct Table<R> {
+pub(super) struct HtmlTable<R> {
     pub(super) caption: &'static str,
     pub(super) columns: &'static [Column],
     pub(super) rows: R,
@@ -106,8 +106,8 @@ impl Html {
     }
 
     /// Adds a table. Its first rows are shown, the next ones folded, and the number of those above the limit is said.
-    pub(super) fn table<R: ExactSizeIterator<Item = Vec<Cell>>>(&mut self, table: Table<R>) {
-        let Table {
+    pub(super) fn table<R: ExactSizeIterator<Item = Vec<Cell>>>(&mut self, table: HtmlTable<R>) {
+        let HtmlTable {
             caption,
             columns,
             mut rows,

@@ -5,7 +5,7 @@ use skillfold::core::text::ellipsize;
 
 use crate::overlap::list;
 use crate::page::facts::{Facts, RequestCost, SkillCost};
-use crate::page::html::{Cell, Column, Html, Table, grouped};
+use crate::page::html::{Cell, Column, Html, HtmlTable, grouped};
 use crate::page::skill_lists::{
     MAX_ID_CHARS, MAX_ROWS, NAME, name, overlap, problems, usage, withheld,
 };
@@ -164,7 +164,7 @@ fn requests(facts: &Facts<'_>, html: &mut Html) {
     if facts.catalog.visible().next().is_none() {
         return html.paragraph("No skill is for models, so no request costs anything.");
     }
-    html.table(Table {
+    html.table(HtmlTable {
         caption: "Typical requests: tokens now against a plain list of all descriptions",
         columns: COLUMNS,
         rows: facts.requests.iter().map(|request| {
@@ -230,7 +230,7 @@ fn tokens(facts: &Facts<'_>, html: &mut Html) {
     );
     html.raw("<p class=\"legend\"><span class=\"key a\">line</span> <span class=\"key b\">instructions</span> <span class=\"key c\">files</span></p>\n");
     let longest = facts.costs.first().map_or(1, SkillCost::total);
-    html.table(Table {
+    html.table(HtmlTable {
         caption: "Tokens of each skill by level, the largest first",
         columns: COLUMNS,
         rows: facts.costs.iter().map(|cost| {

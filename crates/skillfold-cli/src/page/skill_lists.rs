@@ -6,7 +6,7 @@ use skillfold::core::text::ellipsize;
 
 use crate::overlap::{advice, copies_advice, copies_reason, list, reasons};
 use crate::page::facts::Facts;
-use crate::page::html::{Cell, Column, Html, Table, grouped};
+use crate::page::html::{Cell, Column, Html, HtmlTable, grouped};
 
 /// Maximum rows of a table of skills.
 pub(super) const MAX_ROWS: usize = 200;
@@ -40,7 +40,7 @@ pub(super) fn overlap(facts: &Facts<'_>, html: &mut Html) {
         return html.paragraph("No skills compete.");
     }
     if !overlaps.pairs.is_empty() {
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Pairs that compete, the worst first",
             columns: COLUMNS,
             rows: overlaps.pairs.iter().map(|pair| {
@@ -59,7 +59,7 @@ pub(super) fn overlap(facts: &Facts<'_>, html: &mut Html) {
         });
     }
     if !overlaps.copies.is_empty() {
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Copies, the largest groups first",
             columns: COLUMNS,
             rows: overlaps.copies.iter().map(|copies| {
@@ -104,7 +104,7 @@ pub(super) fn problems(facts: &Facts<'_>, html: &mut Html) {
     if !refused.is_empty() {
         html.raw("<h3>Broken</h3>\n");
         html.paragraph("These are not skills for any model until their `SKILL.md` is corrected.");
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Folders whose SKILL.md was refused",
             columns: FOLDERS,
             rows: refused.iter().map(|refused| {
@@ -126,7 +126,7 @@ pub(super) fn problems(facts: &Facts<'_>, html: &mut Html) {
             "Skillfold reads these although their frontmatter is invalid; other clients may drop them. `skillfold check --fix` \
              writes the repair to the file.",
         );
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Skills that had to be repaired",
             columns: REPAIRED,
             rows: repaired.iter().map(|entry| {
@@ -144,7 +144,7 @@ pub(super) fn problems(facts: &Facts<'_>, html: &mut Html) {
     }
     if !folders.is_empty() {
         html.raw("<h3>Folders</h3>\n");
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Warnings about folders",
             columns: FOLDERS,
             rows: folders
@@ -184,7 +184,7 @@ pub(super) fn withheld(facts: &Facts<'_>, html: &mut Html) {
         }
         is_empty = false;
         html.raw(heading);
-        html.table(Table {
+        html.table(HtmlTable {
             caption,
             columns: COLUMNS,
             rows: entries.iter().map(|entry| {
@@ -201,7 +201,7 @@ pub(super) fn withheld(facts: &Facts<'_>, html: &mut Html) {
     }
     if !for_people.is_empty() {
         html.raw("<h3>For people only</h3>\n");
-        html.table(Table {
+        html.table(HtmlTable {
             caption: "Skills that only a person may start",
             columns: DESCRIBED,
             rows: for_people.iter().map(|entry| {
@@ -242,7 +242,7 @@ pub(super) fn usage(facts: &Facts<'_>, html: &mut Html) {
     for note in &usage.notes {
         html.paragraph(note);
     }
-    html.table(Table {
+    html.table(HtmlTable {
         caption: "How often each skill was suggested, given and used",
         columns: COLUMNS,
         rows: usage.skills.iter().map(|skill| {
@@ -259,7 +259,7 @@ pub(super) fn usage(facts: &Facts<'_>, html: &mut Html) {
         return;
     }
     html.raw("<h3>Never used</h3>\n");
-    html.table(Table {
+    html.table(HtmlTable {
         caption: "Skills for models that the log does not mention",
         columns: DESCRIBED,
         rows: usage.unused.iter().map(|entry| {

@@ -212,16 +212,3 @@ fn path(page: &str) -> PathBuf {
         .join("../..")
         .join(page)
 }
-
-#[test]
-fn commands_are_told_from_the_lines_around_them() {
-    let help = "Work\n\nCommands:\n  list  List\n        the skills\n  new   Create\n\nOptions:\n  -h  Help\n";
-    assert_eq!(subcommands(help), ["list", "new"]);
-    let help =
-        "List\n\nOptions:\n  -h\n\nGlobal options:\n  -C\n\n      --json\n          Print JSON\n";
-    assert_eq!(without_global_options(help), "List\n\nOptions:\n  -h\n");
-    assert_eq!(
-        without_global_options(&format!("{help}\nMore:\n  x\n")),
-        "List\n\nOptions:\n  -h\n\nMore:\n  x\n"
-    );
-}
