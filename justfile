@@ -154,6 +154,21 @@ plots *options:
 wheels *targets:
     packaging/wheels.sh {{targets}}
 
+# Draw the terminal of the README in a real one (tmux)
+picture:
+    cargo build --release -p skillfold-cli
+    python3 docs/images/terminal.py target/release/skillfold
+
+# Compare the screens of every command at 80 and 120 columns, with 68 and 3,000 skills; `--update` writes them
+screens *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/screens/run.py --skillfold target/release/skillfold {{options}}
+
+# Do what the README says, as a new user with an empty home
+readme *options:
+    cargo build --release -p skillfold-cli
+    python3 conformance/readme/run.py --skillfold target/release/skillfold {{options}}
+
 # Build the documentation as a book in dist/book, and check every link in it; needs mdBook 0.5.4
 book folder="dist/book":
     python3 .ci/book.py {{folder}}

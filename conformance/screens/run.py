@@ -141,12 +141,15 @@ def screen(command: str, columns: int, folder: Path) -> tuple[str, list[str]]:
     shown = tmux("capture-pane", "-p", folder=folder, server=server)
     joined = tmux("capture-pane", "-p", "-J", "-S", "-", folder=folder, server=server)
     tmux("kill-server", folder=folder, server=server)
-    wrapped = [line for line in joined.splitlines() if width(line.rstrip()) > columns and not has_long_word(line, columns) and "load" not in command]
+    # The text of a skill and the difference of a file are shown as they are.
+    is_exact = "load" in command or "setup" in command
+    lines = [] if is_exact else joined.splitlines()
+    wrapped = [line for line in lines if width(line.rstrip()) > columns and not has_long_word(line, columns)]
     return shown.rstrip().replace(str(WORLD / "home"), "/home/user").replace(str(folder), "/usr/bin") + "\n", wrapped
 
 
 def has_long_word(line: str, columns: int) -> bool:
-    return any(width(word) > columns - 12 for word in line.split(" "))
+    return any(width(word) > columns - 20 for word in line.split(" "))
 
 
 def width(text: str) -> int:
@@ -159,10 +162,14 @@ def main() -> int:
     parser.add_argument("--skillfold", type=Path, required=True)
     parser.add_argument("--update", action="store_true")
     options = parser.parse_args()
-    folder = options.skillfold.resolve().parent
+    folder = WORLD / "bin"
     failures = 0
     for number in NUMBERS:
         make_world(number)
+        folder.mkdir()
+        shutil.copy2(options.skillfold, folder / "skillfold")
+        # A file that has just changed is not kept in the cache.
+        time.sleep(2.5)
         # The index is built once, so that no screen depends on how long that takes.
         subprocess.run(
             [folder / "skillfold", "search", "report"], env={"HOME": str(WORLD / "home")}, cwd=WORLD / "home" / "app", check=True, capture_output=True
