@@ -24,6 +24,8 @@ EXAMPLES = HERE.parent.parent / "examples" / "skills"
 COLUMNS, ROWS = 80, 60
 COMMANDS = ["skillfold", 'skillfold why "Greet Alice in French"', "skillfold check"]
 CELL_WIDTH, LINE_HEIGHT = 8.4, 18
+# Spaces that no viewer folds.
+NO_BREAK = "\u00a0"
 COLOURS = {31: "#ff7b72", 32: "#7ee787", 33: "#e3b341", 34: "#79c0ff", 36: "#76e3ea", 91: "#ff7b72", 92: "#7ee787", 93: "#e3b341", 94: "#79c0ff", 96: "#76e3ea"}
 
 
@@ -58,7 +60,7 @@ def spans(line: str) -> str:
     for escape, text in re.findall(r"\x1b\[([0-9;]*)m|([^\x1b]+)", line):
         if text:
             attributes = "".join(f' {name}="{value}"' for name, value in sorted(style.items()))
-            parts.append(f"<tspan{attributes}>{html.escape(text)}</tspan>")
+            parts.append(f"<tspan{attributes}>{html.escape(text).replace(' ', NO_BREAK)}</tspan>")
             continue
         for code in (int(code or 0) for code in escape.split(";")):
             if code == 0:
@@ -87,7 +89,7 @@ def draw(text: str) -> str:
         f"<title>A terminal with skillfold</title><desc>{plain}</desc>",
         f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>',
         *(f'<circle cx="{20 + 18 * i}" cy="20" r="6" fill="{c}"/>' for i, c in enumerate(["#ff5f56", "#ffbd2e", "#27c93f"])),
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="14" fill="#e6edf3" xml:space="preserve">',
+        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="14" fill="#e6edf3">',
     ]
     for number, line in enumerate(lines):
         if line:

@@ -136,10 +136,12 @@ fn cost_text(skills: &Skills) -> String {
     let policy = skills.report().settings.policy();
     let mut session = skills.session(policy, ContextLifetime::History);
     let (listing, plain) = (session.listing(), session.plain_list_tokens());
-    format!(
-        "{} tokens for the list of skills; all full descriptions have {plain}",
-        listing.tokens
-    )
+    let listed = format!("{} tokens for the list of skills", listing.tokens);
+    if plain > listing.tokens {
+        format!("{listed}; all full descriptions have {plain}")
+    } else {
+        listed
+    }
 }
 
 fn next_steps(
@@ -161,7 +163,7 @@ fn next_steps(
         (
             summary.repaired > 0,
             "check",
-            "see the mistakes for which other clients may drop a skill",
+            "see mistakes that make other clients drop a skill",
         ),
         (
             clients.iter().any(is_missing),
