@@ -24,6 +24,9 @@ pub(crate) fn ask(question: &str, output: &mut Output) -> Answer {
     output.say_inline(format!("{question} [y/N] "));
     let mut line = String::new();
     let read = io::Read::take(io::stdin().lock(), MAX_LINE_BYTES).read_line(&mut line);
+    if !line.ends_with('\n') {
+        output.say("");
+    }
     match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" if read.is_ok() => Answer::Yes,
         _ => Answer::No,

@@ -1,5 +1,6 @@
 //! `skillfold config`
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 
@@ -9,7 +10,8 @@ use skillfold::core::catalog::nearest;
 use skillfold::core::diagnostic::visible;
 use skillfold::view::{Document, PathView, SettingsView, WrittenFile};
 use skillfold::{
-    Environment, KEYS, RootStatus, SettingFinding, SettingsFile, remove_setting, write_setting,
+    Environment, KEYS, RootStatus, SettingFinding, SettingsFile, create_settings, remove_setting,
+    write_setting,
 };
 
 use crate::arguments::{Config, ConfigAction, Global};
@@ -111,41 +113,41 @@ fn get(global: &Global, key: &str, output: &mut Output) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a settings file in the user's editor.
+/// Opens a settings file in the user's editor. On Unix the editor takes the place of this process, so that both do not
+/// listen to the same keys.
 #[expect(
     clippy::disallowed_methods,
     reason = "it starts the editor that the person chose, and runs nothing of a skill"
 )]
 fn edit(environment: &Environment, is_project: bool) -> Result<ExitCode, Failure> {
     let path = path(environment, is_project)?;
-    let system = |message: String, hint: &str| Failure::System {
-        message,
-        hint: hint.to_owned(),
-    };
     let Some(editor) = environment.editor() else {
-        let hint = format!(
-            "Set `VISUAL` or `EDITOR`, or open {} yourself",
-            display_path(&path)
-        );
-        return Err(system("No editor is set".to_owned(), &hint));
+        return Err(Failure::System {
+            message: "No editor is set".to_owned(),
+            hint: format!(
+                "Set `VISUAL` or `EDITOR`, or open {} yourself",
+                display_path(&path)
+            ),
+        });
     };
+    create_settings(environment, file(is_project))?;
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or_default();
-    let status = process::Command::new(program)
-        .args(words)
-        .arg(&path)
-        .status()
-        .map_err(|error| {
-            system(
-                format!("`{program}` did not start: {error}"),
-                "Correct `VISUAL` or `EDITOR`",
-            )
-        })?;
-    if !status.success() {
-        let message = format!("`{program}` ended with {status}");
-        return Err(system(message, "Look at what it printed"));
+    let mut command = process::Command::new(program);
+    command.args(words).arg(&path);
+    let not_started = |error: io::Error| Failure::System {
+        message: format!("`{}` did not start: {error}", visible(program)),
+        hint: "Correct `VISUAL` or `EDITOR`: a program, and words without quotes".to_owned(),
+    };
+    #[cfg(unix)]
+    return Err(not_started(std::os::unix::process::CommandExt::exec(
+        &mut command,
+    )));
+    #[cfg(not(unix))]
+    match command.status().map_err(not_started)?.code() {
+        Some(0) => Ok(ExitCode::SUCCESS),
+        _ => Ok(ExitCode::from(EXIT_PROBLEMS)),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn show(global: &Global, options: &Config, output: &mut Output) -> Result<ExitCode, Failure> {

@@ -29,7 +29,10 @@ pub(crate) fn run(
         };
         output.line(format!("{}  {state}", display_path(&path)))?;
     }
-    trust::offer(&environment, options.trust, output)?;
+    trust::offer(&environment, None, options.trust, output)?;
+    if output.is_json() {
+        return Ok(ExitCode::SUCCESS);
+    }
     output.say("Next: `skillfold new NAME` creates a skill, `skillfold setup --project` adds the server for everyone who works on it");
     Ok(ExitCode::SUCCESS)
 }

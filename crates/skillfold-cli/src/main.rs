@@ -91,10 +91,15 @@ fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error
 
 /// Returns whether arguments that cannot be parsed name the hook: their first word that is a command.
 fn is_hook(arguments: impl Iterator<Item = OsString>) -> bool {
+    first_command(arguments).is_some_and(|word| word == "hook")
+}
+
+/// Returns the first word that is a command.
+fn first_command(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let command = Arguments::command();
-    let is_command = |word: &OsString| command.get_subcommands().any(|it| *word == *it.get_name());
-    let mut words = arguments.skip(1).filter(is_command);
-    words.next().is_some_and(|word| word == "hook")
+    let words = arguments.skip(1).filter_map(|word| word.into_string().ok());
+    let is_command = |word: &String| command.get_subcommands().any(|it| *word == *it.get_name());
+    words.into_iter().find(is_command)
 }
 
 /// Returns the exit code, which is always 0 for a hook: clients drop a prompt whose hook fails.
@@ -109,7 +114,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => {
             let head = format!("{}: There is no command `{word}`\n", paint(BAD, "error"));
             let list = "`skillfold help` lists the commands".to_owned();
-            let hint = help::instead_of(word).unwrap_or(list);
+            let parent = first_command(std::env::args_os());
+            let hint = help::instead_of(word, parent.as_deref()).unwrap_or(list);
             format!("{head}{}: {hint}\n", paint(DIM, "hint"))
         }
         _ => error.render().ansi().to_string(),

@@ -25,6 +25,9 @@ pub(crate) fn run(
     };
     let path = scaffold(&environment, &location, &options.name, &options.description)?;
     if output.is_json() {
+        if options.trust {
+            trust::offer(&environment, Some(&path), true, output)?;
+        }
         output.json(Document::Written(WrittenFile::new(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -36,7 +39,7 @@ pub(crate) fn run(
     ))?;
     output.say("Write the agent's instructions in it, then run `skillfold check`");
     if location == SkillLocation::Project {
-        trust::offer(&environment, options.trust, output)?;
+        trust::offer(&environment, Some(&path), options.trust, output)?;
     }
     Ok(ExitCode::SUCCESS)
 }

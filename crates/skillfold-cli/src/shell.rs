@@ -31,7 +31,7 @@ pub(crate) fn man(words: &[String], output: &mut Output) -> Result<ExitCode, Fai
     let mut title = "skillfold".to_owned();
     for word in words {
         let Some(found) = command.find_subcommand(word) else {
-            let hint = help::instead_of(word).unwrap_or_default();
+            let hint = help::instead_of(word, None).unwrap_or_default();
             let message = format!("There is no command `{word}`. {hint}");
             return Err(Failure::Usage(message.trim_end().to_owned()));
         };

@@ -6,13 +6,13 @@ use anstyle::Style;
 use skillfold::core::ContextLifetime;
 use skillfold::core::catalog::Status;
 use skillfold::view::{Doctor, DoctorSummary, Document};
-use skillfold::{Environment, Skills};
+use skillfold::{Environment, SettingFinding, Skills};
 use skillfold_setup::{Client, ClientFile, SetupChange, SetupPlan};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::host;
-use crate::output::{BOLD, DIM, Output, display_path, paint, pluralize};
+use crate::output::{BAD, BOLD, DIM, Output, display_path, paint, pluralize};
 use crate::table::Table;
 
 /// Maximum next steps shown.
@@ -27,6 +27,13 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
         return Ok(ExitCode::SUCCESS);
     }
     let clients = clients(&environment);
+    let report = skills.report();
+    let mut problems = report.settings.findings.iter();
+    let is_broken = problems.any(SettingFinding::is_fatal);
+    if is_broken {
+        let text = "cannot be followed, and most commands stop; `skillfold doctor` says why";
+        output.field(&paint(BAD, "Settings"), text)?;
+    }
     let mut rows = vec![
         ("Skills", skills_text(&skills, &doctor.summary)),
         ("Project", project_text(&environment, &skills, &doctor)),
@@ -40,7 +47,7 @@ pub(crate) fn run(global: &Global, output: &mut Output) -> Result<ExitCode, Fail
     }
     output.line("")?;
     let mut table = Table::indented(2);
-    for (command, what) in next_steps(&doctor.summary, &clients) {
+    for (command, what) in next_steps(&doctor.summary, is_broken, &clients) {
         table.row([
             (Style::new(), format!("skillfold {command}")),
             (DIM, what.to_owned()),
@@ -146,6 +153,7 @@ fn cost_text(skills: &Skills) -> String {
 
 fn next_steps(
     summary: &DoctorSummary,
+    is_broken: bool,
     clients: &[ClientState],
 ) -> Vec<(&'static str, &'static str)> {
     let is_missing = |state: &ClientState| !state.has_server && !state.has_hook;
@@ -156,7 +164,7 @@ fn next_steps(
             "look at the project's skills, and let models have them",
         ),
         (
-            summary.refused > 0,
+            is_broken || summary.refused > 0,
             "doctor",
             "see what is broken, and how to mend it",
         ),

@@ -45,7 +45,7 @@ impl Table {
             for (index, (style, text)) in row.iter().enumerate() {
                 let is_last = index + 1 == row.len();
                 let width = match (is_last, columns) {
-                    (true, Some(columns)) => columns.saturating_sub(used).max(MIN_LAST_COLUMNS),
+                    (true, Some(columns)) => columns.saturating_sub(used).max(1),
                     (true, None) => usize::MAX,
                     (false, _) => widths[index],
                 };
@@ -83,7 +83,8 @@ impl Table {
             return widths;
         };
         let gaps = self.indent + widths.len() * GAP;
-        let available = columns.saturating_sub(gaps + MIN_LAST_COLUMNS);
+        let last = MIN_LAST_COLUMNS.min(columns * 2 / 5);
+        let available = columns.saturating_sub(gaps + last);
         while widths.iter().sum::<usize>() > available.max(widths.len())
             && let Some(widest) = widths.iter_mut().max()
         {

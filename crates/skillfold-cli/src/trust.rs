@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstyle::Style;
 use skillfold::core::diagnostic::{Severity, visible};
 use skillfold::core::load::FileList;
+use skillfold::core::read::RefusedFolder;
 use skillfold::core::{Diagnostic, Entry, Error, Limits, Refusal};
 use skillfold::view::{Document, Trusted};
 use skillfold::{
@@ -179,10 +180,12 @@ fn add(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Trusts the project of an author who wants to: no model gets the skills that they write otherwise. A project with
-/// skills of others is trusted only after these were shown.
+/// Trusts the project of an author who wants to: no model gets the skills that they write otherwise. `created` is the
+/// file that they have just made. If there is anything else in the project, it is not offered: `skillfold trust` shows it
+/// first.
 pub(crate) fn offer(
     environment: &Environment,
+    created: Option<&Path>,
     is_wanted: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -193,6 +196,10 @@ pub(crate) fn offer(
         return Ok(());
     };
     if is_trusted {
+        return Ok(());
+    }
+    if is_wanted && output.is_json() {
+        trust_folder(environment, &folder)?;
         return Ok(());
     }
     if is_wanted {
@@ -212,13 +219,23 @@ pub(crate) fn offer(
         return Ok(());
     }
     let catalog = skills.catalog();
-    let project = catalog.entries().filter(|entry| is_inside(entry, &folder));
-    let answer = match project.count() {
-        0 | 1 if !output.is_json() => ask(
-            "Trust this project, so that models get its skills, now and later?",
-            output,
-        ),
-        _ => Answer::NoTerminal,
+    let is_other =
+        |entry: &Entry<'_>| is_inside(entry, &folder) && entry.file().as_deref() != created;
+    let is_refused_here = |refused: &RefusedFolder| {
+        let root = &catalog.roots()[refused.source];
+        let location = root.source().location();
+        location.is_some_and(|location| location.starts_with(&folder))
+    };
+    let has_others = catalog.entries().any(|entry| is_other(&entry))
+        || catalog
+            .refused()
+            .iter()
+            .any(|refused| is_refused_here(refused));
+    let answer = if has_others || output.is_json() {
+        Answer::NoTerminal
+    } else {
+        let question = "Trust this project, so that models get its skills, now and later?";
+        ask(question, output)
     };
     match answer {
         Answer::Yes => {
@@ -229,6 +246,7 @@ pub(crate) fn offer(
                 display_path(&trusted)
             ));
         }
+        _ if output.is_json() => {}
         _ => output.say("No model gets the project's skills until you run `skillfold trust`"),
     }
     Ok(())

@@ -237,23 +237,33 @@ fn global_options(command: &Command) -> String {
 }
 
 /// Returns what to type instead of a command that does not exist.
-pub(crate) fn instead_of(word: &str) -> Option<String> {
+pub(crate) fn instead_of(word: &str, parent: Option<&str>) -> Option<String> {
     let word = word.to_lowercase();
-    let mut others = OTHER_WORDS.iter();
-    if let Some((_, hint)) = others.find(|(words, _)| words.contains(&&*word)) {
-        return Some((*hint).to_owned());
-    }
     let command = Arguments::command();
+    let below = parent.and_then(|parent| command.find_subcommand(parent));
+    if let Some(below) = below.filter(|below| below.has_subcommands()) {
+        let names = below.get_subcommands().map(Command::get_name);
+        let name = below.get_name();
+        let hint = match nearest(&word, names, 1).first() {
+            Some(meant) => format!("Did you mean `{name} {meant}`?"),
+            None => format!("`skillfold help {name}` lists its commands"),
+        };
+        return Some(hint);
+    }
     let names = command.get_subcommands().map(Command::get_name);
-    let meant = nearest(&word, names, 1);
-    meant
-        .first()
-        .map(|meant| format!("Did you mean `{meant}`?"))
+    let others = OTHER_WORDS.iter().flat_map(|(words, _)| *words);
+    let meant = nearest(&word, names.chain(others.copied()), 1);
+    let meant = *meant.first()?;
+    let mut others = OTHER_WORDS.iter();
+    match others.find(|(words, _)| words.contains(&meant)) {
+        Some((_, hint)) => Some((*hint).to_owned()),
+        None => Some(format!("Did you mean `{meant}`?")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EXAMPLES, OTHER_WORDS, command};
+    use super::{EXAMPLES, OTHER_WORDS, command, instead_of};
     use clap::Parser as _;
 
     #[test]
@@ -286,6 +296,16 @@ mod tests {
         for word in OTHER_WORDS.iter().flat_map(|(words, _)| *words) {
             assert!(command.find_subcommand(word).is_none(), "{word}");
         }
+    }
+
+    #[test]
+    fn misspelt_word_leads_to_what_does_it() {
+        let hint = |word, parent| instead_of(word, parent).unwrap_or_default();
+        assert_eq!(hint("chek", None), "Did you mean `check`?");
+        assert!(hint("install", None).contains("does not install"));
+        assert!(hint("instal", None).contains("does not install"));
+        assert_eq!(hint("gt", Some("config")), "Did you mean `config get`?");
+        assert_eq!(instead_of("qqqqqq", None), None);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) all: bool,
     /// Only findings of this kind, such as SF405
-    #[arg(long, value_name = "CODE", value_parser = parse_code, add = complete::codes())]
+    #[arg(long, value_name = "CODE", value_parser = parse_code, add = complete::codes(), conflicts_with = "fix")]
     pub(crate) only: Vec<Code>,
     /// Check again after each change, until Ctrl-C
     #[arg(long, conflicts_with = "json")]
@@ -48,7 +48,7 @@ fn parse_code(text: &str) -> Result<Code, String> {
     let mut codes = Code::ALL.iter();
     let code = codes.find(|code| code.number().eq_ignore_ascii_case(text));
     code.copied()
-        .ok_or_else(|| "no finding has this code; docs/diagnostics.md lists them".to_owned())
+        .ok_or_else(|| "no finding has this code; one is SF405".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

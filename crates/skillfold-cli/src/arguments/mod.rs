@@ -131,7 +131,7 @@ pub(crate) enum Command {
     Report(ReportPage),
     /// Create a new skill
     New(New),
-    /// Prepare a project for skills: the folder, the settings file, trust
+    /// Prepare a project for skills: its settings file, and trust
     Init(Init),
     /// Add the server to a client's configuration, after showing the change
     Setup(Setup),

@@ -12,9 +12,13 @@ use super::place::SpanLocator;
 use super::summary::Summary;
 use crate::failure::Failure;
 use crate::output::{FindingCounts, GOOD, Output, display_path, paint};
+use crate::table::wrap_at;
 
 /// Maximum findings of one file that are drawn. Nobody reads a thousand, and drawing takes time.
 const MAX_DRAWN: usize = 100;
+
+/// What a hint starts with.
+const HINT_HEAD: &str = "= help: ";
 
 /// Maximum characters drawn before, in and after a span.
 const CONTEXT_CHARS: usize = 200;
@@ -99,7 +103,11 @@ fn draw(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
         None => Renderer::styled(),
     };
     for finding in findings {
-        output.drawing(render(finding, &file, &mut locator, &renderer))?;
+        let drawn = render(finding, &file, &mut locator, &renderer);
+        output.drawing(match output.columns() {
+            Some(columns) => wrap_texts(&drawn, columns),
+            None => drawn,
+        })?;
         output.line("")?;
     }
     let mut not_drawn = FindingCounts::default();
@@ -112,6 +120,22 @@ fn draw(checked: &CheckedSkill, output: &mut Output) -> Result<(), Failure> {
         output.line("")?;
     }
     Ok(())
+}
+
+/// Wraps the message and the hint of a drawn finding; the lines between them keep their layout.
+fn wrap_texts(drawn: &str, columns: usize) -> String {
+    let wrap = |(number, line): (usize, &str)| {
+        let plain = anstream::adapter::strip_str(line).to_string();
+        match plain.find("= ") {
+            Some(indent) if plain.trim_start().starts_with("= ") => {
+                wrap_at(line, indent + HINT_HEAD.len(), columns)
+            }
+            _ if number == 0 => wrap_at(line, 2, columns),
+            _ => line.to_owned(),
+        }
+    };
+    let lines: Vec<_> = drawn.lines().enumerate().map(wrap).collect();
+    lines.join("\n")
 }
 
 fn render(

@@ -34,6 +34,10 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let skills = host::skills(global, output)?;
     let environment = host::environment(global)?;
+    if options.watch && options.format != Format::Human {
+        let message = "`--watch` is for people; leave `--format` out";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if options.watch {
         let states = || {
             skills.refresh()?;
@@ -43,6 +47,7 @@ pub(crate) fn run(
         return watch::run(
             states,
             |output| check(&skills, options, &environment, output),
+            options.fix,
             output,
         );
     }
@@ -67,7 +72,7 @@ fn check(
     for (number, (target, scope)) in targets.into_iter().enumerate() {
         progress::report("checking", number, total);
         if let Some(checked) = results.add(&target, &scope, options, profile) {
-            if matches!(report, Report::Human(_)) && !options.fix {
+            if matches!(report, Report::Human(_)) && !options.fix && options.only.is_empty() {
                 results.fixable += count_fixable(&checked, profile);
             }
             report.add(checked, environment, output)?;
@@ -246,6 +251,7 @@ impl CheckResults {
                 "{} could not be checked",
                 pluralize(self.failed.len(), "skill", "skills")
             ),
+            [] if !options.only.is_empty() => format!("{files}, nothing of this kind to report"),
             [] => format!("{files}, nothing to report"),
             found => format!("{files}: {}", found.join(", ")),
         };

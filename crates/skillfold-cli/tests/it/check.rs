@@ -435,3 +435,30 @@ fn sarif_of_many_files_takes_the_memory_of_few() {
         "{many} KiB for 100 files, {few} KiB for 20"
     );
 }
+
+#[test]
+fn watch_checks_again_after_a_change_beside_the_file_and_outlives_the_skill() {
+    let world = World::new(
+        "//- app/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does it\n---\n[x](references/x.md)\n//- app/.agents/skills/a/references/y.md\ny\n",
+    );
+    let mut child = skillfold(&world.path("app"), &world.path("person"))
+        .args(["check", "a", "--watch"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = child.stderr.take().unwrap();
+    let mut said = std::io::BufRead::lines(std::io::BufReader::new(said)).map(Result::unwrap);
+    let mut wait_for = |text: &str| assert!(said.any(|line| line.contains(text)), "{text}");
+    wait_for("1 skill: 1 warning");
+    wait_for("Waiting");
+    std::fs::write(world.path("app/.agents/skills/a/references/x.md"), "x").unwrap();
+    wait_for("nothing to report");
+    wait_for("Waiting");
+    std::fs::rename(world.path("app/.agents/skills/a"), world.path("app/b")).unwrap();
+    wait_for("There is no skill `a`");
+    std::fs::rename(world.path("app/b"), world.path("app/.agents/skills/a")).unwrap();
+    wait_for("nothing to report");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

@@ -206,3 +206,35 @@ fn home_that_no_variable_names_is_said_and_can_be_forbidden() {
     exit 3
     ");
 }
+
+#[test]
+fn editor_gets_a_file_that_it_can_save() {
+    let world = World::new("//- app/README.md\n");
+    let edit = |editor: &str| {
+        skillfold(&world.path("app"), &world.path("person"))
+            .args(["config", "edit"])
+            .env("EDITOR", editor)
+            .env_remove("VISUAL")
+            .output()
+            .unwrap()
+    };
+    assert!(edit("sed -i s/^/#edited/").status.success());
+    let file = world.read("person/.config/skillfold/config.toml");
+    assert!(
+        file.starts_with("#edited# Settings of Skillfold."),
+        "{file}"
+    );
+    let output = edit("/nowhere/ed");
+    assert_eq!(output.status.code(), Some(5));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("`/nowhere/ed` did not start"), "{said}");
+}
+
+#[test]
+fn settings_that_stop_other_commands_are_the_first_thing_said() {
+    let world =
+        World::new("//- app/README.md\n//- person/.config/skillfold/config.toml\nbroken = = [\n");
+    let shown = world.run(&[]);
+    assert!(shown.starts_with("Settings  cannot be followed"), "{shown}");
+    assert!(shown.contains("skillfold doctor"), "{shown}");
+}

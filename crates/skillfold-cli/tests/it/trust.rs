@@ -198,3 +198,49 @@ fn person_sees_what_is_asked_about_also_where_the_answer_is_json() {
         assert!(after.contains("Cancelled; nothing was changed"), "{shown}");
     }
 }
+
+#[test]
+fn trust_is_offered_only_where_nothing_else_would_be_trusted() {
+    let world = World::new("//- app/README.md\n//- app/.git/HEAD\n");
+    // Without a terminal nothing is asked, so the question is looked for on one.
+    let offers = |arguments: &str| {
+        let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_skillfold"));
+        let output = std::process::Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(world.path("app"))
+            .env("HOME", world.path("person"))
+            .env("TERM", "xterm")
+            .stdin(std::process::Stdio::null())
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("[y/N]")
+    };
+    assert!(offers("new first"));
+    assert!(!offers("new second"), "the first was not shown");
+    assert!(!offers("init"), "neither was shown");
+    let world = World::new("//- app/.git/HEAD\n//- app/.agents/skills/broken/SKILL.md\n# Broken\n");
+    let shown = world.run(&["init"]);
+    assert!(
+        shown.contains("No model gets the project's skills"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn json_of_new_and_init_is_one_document_and_trusts_all_the_same() {
+    let world = World::new("//- app/.git/HEAD\n");
+    for arguments in [
+        &["init", "--trust", "--json"][..],
+        &["new", "a", "--trust", "--json"],
+    ] {
+        let printed = world.data(arguments);
+        serde_json::from_str::<serde_json::Value>(&printed).expect(&printed);
+        assert!(
+            world
+                .run(&["trust", "--list"])
+                .contains("1 folder is trusted"),
+            "{printed}"
+        );
+        world.run(&["trust", "--remove"]);
+    }
+}
