@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::Style;
 use skillfold::core::diagnostic::{Severity, visible};
-use skillfold::core::load::FileList;
+use skillfold::core::load::{FileKind, FileList, SkillFile};
 use skillfold::core::read::RefusedFolder;
 use skillfold::core::{Diagnostic, Entry, Error, Limits, Refusal};
 use skillfold::view::{Document, Trusted};
@@ -330,8 +330,11 @@ fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
         }
     };
     let files = files.map_or(&[][..], |page| &page.files);
-    let paths = files.iter().map(|file| file.path.as_str());
-    let scripts: Vec<_> = paths.filter(|path| is_script(path)).map(visible).collect();
+    let is_script = |file: &&SkillFile| {
+        file.kind == FileKind::Script || file.path.as_str().starts_with("scripts/")
+    };
+    let scripts = files.iter().filter(is_script);
+    let scripts: Vec<_> = scripts.map(|file| visible(file.path.as_str())).collect();
     if !scripts.is_empty() {
         powers.push(format!("has scripts: {}", list(scripts)));
     }
@@ -358,17 +361,6 @@ fn powers(entry: &Entry<'_>, files: Option<&FileList>) -> Vec<String> {
         ));
     }
     powers
-}
-
-/// Returns whether a file looks like something that an agent would run.
-fn is_script(path: &str) -> bool {
-    const ENDINGS: [&str; 12] = [
-        "sh", "bash", "zsh", "py", "js", "mjs", "ts", "rb", "pl", "ps1", "bat", "cmd",
-    ];
-    let ending = path
-        .rsplit_once('.')
-        .map(|(_, ending)| ending.to_ascii_lowercase());
-    path.starts_with("scripts/") || ending.is_some_and(|ending| ENDINGS.contains(&&*ending))
 }
 
 fn is_inside(entry: &Entry<'_>, folder: &Path) -> bool {

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use anstyle::Style;
 use skillfold::CheckedSkill;
@@ -30,6 +31,8 @@ pub(super) struct Summary {
 struct KindCount {
     findings: usize,
     skills: usize,
+    /// The file that was listed last.
+    last_file: Option<PathBuf>,
 }
 
 impl Summary {
@@ -42,7 +45,10 @@ impl Summary {
             let count = self.kinds.entry(kind).or_default();
             count.findings += 1;
             count.skills += usize::from(seen.insert(kind));
-            if is_grave(finding) {
+            // One of each kind shows where to look; its number is below.
+            let is_first = count.last_file.as_ref() != Some(&checked.file);
+            if is_grave(finding) && is_first {
+                count.last_file = Some(checked.file.clone());
                 self.grave_count += 1;
                 let file = display_path(&checked.file);
                 self.grave.push((file, finding.clone()));
@@ -79,7 +85,7 @@ impl Summary {
         let mut table = Table::default();
         for ((Reverse(severity), code), count) in kinds {
             let is_grave = code.is_about_safety() || *severity == Severity::Error;
-            if is_grave && more == 0 {
+            if is_grave && more == 0 && count.findings == count.skills {
                 continue;
             }
             table.row([

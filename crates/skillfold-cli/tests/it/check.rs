@@ -462,3 +462,22 @@ fn watch_checks_again_after_a_change_beside_the_file_and_outlives_the_skill() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+#[test]
+fn many_links_out_of_one_skill_do_not_bury_the_error_of_another() {
+    let links = "[x](../../x.md)\n".repeat(12);
+    let world = World::new(&format!(
+        "//- app/.agents/skills/a/SKILL.md\n---\nname: a\ndescription: Does it\n---\n{links}//- app/.agents/skills/b/SKILL.md\n# No frontmatter\n"
+    ));
+    insta::assert_snapshot!(world.run(&["check"]), @"
+    warning[SF409]: Link points outside the skill's folder: `../../x.md`
+      .agents/skills/a/SKILL.md:5:1
+    error[SF001]: Expected `---`, found `# No frontmatter`
+      .agents/skills/b/SKILL.md:1:1
+
+    warning[SF409]     12  in 1 skill  A link points outside the skill's folder
+    ! 2 skills: 1 error, 12 warnings
+    ! `--all` shows each with its line, `--only CODE` those of one kind, `skillfold check ID` those of one skill
+    exit 1
+    ");
+}
